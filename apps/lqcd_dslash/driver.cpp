@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timed chain alternates D_eo and D_oe, each hop reading what the one before wrote, as a solver does. A factor per
+// hop, taken from a few hops of power iteration, keeps the numbers from growing; it is the same for every mode and
+// grid, so the chain's end must be too, bit by bit.
+#include "driver.hpp"
+
+#include "peak.hpp"
+#include "reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace dslash {
+
+namespace {
+
+constexpr int scaling_hops = 16;
+constexpr std::uint64_t chi_seed = 1;
+
+/// Both halves of D: even from odd and odd from even.
+std::array<hop_step, 2> whole_operator(const field& in, field& out) { return {{{&in, &out, 0, 1}, {&in, &out, 1, 1}}}; }
+
+std::vector<hop_step> chain(field& work, int hops, double scale) {
+    std::vector<hop_step> steps;
+    for (int h = 0; h < hops; ++h) steps.push_back({&work, &work, h % 2, scale});
+    return steps;
+}
+
+void copy(field& to, const field& from) {
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+        std::memcpy(to.parity[parity].data(), from.parity[parity].data(), from.parity[parity].size());
+    }
+}
+
+spinor_function gamma5_of(spinor_function values) {
+    return [values = std::move(values)](const coordinates& site) {
+        spinor s = values(site);
+        for (std::size_t spin = 2; spin < 4; ++spin) {
+            for (complex& c : s[spin]) c = -c;
+        }
+        return s;
+    };
+}
+
+/// Factor that keeps the chain's norm about constant, from `work` as it is after some hops.
+double chain_scale(exchange& plain, const checker& checks, field& work) {
+    plain.run(chain(work, scaling_hops, 0.25));
+    const double growth = std::sqrt(checks.norm2(work, 1) / checks.norm2(work, 0)) * 4;
+    // A float, so that both precisions use exactly the same number.
+    return static_cast<float>(1 / growth);
+}
+
+std::vector<timing> gather(const std::vector<phase_times>& mine, int hops, MPI_Comm comm) {
+    int n_ranks = 1;
+    MPI_Comm_size(comm, &n_ranks);
+    std::vector<timing> all;
+    for (const phase_times& t : mine) {
+        std::array<double, 4> sum{t.interior, t.post, t.wait, t.total};
+        double slowest = t.total;
+        MPI_Allreduce(MPI_IN_PLACE, sum.data(), 4, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+        for (double& s : sum) s /= static_cast<double>(n_ranks) * hops;
+        all.push_back({{sum[0], sum[1], sum[2], sum[3]}, slowest / hops});
+    }
+    std::ranges::sort(all, {}, &timing::slowest_total);
+    return all;
+}
+
+} // namespace
+
+double run_report::gflops(const timing& t) const {
+    double sites = 0.5;
+    for (const int extent : *settings.lattice) sites *= extent;
+    return flops_per_site * sites / t.slowest_total / 1e9;
+}
+
+double run_report::peak_ratio(const timing& t) const { return gflops(t) / (peak_gflops * n_ranks * compute_threads); }
+
+double run_report::overlap(const timing& t) const {
+    if (message_seconds <= 0) return 0;
+    return std::clamp(1 - (t.phases.post + t.phases.wait) / message_seconds, 0.0, 1.0);
+}
+
+bool run_report::passed() const {
+    return std::ranges::all_of(checks, [](const check& c) { return c.passed(); });
+}
+
+run_report run(const options& settings, MPI_Comm comm) {
+    run_report report;
+    report.settings = settings;
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &report.n_ranks);
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(library, &length);
+    report.mpi_library = std::string(library, static_cast<std::size_t>(length));
+    report.mpi_library.resize(std::min(report.mpi_library.size(), report.mpi_library.find('\n')));
+
+    const geometry geom = make_geometry(*settings.lattice, *settings.grid, rank, settings.force_comm);
+    const auto on = make_stencil(geom, settings.kernel);
+    report.width_bytes = on->width_bytes();
+    report.widest_possible = 64;
+    report.lanes = on->shape().lanes;
+    report.block = on->shape().block;
+    report.n_tiles = static_cast<int>(on->shape().parity[0].tiles.size());
+    report.n_interior_tiles = on->shape().parity[0].n_interior_tiles;
+    for (int d = 0; d < n_directions; ++d) report.face_bytes[d] = on->face_bytes(d);
+
+    const link_function links = random_links(geom.lattice);
+    const spinor_function psi_at = random_spinor(geom.lattice);
+    const spinor_function chi_at = random_spinor(geom.lattice, chi_seed);
+    on->set_links(links);
+    field psi = on->make_field();
+    field chi = on->make_field();
+    field d_psi = on->make_field();
+    field d_g5_chi = on->make_field();
+    field work = on->make_field();
+    on->fill(psi, psi_at);
+    on->fill(chi, gamma5_of(chi_at));
+    on->fill(d_psi, psi_at);
+    on->fill(d_g5_chi, psi_at);
+    on->fill(work, psi_at);
+
+    const checker checks{*on, comm, links};
+    const exchange_options exchange_settings{comm, settings.n_cores, settings.probe_every};
+    const int hops = 2 * settings.iterations;
+    std::uint64_t expected_fingerprint = 0;
+    {
+        const auto plain = make_exchange(mode::plain, *on, exchange_settings);
+        report.scale = chain_scale(*plain, checks, work);
+        if (settings.check != check_level::none) {
+            copy(work, psi);
+            plain->run(chain(work, hops, report.scale));
+            expected_fingerprint = checks.fingerprint(work);
+        }
+    }
+    report.message_seconds = measure_messages(*on, comm);
+    report.peak_gflops = measure_peak_gflops();
+
+    std::vector<phase_times> times;
+    {
+        const auto active = make_exchange(settings.which, *on, exchange_settings);
+        report.compute_threads = active->compute_threads();
+        report.cores = active->cores();
+        active->run(whole_operator(psi, d_psi));
+        active->run(whole_operator(chi, d_g5_chi));
+        const auto warm_up = chain(work, std::min(hops, 20), report.scale);
+        const auto timed = chain(work, hops, report.scale);
+        copy(work, psi);
+        active->run(warm_up);
+        for (int k = 0; k < settings.repeats; ++k) {
+            copy(work, psi);
+            active->barrier();
+            times.push_back(active->run(timed));
+        }
+        active->barrier();
+    }
+
+    report.repeats = gather(times, hops, comm);
+    double peak = report.peak_gflops;
+    MPI_Allreduce(&peak, &report.peak_gflops, 1, MPI_DOUBLE, MPI_MAX, comm);
+    report.fingerprint = checks.fingerprint(work);
+    on->fill(chi, chi_at);
+    report.checks.push_back(checks.adjoint(chi, d_g5_chi, psi, d_psi));
+    const double end = checks.norm2(work, 0) + checks.norm2(work, 1);
+    report.checks.push_back({"chain: the norm is finite", std::isfinite(end) && end > 0 ? 0.0 : 1.0, 0});
+    if (settings.check != check_level::none) {
+        report.checks.push_back(
+            {"chain: bitwise equal to the plain exchange", report.fingerprint == expected_fingerprint ? 0.0 : 1.0, 0});
+        report.golden = checks.golden(psi, d_psi);
+        const auto known = against_known(geom.lattice, report.golden, 10 * tolerance(settings.kernel.real));
+        report.checks.insert(report.checks.end(), known.begin(), known.end());
+    }
+    if (settings.check == check_level::full) report.checks.push_back(checks.against_reference(psi_at, d_psi));
+    return report;
+}
+
+} // namespace dslash

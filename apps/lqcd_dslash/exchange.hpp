@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mode: how the faces of a chain of hops travel while the tiles are computed. Every mode gets the same chain and the
+// same pieces; what differs is who talks to MPI, when, and what waits for what. One file per mode.
+#pragma once
+
+#include "stencil.hpp"
+
+#include <memory>
+#include <mpi.h>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dslash {
+
+/// Seconds of one run() on this rank.
+struct phase_times {
+    double interior = 0; ///< Internal compute: tiles that need no halo, mean over the compute threads.
+    double post = 0;     ///< Handing messages over: MPI_Isend, MPI_Irecv, or their tasks.
+    double wait = 0;     ///< Compute threads wait for messages.
+    double total = 0;    ///< Wall time.
+    /// Packing, faces, barriers, task overhead.
+    double misc() const { return total - interior - post - wait; }
+};
+
+struct exchange_options {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int n_cores = 1;     ///< Cores this rank may use, communication thread included.
+    int probe_every = 4; ///< Mode iprobe: interior tiles between two MPI_Iprobe.
+};
+
+class exchange {
+public:
+    virtual ~exchange() = default;
+    /// Applies the steps in order; on return all outputs are complete and no message is under way.
+    virtual phase_times run(std::span<const hop_step> steps) = 0;
+    /// All ranks have called it. Usable between runs, whoever owns MPI in this mode.
+    virtual void barrier() = 0;
+    virtual int compute_threads() const = 0;
+    /// Cores in use: compute threads and the communication thread where there is one.
+    virtual int cores() const { return compute_threads(); }
+};
+
+enum class mode { plain, baseline, iprobe, commself, offload, omp };
+
+/// Names and thread levels; `plain` is the blocking exchange that the others are checked against.
+struct mode_description {
+    mode which;
+    const char* name;
+    int thread_level;
+    const char* summary;
+};
+const std::vector<mode_description>& modes();
+
+std::unique_ptr<exchange> make_exchange(mode which, stencil& on, const exchange_options& options);
+
+std::unique_ptr<exchange> make_plain_exchange(stencil& on, const exchange_options& options);
+std::unique_ptr<exchange> make_baseline_exchange(stencil& on, const exchange_options& options);
+std::unique_ptr<exchange> make_iprobe_exchange(stencil& on, const exchange_options& options);
+std::unique_ptr<exchange> make_commself_exchange(stencil& on, const exchange_options& options);
+std::unique_ptr<exchange> make_offload_exchange(stencil& on, const exchange_options& options);
+std::unique_ptr<exchange> make_omp_exchange(stencil& on, const exchange_options& options);
+
+/// Seconds that one hop's messages take when nothing else happens: the yardstick of the overlap column. Collective.
+double measure_messages(stencil& on, MPI_Comm comm);
+
+} // namespace dslash

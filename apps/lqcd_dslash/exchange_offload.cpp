@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mode offload: baseline's shape, but every MPI call is made by the communication worker, which progresses the messages
+// while the master computes. One core less computes; nothing else of the program changes.
+#include "fork_join.hpp"
+#include "runtime_session.hpp"
+
+#include <commtask/commtask.h>
+
+#include <algorithm>
+
+namespace dslash {
+
+namespace {
+
+class offload_transport final : public halo_transport {
+public:
+    offload_transport(stencil& on, MPI_Comm comm) : on_(on), comm_(comm) {
+        require(commtask_comm_register(comm), "commtask_comm_register");
+        tasks_.reserve(2 * n_directions);
+    }
+
+    void post_receives(const hop_step& step) override {
+        tasks_.clear();
+        for (int d = 0; d < n_directions; ++d) {
+            const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
+            if (size == 0) continue;
+            post(commtask_op_recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, on_.shape().geom.neighbour(d), d,
+                                  comm_));
+        }
+    }
+
+    void post_sends(const hop_step& step) override {
+        for (int d = 0; d < n_directions; ++d) {
+            const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
+            if (size == 0) continue;
+            post(commtask_op_send(on_.send_buffer(step.parity, d), size, MPI_BYTE, on_.shape().geom.neighbour(d ^ 1), d,
+                                  comm_));
+        }
+    }
+
+    void wait() override { require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all"); }
+
+    void barrier() override {
+        commtask_t task = COMMTASK_NULL;
+        require(commtask_submit(commtask_op_barrier(comm_), nullptr, &task), "commtask_post");
+        require(commtask_wait(&task, nullptr), "commtask_wait");
+    }
+
+private:
+    void post(const commtask_op& operation) {
+        require(commtask_post(&operation, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+    }
+
+    stencil& on_;
+    MPI_Comm comm_;
+    std::vector<commtask_t> tasks_;
+};
+
+} // namespace
+
+std::unique_ptr<exchange> make_offload_exchange(stencil& on, const exchange_options& options) {
+    return std::make_unique<fork_join_exchange>(on, std::make_unique<offload_transport>(on, options.comm),
+                                                std::max(1, options.n_cores - 1), std::max(2, options.n_cores));
+}
+
+} // namespace dslash

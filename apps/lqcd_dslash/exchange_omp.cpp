@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mode omp: the whole chain of hops as one graph of OpenMP tasks, in which messages are tasks too. A tile runs when the
+// tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
+// No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
+#include "clock.hpp"
+#include "exchange.hpp"
+#include "runtime_session.hpp"
+#include "task_graph.hpp"
+
+#include <commtask/omp.h>
+
+#include <algorithm>
+#include <omp.h>
+
+namespace dslash {
+
+namespace {
+
+/// Seconds of work per thread; each thread writes its own line.
+struct alignas(64) thread_work {
+    double interior = 0;
+    double other = 0;
+};
+
+/// Priorities, where OMP_MAX_TASK_PRIORITY allows them: what feeds messages goes first, the interior fills the gaps.
+enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, message_priority = 3 };
+
+class omp_exchange final : public exchange {
+public:
+    omp_exchange(stencil& on, MPI_Comm comm, int compute_threads, int cores)
+        : on_(on), comm_(comm), compute_threads_(compute_threads), cores_(cores), reads_(find_reads(on.shape())) {
+        require(commtask_omp_check(), "commtask_omp_check");
+        require(commtask_comm_register(comm), "commtask_comm_register");
+    }
+
+    phase_times run(std::span<const hop_step> steps) override {
+        find_fields(steps);
+        std::vector<thread_work> work(static_cast<std::size_t>(compute_threads_));
+        phase_times times;
+        double created = 0;
+        const double start = seconds();
+#pragma omp parallel num_threads(compute_threads_)
+#pragma omp single
+        {
+#pragma omp taskgroup
+            {
+                const double from = seconds();
+                for (const hop_step& step : steps) times.post += create_tasks(step, work);
+                created = seconds() - from;
+            }
+        }
+        times.total = seconds() - start;
+        if (commtask_omp_error_count() != 0) throw std::runtime_error("a message failed: " + first_error());
+        finish(times, work, created);
+        return times;
+    }
+
+    void barrier() override {
+        commtask_t task = COMMTASK_NULL;
+        require(commtask_submit(commtask_op_barrier(comm_), nullptr, &task), "commtask_post");
+        require(commtask_wait(&task, nullptr), "commtask_wait");
+    }
+
+    int compute_threads() const override { return compute_threads_; }
+    int cores() const override { return cores_; }
+
+private:
+    /// Addresses for the tiles of one field.
+    struct field_tokens {
+        const field* of;
+        std::array<std::vector<char>, 2> tiles;
+    };
+
+    static std::string first_error() {
+        char text[512];
+        commtask_omp_first_error(text, sizeof text);
+        return text;
+    }
+
+    void find_fields(std::span<const hop_step> steps) {
+        fields_.clear();
+        for (const hop_step& step : steps) {
+            for (const field* f : {step.in, static_cast<const field*>(step.out)}) {
+                if (std::ranges::any_of(fields_, [f](const field_tokens& t) { return t.of == f; })) continue;
+                const auto& parity = on_.shape().parity;
+                fields_.push_back(
+                    {f, {std::vector<char>(parity[0].tiles.size()), std::vector<char>(parity[1].tiles.size())}});
+            }
+        }
+    }
+
+    const std::vector<char>& tokens(const field* of, int parity) const {
+        return std::ranges::find(fields_, of, &field_tokens::of)->tiles[static_cast<std::size_t>(parity)];
+    }
+
+    /// Creates the tasks of one hop; gives the seconds that its messages took of it.
+    double create_tasks(const hop_step& step, std::vector<thread_work>& work) {
+        const auto parity = static_cast<std::size_t>(step.parity);
+        const parity_layout& table = on_.shape().parity[parity];
+        const std::vector<char>& in = tokens(step.in, 1 - step.parity);
+        const std::vector<char>& out = tokens(step.out, step.parity);
+        const hop_reads& reads = reads_[parity];
+        const geometry& geom = on_.shape().geom;
+        double posting = 0;
+        for (int d = 0; d < n_directions; ++d) {
+            const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
+            if (size == 0) continue;
+            const char* const halo = &halo_[parity][static_cast<std::size_t>(d)];
+            const char* const sent = &sent_[parity][static_cast<std::size_t>(d)];
+            // Messages of two successive hops are under way at once and start in any order: each hop has its tags.
+            const int tag = d + n_directions * step.parity;
+            const double before = seconds();
+            COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d), tag, comm_),
+                      out(halo), priority(message_priority));
+            posting += seconds() - before;
+            create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, sent, work);
+            const double between = seconds();
+            COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d ^ 1), tag, comm_),
+                      in(sent), priority(message_priority));
+            posting += seconds() - between;
+        }
+        for (std::size_t k = 0; k < table.tiles.size(); ++k) create_tile(step, table, k, in, out, work);
+        return posting;
+    }
+
+    void create_pack(const hop_step& step, int direction, const std::vector<int>& tiles, const std::vector<char>& in,
+                     const char* sent, std::vector<thread_work>& work) {
+        addresses_.clear();
+        for (const int k : tiles) addresses_.push_back(&in[static_cast<std::size_t>(k)]);
+        const address* const from = addresses_.data();
+        const int n_from = static_cast<int>(addresses_.size());
+        stencil* const on = &on_;
+        const hop_step what = step;
+        auto* const mine = work.data();
+#pragma omp task firstprivate(on, what, direction, mine) priority(pack_priority)                                       \
+    depend(iterator(i = 0 : n_from), in : *from[i]) depend(out : *sent)
+        {
+            const double begin = seconds();
+            on->pack(what, direction, 0, on->n_face_sites(what.parity, direction));
+            mine[omp_get_thread_num()].other += seconds() - begin;
+        }
+    }
+
+    void create_tile(const hop_step& step, const parity_layout& table, std::size_t k, const std::vector<char>& in,
+                     const std::vector<char>& out, std::vector<thread_work>& work) {
+        const tile_reads& reads = reads_[static_cast<std::size_t>(step.parity)].tiles[k];
+        addresses_.clear();
+        for (const int t : reads.tiles) addresses_.push_back(&in[static_cast<std::size_t>(t)]);
+        for (const int d : reads.directions) {
+            addresses_.push_back(&halo_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(d)]);
+        }
+        const address* const from = addresses_.data();
+        const int n_from = static_cast<int>(addresses_.size());
+        const address result = &out[k];
+        stencil* const on = &on_;
+        const hop_step what = step;
+        const tile* const which = &table.tiles[k];
+        auto* const mine = work.data();
+        const bool interior = which->halos == 0;
+#pragma omp task firstprivate(on, what, which, mine, interior)                                                         \
+    priority(interior ? interior_priority : boundary_priority) depend(iterator(i = 0 : n_from), in : *from[i])         \
+    depend(out : *result)
+        {
+            const double begin = seconds();
+            on->compute(what, *which);
+            thread_work& to = mine[omp_get_thread_num()];
+            (interior ? to.interior : to.other) += seconds() - begin;
+        }
+    }
+
+    /// Columns as means over the compute threads. What is neither work nor creation is waiting for messages, or for
+    /// tiles of other threads.
+    void finish(phase_times& times, const std::vector<thread_work>& work, double created) const {
+        double busy = 0;
+        for (const thread_work& w : work) {
+            times.interior += w.interior / compute_threads_;
+            busy += (w.interior + w.other) / compute_threads_;
+        }
+        // While it created tasks, the creating thread may have run some: libomp bounds the queue that way.
+        static_cast<void>(created);
+        times.post /= compute_threads_;
+        times.wait = std::max(0.0, times.total - busy - times.post);
+    }
+
+    stencil& on_;
+    MPI_Comm comm_;
+    int compute_threads_;
+    int cores_;
+    std::array<hop_reads, 2> reads_;
+    std::vector<field_tokens> fields_;
+    /// Scratch of the thread that creates tasks; depend clauses are evaluated before it is used again.
+    std::vector<address> addresses_;
+    std::array<std::array<char, n_directions>, 2> halo_{};
+    std::array<std::array<char, n_directions>, 2> sent_{};
+};
+
+} // namespace
+
+std::unique_ptr<exchange> make_omp_exchange(stencil& on, const exchange_options& options) {
+    return std::make_unique<omp_exchange>(on, options.comm, std::max(1, options.n_cores - 1),
+                                          std::max(2, options.n_cores));
+}
+
+} // namespace dslash

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cutting the lattice, and saying no to lattices that cannot be cut. Local extents must be even, so that a site's
+// parity is the same locally and globally, and at least 4, so that no site is its own neighbour's neighbour by wrap.
+#include "geometry.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+namespace dslash {
+
+namespace {
+
+constexpr const char* dimension_names = "XYZT";
+
+std::int64_t product(const coordinates& values) {
+    return std::accumulate(values.begin(), values.end(), std::int64_t{1}, [](std::int64_t a, int b) { return a * b; });
+}
+
+bool divides(const coordinates& lattice, const coordinates& grid) {
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        if (lattice[mu] % grid[mu] != 0) return false;
+        const int local = lattice[mu] / grid[mu];
+        if (local < 4 || local % 2 != 0) return false;
+    }
+    return true;
+}
+
+/// Sites on all cut faces of one rank: what the best grid makes small.
+std::int64_t face_sites(const coordinates& lattice, const coordinates& grid) {
+    std::int64_t local_volume = 1;
+    for (int mu = 0; mu < n_dimensions; ++mu) local_volume *= lattice[mu] / grid[mu];
+    std::int64_t sum = 0;
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        if (grid[mu] > 1) sum += 2 * local_volume / (lattice[mu] / grid[mu]);
+    }
+    return sum;
+}
+
+/// Calls `visit` with every grid of `n_ranks` ranks. T is the outermost choice, largest first.
+template <class Visit>
+void for_each_grid(int n_ranks, Visit&& visit) {
+    for (int t = n_ranks; t >= 1; --t) {
+        if (n_ranks % t != 0) continue;
+        for (int z = n_ranks / t; z >= 1; --z) {
+            if (n_ranks / t % z != 0) continue;
+            for (int y = n_ranks / t / z; y >= 1; --y) {
+                if (n_ranks / t / z % y == 0) visit(coordinates{n_ranks / t / z / y, y, z, t});
+            }
+        }
+    }
+}
+
+} // namespace
+
+coordinates geometry::local_extents() const {
+    coordinates extents{};
+    for (int mu = 0; mu < n_dimensions; ++mu) extents[mu] = local_extent(mu);
+    return extents;
+}
+
+std::int64_t geometry::local_volume() const { return product(local_extents()); }
+std::int64_t geometry::global_volume() const { return product(lattice); }
+
+coordinates geometry::to_global(const coordinates& local) const {
+    coordinates global{};
+    for (int mu = 0; mu < n_dimensions; ++mu) global[mu] = position[mu] * local_extent(mu) + local[mu];
+    return global;
+}
+
+int geometry::neighbour(int direction) const {
+    const int mu = direction / 2;
+    coordinates other = position;
+    const int step = direction % 2 == 0 ? 1 : grid[mu] - 1;
+    other[mu] = (position[mu] + step) % grid[mu];
+    return rank_of(other, grid);
+}
+
+std::optional<coordinates> parse_coordinates(const std::string& text) {
+    coordinates values{};
+    const char* at = text.data();
+    const char* const end = text.data() + text.size();
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        if (mu > 0) {
+            if (at == end || *at != '.') return std::nullopt;
+            ++at;
+        }
+        const auto [next, error] = std::from_chars(at, end, values[mu]);
+        if (error != std::errc{} || values[mu] < 1) return std::nullopt;
+        at = next;
+    }
+    return at == end ? std::optional(values) : std::nullopt;
+}
+
+std::string to_string(const coordinates& values) {
+    std::string text = std::to_string(values[0]);
+    for (int mu = 1; mu < n_dimensions; ++mu) text += '.' + std::to_string(values[mu]);
+    return text;
+}
+
+std::int64_t site_index(const coordinates& site, const coordinates& extents) {
+    std::int64_t index = site[3];
+    for (int mu = 2; mu >= 0; --mu) index = index * extents[mu] + site[mu];
+    return index;
+}
+
+int rank_of(const coordinates& position, const coordinates& grid) {
+    return static_cast<int>(site_index(position, grid));
+}
+
+coordinates position_of(int rank, const coordinates& grid) {
+    coordinates position{};
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        position[mu] = rank % grid[mu];
+        rank /= grid[mu];
+    }
+    return position;
+}
+
+std::optional<coordinates> choose_grid(const coordinates& lattice, int n_ranks) {
+    std::optional<coordinates> best;
+    std::int64_t best_faces = std::numeric_limits<std::int64_t>::max();
+    for_each_grid(n_ranks, [&](const coordinates& grid) {
+        if (!divides(lattice, grid)) return;
+        const std::int64_t faces = face_sites(lattice, grid);
+        if (faces < best_faces) {
+            best_faces = faces;
+            best = grid;
+        }
+    });
+    return best;
+}
+
+coordinates nearest_lattice(const coordinates& lattice, const coordinates& grid) {
+    coordinates nearest{};
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        const std::int64_t step = 2 * std::int64_t{grid[mu]};
+        const std::int64_t below = lattice[mu] / step * step;
+        const std::int64_t above = below + step;
+        const std::int64_t best = lattice[mu] - below < above - lattice[mu] ? below : above;
+        nearest[mu] = static_cast<int>(std::max(2 * step, best));
+    }
+    return nearest;
+}
+
+std::string refusal(const coordinates& lattice, const coordinates& grid, int n_ranks) {
+    if (product(grid) != n_ranks) {
+        std::string text = "grid " + to_string(grid) + " needs " + std::to_string(product(grid)) + " ranks but " +
+                           std::to_string(n_ranks) + (n_ranks == 1 ? " was" : " were") + " started; ";
+        const auto other = choose_grid(lattice, n_ranks);
+        if (other) return text + "nearest that works: --grid " + to_string(*other) + ".";
+        return text + "start " + std::to_string(product(grid)) + " ranks, or choose another lattice.";
+    }
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        const std::string name(1, dimension_names[mu]);
+        std::string what;
+        if (lattice[mu] % grid[mu] != 0) {
+            what = "extent " + std::to_string(lattice[mu]) + " in " + name + " cannot be divided among " +
+                   std::to_string(grid[mu]) + " ranks";
+        } else if (lattice[mu] / grid[mu] % 2 != 0) {
+            what = "local extent " + std::to_string(lattice[mu] / grid[mu]) + " in " + name + " is odd";
+        } else if (lattice[mu] / grid[mu] < 4) {
+            what = "local extent " + std::to_string(lattice[mu] / grid[mu]) + " in " + name + " is below 4";
+        } else {
+            continue;
+        }
+        return "lattice " + to_string(lattice) + " on grid " + to_string(grid) + ": " + what +
+               "; nearest that works: --lattice " + to_string(nearest_lattice(lattice, grid)) + " --grid " +
+               to_string(grid) + ".";
+    }
+    // Keeps site numbers within the 29 bits of the kernel's tables and faces within the int that MPI counts by.
+    if (product(lattice) / product(grid) > (std::int64_t{1} << 26)) {
+        return "lattice " + to_string(lattice) + ": more than 2^26 sites per rank; use more ranks.";
+    }
+    return {};
+}
+
+geometry make_geometry(const coordinates& lattice, const coordinates& grid, int rank, bool force_comm) {
+    geometry made{lattice, grid, position_of(rank, grid), {}};
+    for (int mu = 0; mu < n_dimensions; ++mu) made.communicated[mu] = force_comm || grid[mu] > 1;
+    return made;
+}
+
+} // namespace dslash

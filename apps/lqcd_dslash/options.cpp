@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// CLI11 does the words; what the words mean together (lattice, grid, ranks, memory) is checked in settle().
+// Every refusal is a sentence that is made before any thread, message or allocation of a field.
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <sstream>
+#include <unistd.h>
+
+namespace dslash {
+
+namespace {
+
+std::string one_line(std::string text) {
+    for (char& c : text) {
+        if (c == '\n') c = ' ';
+    }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    return text;
+}
+
+std::string mode_names() {
+    std::string names;
+    for (const mode_description& m : modes()) names += (names.empty() ? "" : "|") + std::string(m.name);
+    return names;
+}
+
+/// Bytes that one rank will touch.
+double memory_bytes(const options& values) {
+    const geometry geom = make_geometry(*values.lattice, *values.grid, 0, values.force_comm);
+    const double real_bytes = values.kernel.real == precision::double_ ? 8 : 4;
+    constexpr double n_fields = 6;
+    return static_cast<double>(geom.local_volume()) * real_bytes * (8.0 * values.kernel.link_reals + n_fields * 24);
+}
+
+} // namespace
+
+parsed_options parse_options(int argc, const char* const* argv) {
+    parsed_options parsed;
+    options& o = parsed.values;
+    std::string lattice;
+    std::string grid;
+    std::string tile = "auto";
+    std::string precision_name = "double";
+    std::string mode_name = "baseline";
+    std::string check_name = "golden";
+    std::string width = "auto";
+    CLI::App app{"Wilson Dslash, even-odd, on a grid of MPI ranks; every run checks itself.", "lqcd_dslash"};
+    app.add_option("--lattice", lattice, "Global extents X.Y.Z.T; default: 8.8.8.8 per rank");
+    app.add_option("--grid", grid, "Ranks per dimension Px.Py.Pz.Pt; default: the smallest faces");
+    app.add_option("--precision", precision_name, "double|single")->capture_default_str();
+    app.add_option("--mode", mode_name, mode_names())->capture_default_str();
+    app.add_option("--threads", o.n_cores, "Cores per rank, communication thread included")->capture_default_str();
+    app.add_option("--iterations", o.iterations, "D_eo and D_oe per timed run")->capture_default_str();
+    app.add_option("--repeat", o.repeats, "Timed runs; the median is reported")->capture_default_str();
+    app.add_option("--check", check_name, "none|golden|full")->capture_default_str();
+    app.add_option("--links", o.kernel.link_reals, "Reals stored per link: 18, or 12 (third row rebuilt)")
+        ->capture_default_str();
+    app.add_option("--width", width, "SIMD width in bytes: 64|32|16|8|4; default: the widest that fits");
+    app.add_option("--tile", tile, "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
+    app.add_option("--probe-every", o.probe_every, "Mode iprobe: interior tiles between probes")->capture_default_str();
+    app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
+    app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
+    app.add_option("--json", o.json_file, "Write everything to this file");
+
+    const auto refuse = [&](const std::string& sentence) {
+        parsed.message = "lqcd_dslash: " + sentence;
+        parsed.exit_code = 2;
+        return parsed;
+    };
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        parsed.message = app.help();
+        return parsed;
+    } catch (const CLI::ParseError& error) {
+        return refuse(one_line(error.what()) + "; --help lists the options.");
+    }
+
+    if (!lattice.empty() && !(o.lattice = parse_coordinates(lattice))) {
+        return refuse("--lattice " + lattice + " is not four positive numbers X.Y.Z.T, such as 8.8.8.16.");
+    }
+    if (!grid.empty() && !(o.grid = parse_coordinates(grid))) {
+        return refuse("--grid " + grid + " is not four positive numbers Px.Py.Pz.Pt, such as 1.1.1.2.");
+    }
+    if (precision_name != "double" && precision_name != "single") {
+        return refuse("--precision " + precision_name + " is unknown; choose double or single.");
+    }
+    o.kernel.real = precision_name == "double" ? precision::double_ : precision::single;
+    bool known_mode = false;
+    for (const mode_description& m : modes()) {
+        if (mode_name != m.name) continue;
+        o.which = m.which;
+        known_mode = true;
+    }
+    if (!known_mode) return refuse("--mode " + mode_name + " is unknown; choose " + mode_names() + ".");
+    if (check_name == "none") {
+        o.check = check_level::none;
+    } else if (check_name == "full") {
+        o.check = check_level::full;
+    } else if (check_name != "golden") {
+        return refuse("--check " + check_name + " is unknown; choose none, golden or full.");
+    }
+    if (o.n_cores < 1 || o.n_cores > 4096) return refuse("--threads must be between 1 and 4096.");
+    if (o.iterations < 1) return refuse("--iterations must be at least 1.");
+    if (o.repeats < 1) return refuse("--repeat must be at least 1.");
+    if (o.probe_every < 1) return refuse("--probe-every must be at least 1.");
+    if (!(o.kappa > 0 && o.kappa < 1)) return refuse("--kappa must be between 0 and 1.");
+    if (o.kernel.link_reals != 18 && o.kernel.link_reals != 12) return refuse("--links must be 18 or 12.");
+    if (width != "auto") {
+        std::istringstream in(width);
+        if (!(in >> o.kernel.width_bytes) || !in.eof() || o.kernel.width_bytes < 1) {
+            return refuse("--width " + width + " is not a number of bytes; choose 64, 32, 16 or one real.");
+        }
+    }
+    if (tile != "auto") {
+        char dot = 0;
+        std::istringstream in(tile);
+        const bool read = static_cast<bool>(in >> o.kernel.tile_t >> dot >> o.kernel.tile_z);
+        if (!read || dot != '.' || in.peek() != EOF || o.kernel.tile_t < 1 || o.kernel.tile_z < 1) {
+            return refuse("--tile " + tile + " is not two positive numbers T.Z, such as 2.4.");
+        }
+    }
+    o.kernel.n_threads = o.n_cores;
+    return parsed;
+}
+
+std::string settle(options& values, int n_ranks) {
+    if (!values.lattice) {
+        const coordinates grid =
+            values.grid.value_or(choose_grid({8 * n_ranks, 8 * n_ranks, 8 * n_ranks, 8 * n_ranks}, n_ranks)
+                                     .value_or(coordinates{1, 1, 1, 1}));
+        values.grid = grid;
+        values.lattice = coordinates{8 * grid[0], 8 * grid[1], 8 * grid[2], 8 * grid[3]};
+    }
+    if (!values.grid) {
+        values.grid = choose_grid(*values.lattice, n_ranks);
+        if (!values.grid) {
+            // No grid works for this lattice: cut T alone, which every lattice can be stretched to.
+            const coordinates along_t{1, 1, 1, n_ranks};
+            return "lattice " + to_string(*values.lattice) + " cannot be cut among " + std::to_string(n_ranks) +
+                   " ranks into even local extents of at least 4; nearest that works: --lattice " +
+                   to_string(nearest_lattice(*values.lattice, along_t)) + " --grid " + to_string(along_t) + ".";
+        }
+    }
+    std::string no = refusal(*values.lattice, *values.grid, n_ranks);
+    if (!no.empty()) return no;
+    no = width_refusal(make_geometry(*values.lattice, *values.grid, 0, values.force_comm), values.kernel);
+    if (!no.empty()) return no;
+    const double physical =
+        static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (memory_bytes(values) > physical) {
+        std::ostringstream text;
+        text << "lattice " << to_string(*values.lattice) << " needs " << memory_bytes(values) / 1e9
+             << " GB per rank but the machine has " << physical / 1e9 << " GB; use more ranks or a smaller lattice.";
+        return text.str();
+    }
+    return {};
+}
+
+} // namespace dslash

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line. Parsed before MPI starts, since the mode decides the thread level; what is wrong with it is kept
+// as a sentence for rank 0 to print, so that all ranks leave together.
+#pragma once
+
+#include "exchange.hpp"
+
+#include <optional>
+
+namespace dslash {
+
+enum class check_level { none, golden, full };
+
+struct options {
+    std::optional<coordinates> lattice; ///< Absent: 8.8.8.8 per rank.
+    std::optional<coordinates> grid;    ///< Absent: the one with the smallest faces.
+    stencil_options kernel;
+    mode which = mode::baseline;
+    int n_cores = 1;
+    int iterations = 100;
+    int repeats = 5;
+    int probe_every = 4;
+    double kappa = 0.12;
+    check_level check = check_level::golden;
+    bool force_comm = false;
+    std::string json_file;
+};
+
+struct parsed_options {
+    options values;
+    std::string message; ///< To print and leave with `exit_code`; empty: go on.
+    int exit_code = 0;
+};
+
+parsed_options parse_options(int argc, const char* const* argv);
+
+/// Settles lattice and grid for `n_ranks`; gives the refusal, empty when all is well.
+std::string settle(options& values, int n_ranks);
+
+} // namespace dslash

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The yardstick of the kernel: how many fused multiply-adds one core really does, measured in the same run.
+// A ratio to it holds on any machine and any day, where GF/s alone do not.
+#pragma once
+
+namespace dslash {
+
+/// GF/s of one thread in double precision: independent chains of multiply-adds on the widest vectors of the target.
+double measure_peak_gflops();
+
+} // namespace dslash

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting and ending the runtime. Errors become exceptions here: the miniapp cannot go on without its messages.
+// The destructor ends the runtime on every path, before MPI_Finalize.
+#include "runtime_session.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstdlib>
+
+namespace dslash {
+
+runtime_session::runtime_session(mode which) {
+    if (which != mode::offload && which != mode::omp) return;
+    // Tasks that feed messages go before the interior. libomp reads this when it starts; the user's own value stays.
+    ::setenv("OMP_MAX_TASK_PRIORITY", "3", 0);
+    require(commtask_init(nullptr), "commtask_init");
+    started_ = true;
+}
+
+runtime_session::~runtime_session() {
+    if (started_) commtask_finalize();
+}
+
+void require(int code, const char* what) {
+    if (code == COMMTASK_OK) return;
+    const char* sentence = commtask_last_error();
+    throw std::runtime_error(std::string(what) + ": " + (*sentence != '\0' ? sentence : commtask_error_string(code)));
+}
+
+} // namespace dslash

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a frame arrives: the arithmetic of one direction of a wire, apart from threads and devices so that it can be
+// tested. A frame occupies the wire for its bytes over the rate, one after the other, and arrives one delay after it
+// has left. This is a full-duplex cable without loss; contention inside a switch is not modelled.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace commtask::bench {
+
+class link_model {
+public:
+    /// `rate_mb_per_s` counts 10^6 bytes per second and must be positive.
+    link_model(std::int64_t delay_ns, double rate_mb_per_s)
+        : delay_ns_(delay_ns), ns_per_byte_(1000.0 / rate_mb_per_s) {}
+
+    /// The time at which a frame that was handed over at `now_ns` reaches the other end. Frames must be handed over
+    /// in the order of time; the answers then ascend.
+    std::int64_t arrival_ns(std::int64_t now_ns, std::size_t size_bytes) {
+        const double occupied_ns = static_cast<double>(size_bytes) * ns_per_byte_;
+        free_at_ns_ = std::max(now_ns, free_at_ns_) + static_cast<std::int64_t>(occupied_ns);
+        return free_at_ns_ + delay_ns_;
+    }
+
+private:
+    std::int64_t delay_ns_;
+    double ns_per_byte_;
+    std::int64_t free_at_ns_ = 0; ///< The wire is busy with earlier frames until then.
+};
+
+} // namespace commtask::bench

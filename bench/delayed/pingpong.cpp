@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Proof of the delayed setting: what plain MPI sees of it between two ranks. Half the round trip of 8 bytes must be
+// the wire's delay, and messages of 1 MiB in a stream must flow at the wire's rate. With --expect-* it judges itself by
+// its best sample: a wire must never be faster than it is set, and on a machine that does other work too
+// it cannot always be as fast. Without, it describes whatever network the ranks have.
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/clock.h"
+#include "harness/statistics.h"
+
+namespace {
+
+using namespace commtask::bench;
+
+struct settings {
+    int n_trips = 200;
+    int n_messages = 40;
+    double expect_delay_us = 0;
+    double expect_rate_mb_per_s = 0;
+    double tolerance_us = 150;
+};
+
+std::vector<double> half_round_trip_us(int rank, int n_trips) {
+    std::vector<double> samples;
+    char payload[8] = {};
+    for (int trip = 0; trip < n_trips + 5; ++trip) {
+        const std::uint64_t begin = ticks();
+        if (rank == 0) {
+            MPI_Send(payload, 8, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+            MPI_Recv(payload, 8, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (trip >= 5) {
+                samples.push_back(ns_between(begin, ticks()) * 0.5e-3);
+            }
+        } else {
+            MPI_Recv(payload, 8, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(payload, 8, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+        }
+    }
+    return samples;
+}
+
+/// Rank 0 sends `n_messages` of 1 MiB, four at a time, in five turns; the answer to the last of a turn ends its time.
+std::vector<double> stream_mb_per_s(int rank, int n_messages) {
+    constexpr int size = 1 << 20;
+    constexpr int at_once = 4;
+    std::vector<double> samples;
+    std::vector<char> payload(static_cast<std::size_t>(size) * at_once);
+    for (int turn = 0; turn < 6; ++turn) {
+        char answer = 0;
+        const std::uint64_t begin = ticks();
+        for (int sent = 0; sent < n_messages; sent += at_once) {
+            MPI_Request requests[at_once];
+            for (int i = 0; i < at_once; ++i) {
+                char* const place = payload.data() + (static_cast<std::size_t>(i) * size);
+                if (rank == 0) {
+                    MPI_Isend(place, size, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &requests[i]);
+                } else {
+                    MPI_Irecv(place, size, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &requests[i]);
+                }
+            }
+            MPI_Waitall(at_once, requests, MPI_STATUSES_IGNORE);
+        }
+        if (rank == 0) {
+            MPI_Recv(&answer, 1, MPI_CHAR, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            const double bytes = static_cast<double>(size) * n_messages;
+            if (turn > 0) {
+                samples.push_back(bytes / ns_between(begin, ticks()) * 1e3);
+            }
+        } else {
+            MPI_Send(&answer, 1, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
+        }
+    }
+    return samples;
+}
+
+/// Judges and prints on rank 0; the number of expectations that failed.
+int judge(const settings& given, const std::vector<double>& latencies, const std::vector<double>& rates) {
+    const summary latency = summarize(latencies);
+    const summary rate = summarize(rates);
+    nlohmann::ordered_json out;
+    out["half_round_trip_us"] = {{"median", latency.median}, {"p10", latency.p10}, {"p99", latency.p99}};
+    out["stream_mb_per_s"] = {{"median", rate.median}, {"p10", rate.p10}, {"p90", rate.p90}};
+    std::printf("%s\n", out.dump().c_str());
+    int n_failed = 0;
+    const double delay = given.expect_delay_us;
+    const double quickest = *std::ranges::min_element(latencies);
+    if (delay > 0 && (quickest < delay || quickest > delay + given.tolerance_us)) {
+        std::printf("half a round trip should take %g to %g us at best, not %g\n", delay, delay + given.tolerance_us,
+                    quickest);
+        ++n_failed;
+    }
+    const double expected = given.expect_rate_mb_per_s;
+    const double fastest = *std::ranges::max_element(rates);
+    if (expected > 0 && (fastest < 0.5 * expected || fastest > 1.02 * expected)) {
+        std::printf("the stream should reach 0.5 to 1.02 of %g MB/s at best, not %g\n", expected, fastest);
+        ++n_failed;
+    }
+    return n_failed;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    settings given;
+    CLI::App app{"Latency and bandwidth between two ranks."};
+    app.add_option("--trips", given.n_trips, "round trips of 8 bytes");
+    app.add_option("--messages", given.n_messages, "messages of 1 MiB in a turn");
+    app.add_option("--expect-delay-us", given.expect_delay_us, "fail unless half a round trip takes this long");
+    app.add_option("--tolerance-us", given.tolerance_us, "and at most this much longer");
+    app.add_option("--expect-rate-mbs", given.expect_rate_mb_per_s, "fail unless the stream comes near this rate");
+    CLI11_PARSE(app, argc, argv);
+    MPI_Init(nullptr, nullptr);
+    int rank = 0;
+    int n_ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    int n_failed = 0;
+    if (n_ranks == 2) {
+        const std::vector<double> latencies = half_round_trip_us(rank, given.n_trips);
+        const std::vector<double> rates = stream_mb_per_s(rank, given.n_messages);
+        if (rank == 0) {
+            n_failed = judge(given, latencies, rates);
+        }
+    } else {
+        n_failed = 1;
+        if (rank == 0) {
+            std::printf("needs 2 ranks\n");
+        }
+    }
+    MPI_Finalize();
+    return n_failed == 0 ? 0 : 1;
+}

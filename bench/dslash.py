@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+# Question: do communication tasks make Wilson Dslash faster than its baseline, and where do they not? Whole runs of the
+# miniapp with 2 ranks at equal cores, the modes alternated; each round gives one paired ratio of times per mode. Two
+# settings: crowded (ranks and workers on this machine's cores, shared memory between them) and delayed (a wire with
+# real latency between the ranks, its rate chosen so that the transfer takes about as long as the computing).
+"""The miniapp's modes against its baseline."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import figures
+
+N_RANKS = 2
+MODES = ("baseline", "offload", "omp")
+SKIPPED = 77
+DELAY_US = 100.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One lattice. `goals` are lower bounds on baseline's time over the mode's time."""
+
+    setting: str
+    lattice: str
+    precision: str
+    iterations: int
+    goals: tuple
+
+    @property
+    def name(self):
+        return f"{self.lattice} {self.precision}"
+
+
+NEVER_SLOWER = (("offload", 0.97), ("omp", 0.97))
+CASES = (
+    Case("crowded", "8.8.8.16", "double", 200, NEVER_SLOWER),
+    Case("crowded", "16.16.16.32", "double", 20, NEVER_SLOWER),
+    Case("crowded", "32.16.16.16", "single", 20, NEVER_SLOWER),
+    Case("delayed", "16.16.16.32", "double", 4, (("offload", 0.97), ("omp", 1.5))),
+    Case("delayed", "16.16.16.64", "single", 4, (("offload", 0.97), ("omp", 1.5))),
+)
+
+
+class Skipped(Exception):
+    """The setting cannot be made here."""
+
+
+class Failed(Exception):
+    """A run of the miniapp did not end well."""
+
+
+@dataclasses.dataclass
+class Measured:
+    """What one run says of one hop (half an iteration)."""
+
+    seconds: float  # on the slowest rank, the median of the run's repetitions
+    busy_seconds: float  # without waiting, the mean of the ranks
+    bytes_sent: float  # by one rank
+
+
+def read(document):
+    """The figures of one JSON document of the miniapp."""
+    median = document["median"]
+    return Measured(
+        seconds=median["slowest_total_us"] * 1e-6,
+        busy_seconds=(median["total_us"] - median["wait_us"]) * 1e-6,
+        bytes_sent=sum(document["face_bytes"]),
+    )
+
+
+class Runner:
+    """Starts the miniapp in one setting; `rate_mbs` is the wire's."""
+
+    def __init__(self, build, case, rate_mbs=None):
+        self.build = build
+        self.case = case
+        self.rate_mbs = rate_mbs
+        self.wire = []
+
+    def _command(self, mode, json_file, wire_file):
+        app = [str(self.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--lattice", self.case.lattice]
+        app += ["--grid", f"1.1.1.{N_RANKS}", "--precision", self.case.precision, "--mode", mode]
+        app += ["--threads", str(max(1, len(os.sched_getaffinity(0)) // N_RANKS))]
+        app += ["--iterations", str(self.case.iterations), "--repeat", "3", "--check", "none", "--json", json_file]
+        if self.case.setting == "crowded":
+            return self.build.mpiexec(N_RANKS) + app
+        wire = [str(self.build.program("commtask_delayed")), "--delay-us", str(DELAY_US)]
+        return wire + ["--rate-mbs", f"{self.rate_mbs:.4g}", "--report", wire_file, "--"] + app
+
+    def run(self, mode):
+        with tempfile.TemporaryDirectory() as folder:
+            json_file = str(Path(folder) / "run.json")
+            wire_file = str(Path(folder) / "wire.json")
+            command = self._command(mode, json_file, wire_file)
+            done = subprocess.run(command, timeout=120, check=False, capture_output=True, text=True)
+            if done.returncode == SKIPPED:
+                raise Skipped(done.stderr.strip())
+            if done.returncode != 0:
+                raise Failed(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+            if self.case.setting == "delayed":
+                self.wire.append(json.loads(Path(wire_file).read_text(encoding="utf-8")))
+            return read(json.loads(Path(json_file).read_text(encoding="utf-8")))
+
+
+def balanced_rate_mbs(build, case):
+    """The rate at which a hop's messages take as long as all that baseline does beside waiting."""
+    runner = Runner(build, dataclasses.replace(case, setting="crowded"))
+    alone = min((runner.run("baseline") for _ in range(3)), key=lambda one: one.busy_seconds)
+    return alone.bytes_sent / (alone.busy_seconds - DELAY_US * 1e-6) * 1e-6
+
+
+def describe_wire(runs):
+    """How late frames were, over all runs of a case: a wire later than its delay would measure the scheduler."""
+    directions = [direction for run in runs for direction in run["directions"]]
+    n_frames = sum(one["frames"] for one in directions)
+    n_late = sum(one["later_than_us"]["200"] for one in directions)
+    median = figures.quantile([one["late_us"]["median"] for one in directions], 0.5)
+    worst = max(one["late_us"]["p99"] for one in directions)
+    return f"{n_frames} frames, late by {median:.0f} us (median; worst p99 of a run {worst:.0f} us), {n_late} by > 200 us"
+
+
+def measure(build, case, n_rounds, report):
+    """Adds the rows of one case."""
+    rate_mbs = balanced_rate_mbs(build, case) if case.setting == "delayed" else None
+    runner = Runner(build, case, rate_mbs)
+    times = {mode: [] for mode in MODES}
+    for turn in range(n_rounds + 1):
+        for place in range(len(MODES)):
+            mode = MODES[(place + turn) % len(MODES)]
+            seconds = runner.run(mode).seconds
+            if turn > 0:
+                times[mode].append(seconds)
+    goals = dict(case.goals)
+    reference = f"baseline {case.name}"
+    for mode in MODES:
+        ratios = [base / own for base, own in zip(times["baseline"], times[mode])] if mode != "baseline" else None
+        note = ""
+        if mode == "baseline" and rate_mbs:
+            note = f"wire of {DELAY_US:g} us and {rate_mbs:.4g} MB/s; {describe_wire(runner.wire)}"
+        report.rows.append(
+            figures.Row(
+                name=f"{mode} {case.name}",
+                unit="ms per hop",
+                samples=[1e3 * value for value in times[mode]],
+                ratio_to=None if mode == "baseline" else reference,
+                ratios=ratios,
+                at_least=goals.get(mode),
+                note=note,
+            )
+        )
+
+
+def machine_of(build):
+    command = build.mpiexec(1) + [str(build.program("bench_yardstick")), "--machine"]
+    return json.loads(subprocess.run(command, timeout=60, check=True, capture_output=True, text=True).stdout)
+
+
+def run(build, setting, is_quick, json_file, wanted=""):
+    """Measures the cases of one setting or of both whose name contains `wanted`; the exit status of the driver."""
+    settings = ("crowded", "delayed") if setting == "both" else (setting,)
+    reports = []
+    for one in settings:
+        report = figures.Report("dslash", one, machine_of(build))
+        try:
+            for case in (case for case in CASES if case.setting == one and wanted in case.name):
+                measure(build, case, 2 if is_quick else 5, report)
+        except Skipped as reason:
+            print(f"dslash, {one}: cannot run here: {reason}", file=sys.stderr)
+            continue
+        except Failed as error:
+            print(f"dslash, {one}: {error}", file=sys.stderr)
+            return 1
+        print(report.to_table(), flush=True)
+        reports.append(report)
+    if json_file and reports:
+        figures.write(reports, json_file)
+    return 0 if reports else SKIPPED

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# How programs of a build folder are started: with the launcher of the MPI that they were built for, as the build
+# folder itself tells. A program of one MPI under the launcher of another runs as many programs of one rank.
+"""Finds programs and their launcher in a build folder."""
+
+from pathlib import Path
+
+
+class NotBuilt(Exception):
+    """A program or the build folder is not there."""
+
+
+class Build:
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        try:
+            lines = (self.folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise NotBuilt(f"{folder} is no build folder: build first, or name it with --build-dir") from error
+        entries = (line.partition("=") for line in lines if ":" in line.partition("=")[0])
+        self._cache = {key.partition(":")[0]: value for key, _, value in entries}
+
+    def mpiexec(self, n_ranks):
+        """The words that start `n_ranks` ranks."""
+        words = [self._cache["MPIEXEC_EXECUTABLE"]]
+        if self._cache["COMMTASK_MPI"] == "openmpi":
+            words += ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+        return words + ["-n", str(n_ranks)]
+
+    def program(self, name, room="bench"):
+        path = self.folder / room / name
+        if not path.exists():
+            raise NotBuilt(f"{path} is not there: build the target {name} first")
+        return path

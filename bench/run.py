@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Runs one benchmark by name and passes on what it prints: one command for programs that need mpiexec, and for the
+# comparison of whole runs of the miniapp, which alternates processes. Exit status 0 says that it was measured, not
+# that every goal was met; the table says that.
+"""usage: bench/run.py NAME [--json FILE] [--quick] [--build-dir DIR]"""
+
+import argparse
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import dslash  # noqa: E402
+import launch  # noqa: E402
+
+PROGRAMS = {
+    "post": "what posting a task costs the thread that posts it",
+    "roundtrip": "what an empty task costs from post to the end of the wait",
+    "unblock": "how long after MPI's completion the dependent OpenMP task starts",
+    "rate": "messages and tasks per second, and whether waiting receives slow one completion",
+    "yardstick": "the units of this machine: cache line, clock, wake-up",
+}
+DSLASH = "the miniapp's modes against its baseline, crowded and delayed"
+
+
+def parse(arguments):
+    names = {**PROGRAMS, "dslash": DSLASH}
+    parser = argparse.ArgumentParser(
+        description="Runs one benchmark.",
+        epilog="\n".join(f"  {name:10} {text}" for name, text in names.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=names, metavar="NAME")
+    parser.add_argument("--json", metavar="FILE", help="write the results there as well")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
+    parser.add_argument("--build-dir", default="build/release", metavar="DIR")
+    parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both", help="dslash only")
+    parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
+    return parser.parse_args(arguments)
+
+
+def run_program(given, build):
+    command = build.mpiexec(1) + [str(build.program(f"bench_{given.name}"))]
+    command += ["--json", given.json] if given.json else []
+    command += ["--quick"] if given.quick else []
+    return subprocess.run(command, timeout=600, check=False).returncode
+
+
+def main(arguments):
+    given = parse(arguments)
+    # As an exception, so that the program under way is ended too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        build = launch.Build(given.build_dir)
+        if given.name == "dslash":
+            return dslash.run(build, given.setting, given.quick, given.json, given.case)
+        return run_program(given, build)
+    except launch.NotBuilt as error:
+        print(f"bench/run.py: {error}", file=sys.stderr)
+        return 1
+    except subprocess.TimeoutExpired as error:
+        print(f"bench/run.py: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# The driver's arithmetic and its reading of a build folder, without any MPI: the same examples as the C++ harness has,
+# since both write results of one form.
+"""python3 -m unittest, from the folder above."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import dslash  # noqa: E402
+import figures  # noqa: E402
+import launch  # noqa: E402
+
+
+class Figures(unittest.TestCase):
+    def test_quantiles_are_those_of_the_harness(self):
+        samples = [50, 10, 40, 20, 30]
+        for fraction, value in ((0, 10), (0.5, 30), (0.1, 14), (0.99, 49.6), (1, 50)):
+            self.assertAlmostEqual(figures.quantile(samples, fraction), value)
+        self.assertEqual(figures.quantile([7], 0.99), 7)
+
+    def test_a_row_has_the_documented_keys_in_their_order(self):
+        row = figures.Row("omp", "ms", [1, 2, 3], "baseline", [1.5, 1.6, 1.7], at_least=1.5)
+        keys = ["name", "unit", "median", "p10", "p90", "p99", "ratio_to", "ratio", "goal"]
+        self.assertEqual(list(row.to_json())[: len(keys)], keys)
+        self.assertEqual(row.to_json()["ratio"], 1.6)
+        self.assertTrue(row.to_json()["met"])
+
+    def test_a_goal_that_is_missed_is_shown_as_missed(self):
+        report = figures.Report("dslash", "crowded", {})
+        report.rows.append(figures.Row("omp", "ms", [1], "baseline", [0.9], at_least=0.97))
+        self.assertFalse(report.rows[0].is_met)
+        self.assertIn("NOT MET", report.to_table())
+
+    def test_a_row_without_a_ratio_says_null(self):
+        self.assertIsNone(figures.Row("baseline", "ms", [1]).to_json()["ratio"])
+
+
+class Wire(unittest.TestCase):
+    def test_lateness_is_summed_over_runs_and_directions(self):
+        one = {"frames": 10, "late_us": {"median": 15, "p99": 40}, "later_than_us": {"200": 1}}
+        text = dslash.describe_wire([{"directions": [one, one]}, {"directions": [one, one]}])
+        self.assertIn("40 frames", text)
+        self.assertIn("4 by > 200 us", text)
+
+
+class Dslash(unittest.TestCase):
+    def test_reads_the_slowest_rank_and_what_is_not_waiting(self):
+        median = {"slowest_total_us": 2600.0, "total_us": 2500.0, "wait_us": 300.0}
+        measured = dslash.read({"median": median, "face_bytes": [0, 0, 196608, 196608]})
+        self.assertAlmostEqual(measured.seconds, 2.6e-3)
+        self.assertAlmostEqual(measured.busy_seconds, 2.2e-3)
+        self.assertEqual(measured.bytes_sent, 393216)
+
+
+class Launch(unittest.TestCase):
+    def folder(self, mpi):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        text = f"# comment\nCOMMTASK_MPI:STRING={mpi}\nMPIEXEC_EXECUTABLE:FILEPATH=/usr/bin/mpiexec.{mpi}\n"
+        (Path(folder.name) / "CMakeCache.txt").write_text(text, encoding="utf-8")
+        return folder.name
+
+    def test_takes_the_launcher_from_the_build_folder(self):
+        self.assertEqual(launch.Build(self.folder("mpich")).mpiexec(2), ["/usr/bin/mpiexec.mpich", "-n", "2"])
+
+    def test_lets_open_mpi_run_as_root_and_crowded(self):
+        self.assertIn("--oversubscribe", launch.Build(self.folder("openmpi")).mpiexec(2))
+
+    def test_names_the_program_that_is_not_built(self):
+        with self.assertRaisesRegex(launch.NotBuilt, "bench_post"):
+            launch.Build(self.folder("mpich")).program("bench_post")
+
+    def test_refuses_a_folder_that_is_no_build_folder(self):
+        with self.assertRaisesRegex(launch.NotBuilt, "--build-dir"):
+            launch.Build("/nonexistent")
+
+
+if __name__ == "__main__":
+    unittest.main()

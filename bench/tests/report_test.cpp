@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON that others read, the verdict on goals, and the fairness of the alternation: what a reader of a stored
+// result relies on without being able to check it.
+#include "harness/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/machine.h"
+
+namespace commtask::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const series yard{.name = "ping-pong", .unit = "ns", .rounds = {{100, 100, 100}, {200, 200, 200}}};
+const series post{.name = "post", .unit = "ns", .rounds = {{20, 20, 20}, {40, 40, 40}}};
+
+report example() {
+    report out("post", "one rank", {{"cpu", "some"}});
+    out.add(yard);
+    out.add(post, yard, {{.of = goal::field::ratio, .kind = goal::bound::at_most, .limit = 0.25}});
+    return out;
+}
+
+TEST(Report, HasTheDocumentedKeysInEveryRow) {
+    const nlohmann::ordered_json json = example().to_json();
+    EXPECT_EQ(json["benchmark"], "post");
+    EXPECT_EQ(json["setting"], "one rank");
+    EXPECT_EQ(json["machine"]["cpu"], "some");
+    ASSERT_EQ(json["results"].size(), 2U);
+    for (const auto& row : json["results"]) {
+        for (const char* key : {"name", "unit", "median", "p10", "p90", "p99", "ratio_to", "ratio", "goal"}) {
+            EXPECT_TRUE(row.contains(key)) << key;
+        }
+    }
+    EXPECT_TRUE(json["results"][0]["ratio"].is_null());
+    EXPECT_EQ(json["results"][1]["ratio_to"], "ping-pong");
+    EXPECT_DOUBLE_EQ(json["results"][1]["ratio"], 0.2);
+    EXPECT_EQ(json["results"][1]["goal"], "ratio <= 0.25");
+    EXPECT_EQ(json["results"][1]["met"], true);
+}
+
+TEST(Report, SaysWhenAGoalIsNotMet) {
+    report out = example();
+    out.add(post, yard, {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 1}});
+    EXPECT_FALSE(out.all_met());
+    EXPECT_THAT(out.to_table(), HasSubstr("NOT MET"));
+}
+
+TEST(Report, CountsAGoalOnARatioThatCouldNotBeFormedAsNotMet) {
+    report out("x", "y", {});
+    const series empty{.name = "none", .unit = "ns", .rounds = {{}}};
+    out.add(post, empty, {{.of = goal::field::ratio, .kind = goal::bound::at_most, .limit = 1}});
+    EXPECT_FALSE(out.all_met());
+}
+
+TEST(Report, WritesWhatItSays) {
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("report_test." + std::to_string(getpid()) + ".json");
+    example().publish(file.string());
+    std::ifstream stream(file);
+    EXPECT_EQ(nlohmann::ordered_json::parse(stream), example().to_json());
+    std::filesystem::remove(file);
+}
+
+TEST(Report, RefusesAFileThatCannotBeWritten) {
+    EXPECT_THROW(example().publish("/nonexistent/folder/file.json"), std::runtime_error);
+}
+
+TEST(Alternation, LetsEachSideBeginInTurnAndThrowsTheWarmUpAway) {
+    std::string order;
+    const std::vector<side> sides{{.name = "a",
+                                   .unit = "ns",
+                                   .measure =
+                                       [&](round_samples& out) {
+                                           order += 'a';
+                                           out.push_back(1);
+                                       }},
+                                  {.name = "b", .unit = "ns", .measure = [&](round_samples& out) {
+                                       order += 'b';
+                                       out.push_back(2);
+                                   }}};
+    const std::vector<series> all = alternate(sides, 3, 1);
+    EXPECT_EQ(order, "abbaabba");
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].rounds.size(), 3U);
+    EXPECT_THAT(all[1].rounds[2], ElementsAre(2));
+}
+
+TEST(Machine, IsDescribedWithoutPathsOrNames) {
+    const nlohmann::ordered_json machine = describe_machine("MPICH Version:\t4.0.2\nMPICH Release date:\tx");
+    EXPECT_EQ(machine["mpi"], "MPICH Version: 4.0.2");
+    for (const char* key : {"cpu", "cores", "kernel", "compiler", "openmp"}) {
+        EXPECT_TRUE(machine.contains(key)) << key;
+    }
+}
+
+} // namespace
+} // namespace commtask::bench

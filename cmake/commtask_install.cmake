@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed and how it is found again. A room calls commtask_install_library() for its library; the top level
+# calls commtask_install_package() once, which writes commtaskConfig.cmake with one component per library.
+# Everything installed is relocatable: no path of the build or of the first prefix is kept.
+include(CMakePackageConfigHelpers)
+
+set(COMMTASK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/commtask")
+
+# The way from the pkg-config files up to the prefix.
+file(RELATIVE_PATH COMMTASK_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" COMMTASK_PC_UP "${COMMTASK_PC_UP}")
+# The MPI is required by its own pkg-config name where it has one, by its flags elsewhere.
+find_package(PkgConfig REQUIRED)
+if(COMMTASK_MPI STREQUAL "openmpi")
+    set(COMMTASK_PC_MPI_REQUIRES ompi-c)
+else()
+    set(COMMTASK_PC_MPI_REQUIRES mpich)
+endif()
+execute_process(COMMAND "${PKG_CONFIG_EXECUTABLE}" --exists ${COMMTASK_PC_MPI_REQUIRES} RESULT_VARIABLE no_mpi_pc)
+if(no_mpi_pc)
+    set(COMMTASK_PC_MPI_REQUIRES "")
+    list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE COMMTASK_PC_MPI_CFLAGS)
+    list(JOIN COMMTASK_PC_MPI_CFLAGS " " COMMTASK_PC_MPI_CFLAGS)
+    list(JOIN MPI_C_LIBRARIES " " COMMTASK_PC_MPI_LIBS)
+endif()
+
+# commtask_install_library(TARGET t COMPONENT core|omp EXPORT_NAME name MAP file PKGCONFIG name.pc.in
+#                          HEADERS folder [ALSO interface targets that belong to it])
+# Gives the shared library t its SONAME, its version script, its headers, its pkg-config file and its CMake component,
+# found by users as commtask::<EXPORT_NAME>.
+function(commtask_install_library)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;COMPONENT;EXPORT_NAME;MAP;PKGCONFIG;HEADERS" "ALSO")
+    get_filename_component(map "${arg_MAP}" ABSOLUTE)
+    get_filename_component(headers "${arg_HEADERS}" ABSOLUTE)
+    set_target_properties(
+        ${arg_TARGET}
+        PROPERTIES VERSION ${PROJECT_VERSION}
+                   SOVERSION ${PROJECT_VERSION_MAJOR}
+                   EXPORT_NAME ${arg_EXPORT_NAME}
+                   COMMTASK_PUBLIC_INCLUDE_DIR "${headers}"
+                   LINK_DEPENDS "${map}"
+                   INSTALL_RPATH "$ORIGIN")
+    target_link_options(${arg_TARGET} PRIVATE "-Wl,--version-script=${map}")
+    # mpi.h would pull in the C++ bindings that MPI-3 removed, and with them a library that nobody links.
+    target_compile_definitions(${arg_TARGET} INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)
+    add_library(commtask::${arg_EXPORT_NAME} ALIAS ${arg_TARGET})
+
+    install(TARGETS ${arg_TARGET} ${arg_ALSO} EXPORT commtask_${arg_COMPONENT} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_INCLUDE_DIRS "${headers}")
+    set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_TARGETS ${arg_TARGET})
+    install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
+            PATTERN "*.hpp")
+    install(EXPORT commtask_${arg_COMPONENT} NAMESPACE commtask:: FILE commtask-${arg_COMPONENT}-targets.cmake
+            DESTINATION "${COMMTASK_PACKAGE_DIR}")
+    if(arg_PKGCONFIG)
+        get_filename_component(pc_name "${arg_PKGCONFIG}" NAME_WLE)
+        configure_file("${arg_PKGCONFIG}" "${PROJECT_BINARY_DIR}/${pc_name}" @ONLY)
+        install(FILES "${PROJECT_BINARY_DIR}/${pc_name}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+    endif()
+    set_property(GLOBAL APPEND PROPERTY COMMTASK_COMPONENTS ${arg_COMPONENT})
+endfunction()
+
+# Nothing is installed as long as no library asked for it.
+function(commtask_install_package)
+    get_property(COMMTASK_COMPONENTS GLOBAL PROPERTY COMMTASK_COMPONENTS)
+    if(NOT COMMTASK_COMPONENTS)
+        return()
+    endif()
+    configure_package_config_file(
+        "${PROJECT_SOURCE_DIR}/cmake/commtaskConfig.cmake.in" "${PROJECT_BINARY_DIR}/commtaskConfig.cmake"
+        INSTALL_DESTINATION "${COMMTASK_PACKAGE_DIR}")
+    write_basic_package_version_file("${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
+                                     COMPATIBILITY SameMinorVersion)
+    install(FILES "${PROJECT_BINARY_DIR}/commtaskConfig.cmake" "${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
+            DESTINATION "${COMMTASK_PACKAGE_DIR}")
+endfunction()

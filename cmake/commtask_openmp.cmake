@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# The OpenMP runtime. Both compilers get libomp: gcc's own libgomp loses or deadlocks detached tasks, so code that gcc
+# compiled is linked with libomp, which offers the same entry points. The flag goes to the compiler only; the library
+# is linked by its path, so that the linker driver of gcc never adds libgomp.
+# Gives the target commtask_openmp and the path COMMTASK_LIBOMP.
+
+set(commtask_llvm_dirs /usr/lib/llvm-19/lib)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    execute_process(
+        COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libomp.so
+        OUTPUT_VARIABLE commtask_printed_libomp
+        OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(IS_ABSOLUTE "${commtask_printed_libomp}")
+        get_filename_component(commtask_printed_dir "${commtask_printed_libomp}" DIRECTORY)
+        list(PREPEND commtask_llvm_dirs "${commtask_printed_dir}")
+    endif()
+endif()
+find_library(COMMTASK_LIBOMP NAMES omp PATHS ${commtask_llvm_dirs} DOC "LLVM's OpenMP runtime (19 or newer)")
+if(NOT COMMTASK_LIBOMP)
+    message(FATAL_ERROR "LLVM's OpenMP runtime was not found. On Debian install libomp-19-dev; "
+                        "elsewhere pass -DCOMMTASK_LIBOMP=/path/to/libomp.so.")
+endif()
+get_filename_component(COMMTASK_LIBOMP_DIR "${COMMTASK_LIBOMP}" DIRECTORY)
+
+add_library(commtask_openmp INTERFACE)
+target_compile_options(commtask_openmp INTERFACE -fopenmp)
+# An installed package looks for libomp on the machine where it is used (commtaskConfig.cmake).
+target_link_libraries(commtask_openmp INTERFACE "$<BUILD_INTERFACE:${COMMTASK_LIBOMP}>")
+set_target_properties(commtask_openmp PROPERTIES EXPORT_NAME openmp)
+
+# Archer teaches TSan the edges of OpenMP; without it a thread-omp run goes on with false reports.
+if(COMMTASK_SANITIZE STREQUAL "thread-omp")
+    get_filename_component(commtask_libomp_dir "${COMMTASK_LIBOMP}" REALPATH)
+    get_filename_component(commtask_libomp_dir "${commtask_libomp_dir}" DIRECTORY)
+    find_library(COMMTASK_LIBARCHER NAMES archer PATHS ${commtask_llvm_dirs} "${commtask_libomp_dir}" REQUIRED
+                 DOC "Archer, which tells TSan about OpenMP")
+endif()

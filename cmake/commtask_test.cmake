@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a test is added. One executable is one ctest test per rank count, named after the behaviour's room
+# (unit.graph, mpi.send.n4), so that `ctest -L ranks-2` or `-R mpi.send` picks what a reader means.
+# Exit status 77 says "cannot run here" and is shown as skipped. Every test has a time limit; MPI tests also name the
+# cores they use, so that ctest -j does not put two four-rank jobs on two cores.
+
+set(COMMTASK_TEST_TIMEOUT_FACTOR 1)
+set(commtask_test_environment "")
+if(COMMTASK_SANITIZE STREQUAL "address")
+    set(COMMTASK_TEST_TIMEOUT_FACTOR 3)
+    # hwloc's PCI component leaks inside libpciaccess.
+    list(APPEND commtask_test_environment "HWLOC_COMPONENTS=-pci"
+         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
+         "UBSAN_OPTIONS=print_stacktrace=1")
+elseif(COMMTASK_SANITIZE MATCHES "^thread")
+    set(COMMTASK_TEST_TIMEOUT_FACTOR 5)
+    set(commtask_tsan_options "suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:second_deadlock_stack=1")
+    if(COMMTASK_SANITIZE STREQUAL "thread-omp")
+        # libomp itself is not instrumented: Archer reports its edges, and its own memory accesses are left out.
+        string(APPEND commtask_tsan_options ":ignore_noninstrumented_modules=1")
+        list(APPEND commtask_test_environment "OMP_TOOL_LIBRARIES=${COMMTASK_LIBARCHER}")
+    endif()
+    list(APPEND commtask_test_environment "TSAN_OPTIONS=${commtask_tsan_options}" "HWLOC_COMPONENTS=-pci")
+endif()
+if(COMMTASK_MPI STREQUAL "mpich" AND NOT COMMTASK_SANITIZE STREQUAL "none")
+    # UCX patches the memory functions that the sanitizers intercept: one of them then jumps into nowhere.
+    list(APPEND commtask_test_environment "UCX_MEM_MMAP_HOOK_MODE=none")
+endif()
+if(COMMTASK_MPI STREQUAL "openmpi")
+    # Containers often forbid the ptrace-like copy between processes; the shared-memory copy always works.
+    list(APPEND commtask_test_environment "OMPI_MCA_btl_vader_single_copy_mechanism=none"
+         "OMPI_MCA_btl_base_warn_component_unused=0")
+endif()
+
+# The one place that sets what all tests share.
+function(commtask_finish_test test timeout processors labels environment)
+    math(EXPR limit "${timeout} * ${COMMTASK_TEST_TIMEOUT_FACTOR}")
+    set_tests_properties(
+        ${test}
+        PROPERTIES TIMEOUT ${limit}
+                   PROCESSORS ${processors}
+                   SKIP_RETURN_CODE 77
+                   LABELS "${labels}"
+                   ENVIRONMENT "${commtask_test_environment};${environment}")
+endfunction()
+
+# Builds the executable of a test once; the ctest name with its dots is the file name too.
+function(commtask_add_test_program name sources libraries)
+    add_executable(${name} ${sources})
+    target_link_libraries(${name} PRIVATE commtask_build_flags ${libraries})
+endfunction()
+
+# commtask_add_unit_test(NAME unit.x SOURCES … LIBRARIES … [LABELS …] [ENVIRONMENT K=V …] [TIMEOUT s])
+function(commtask_add_unit_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;ENVIRONMENT")
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    commtask_add_test_program(${arg_NAME} "${arg_SOURCES}" "${arg_LIBRARIES};GTest::gmock;GTest::gtest_main")
+    add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
+    commtask_finish_test(${arg_NAME} ${arg_TIMEOUT} 1 "unit;${arg_LABELS}" "${arg_ENVIRONMENT}")
+endfunction()
+
+# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [ARGS …] [ENVIRONMENT K=V …] [LABELS …] [TIMEOUT s])
+# Adds mpi.x.n1, mpi.x.n2, … for an executable that exists already.
+function(commtask_add_run_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET;TIMEOUT" "RANKS;ARGS;LABELS;ENVIRONMENT")
+    if(NOT arg_RANKS)
+        message(FATAL_ERROR "${arg_NAME}: every MPI test says its rank counts (RANKS 1 2 4).")
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    foreach(n_ranks IN LISTS arg_RANKS)
+        set(test ${arg_NAME}.n${n_ranks})
+        add_test(NAME ${test}
+                 COMMAND ${MPIEXEC_EXECUTABLE} ${COMMTASK_MPIEXEC_FLAGS} ${MPIEXEC_NUMPROC_FLAG} ${n_ranks}
+                         $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
+        commtask_finish_test(${test} ${arg_TIMEOUT} ${n_ranks} "mpi;ranks-${n_ranks};${arg_LABELS}"
+                             "${arg_ENVIRONMENT}")
+    endforeach()
+endfunction()
+
+# commtask_add_mpi_test(NAME mpi.x SOURCES … LIBRARIES … RANKS 1 2 4 [ARGS …] [ENVIRONMENT K=V …] [LABELS …]
+#                       [TIMEOUT s])
+# A GoogleTest program under mpiexec; its main() is tests/support/mpi_main.cpp.
+function(commtask_add_mpi_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT")
+    commtask_add_test_program(${arg_NAME} "${arg_SOURCES}" "${arg_LIBRARIES};commtask_test_mpi_main")
+    commtask_add_run_test(NAME ${arg_NAME} TARGET ${arg_NAME} RANKS ${arg_RANKS} ARGS ${arg_ARGS}
+                          LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT} TIMEOUT ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Communication as OpenMP tasks: an MPI operation takes part in the dependences of the OpenMP tasks around it, and the
+ * tasks that depend on it run as soon as it has completed. Three ways, for C and C++: the macro COMM_TASK (one line,
+ * any compiler), commtask_omp_spawn (what the macro calls), and the bridge for those who write the detach clause.
+ * They need LLVM's OpenMP runtime, under gcc too: libgomp in the process is refused (see commtask_omp_check). */
+#ifndef COMMTASK_OMP_H
+#define COMMTASK_OMP_H
+
+#include <commtask/commtask.h>
+#include <omp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What may be said about a communication task beside its operation. COMMTASK_OMP_OPTIONS_INIT is all defaults. */
+typedef struct commtask_omp_options {
+    size_t struct_size;      /**< sizeof(commtask_omp_options). */
+    uint32_t flags;          /**< COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE. */
+    int priority;            /**< Of the OpenMP task (commtask_omp_spawn only); OpenMP ignores it unless
+                                  OMP_MAX_TASK_PRIORITY is set. */
+    commtask_status* status; /**< How the operation ended, written before its dependents run; may be null. */
+    commtask_ticket ticket;  /**< commtask_omp_start only: a place taken when the task was created; 0: none. */
+} commtask_omp_options;
+
+#define COMMTASK_OMP_OPTIONS_INIT COMMTASK_INIT_(commtask_omp_options)
+
+/** An operation with its place in program order, made where the task is created and started in the task's body. It is
+ *  a plain value, so that firstprivate can carry it. Make it with commtask_omp_prepare and do not look inside. */
+typedef struct commtask_omp_task {
+    commtask_op operation;        /**< What to do. */
+    commtask_omp_options options; /**< How. */
+    int code;                     /**< Why it cannot be done; COMMTASK_OK: it can. */
+} commtask_omp_task;
+
+/** What went wrong with one communication task. OpenMP has no failed task: its dependents run all the same. */
+typedef struct commtask_omp_error {
+    size_t struct_size;            /**< sizeof(commtask_omp_error) of the library. */
+    int code;                      /**< COMMTASK_FAILED, COMMTASK_CANCELED, or why it was never posted. */
+    commtask_kind kind;            /**< Of the operation; 0 if it had none. */
+    const commtask_status* status; /**< How it ended; null if it was never posted. */
+    int has_status;                /**< 1 if the user gave a status, and so can see it there. */
+    const char* sentence;          /**< For people; valid during the call. */
+} commtask_omp_error;
+
+/** Called for every communication task that was refused, failed or was canceled; on the worker, or on the OpenMP
+ *  thread that created or ran the task. It must not block, and an exception must not leave it. */
+typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void* argument);
+
+/** Whether this process can have communication tasks: LLVM's OpenMP runtime must serve all its OpenMP code.
+ *  @return COMMTASK_OK; ERR_RUNTIME if another runtime, e.g. libgomp, serves code that gcc compiled: it would start
+ *          tasks too early, silently. commtask_omp_last_error() says what to do.
+ *  @threads Any, at any time, also before commtask_init. Every other function asks by itself. */
+COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
+
+/** Creates an OpenMP task that performs an operation; a child of the current task, so that its dependences match those
+ *  of the tasks that the current task creates with depend clauses. Addresses match as OpenMP matches them: by the
+ *  first byte. In a cancelled taskgroup a task that has not begun gives its place up and is never posted.
+ *  @param operation  what to do; copied.
+ *  @param options    order, priority, status; null: defaults. Collectives, and messages with COMMTASK_ORDERED, take
+ *                    their place in the communicator's order in this call, so it does not matter when they run.
+ *  @param n_in       how many addresses `in` has.
+ *  @param in         what the operation reads, e.g. the buffer of a send; copied, may be null if n_in is 0.
+ *  @param n_out      how many addresses `out` has.
+ *  @param out        what the operation writes, e.g. the buffer of a receive.
+ *  @param n_inout    how many addresses `inout` has.
+ *  @param inout      what it reads and writes.
+ *  @return COMMTASK_OK; ERR_RUNTIME, ERR_ARGUMENT, ERR_NOT_INITIALIZED, ERR_COMM: no task was created. The error
+ *          handler hears of these too.
+ *  @buffers As for commtask_post, from this call until the task has completed. The status too.
+ *  @blocking No; like every task construct it may run other tasks.
+ *  @failures Everything that happens after this call reaches the status and the error handler; dependents run. */
+COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options* options, size_t n_in,
+                                    const void* const* in, size_t n_out, const void* const* out, size_t n_inout,
+                                    const void* const* inout) COMMTASK_NOEXCEPT;
+
+/** Begins an operation inside a task with a detach clause, and fulfils the task's event when it has ended, however it
+ *  ended. The task should be `untied`: tied ones can deadlock when tasks that create them wait for them. It must not
+ *  be undeferred (`if(0)`): libomp does not wait for such a task.
+ *
+ *  Compile this with clang: code of gcc gets no event from libomp.
+ *  @param operation  what to do; copied.
+ *  @param options    order, status, ticket; null: defaults. Without a ticket the operation takes its place now.
+ *  @param event      of the detach clause. It is fulfilled in any case, also if the operation is refused.
+ *  @return COMMTASK_OK, or why the operation was refused; the status and the error handler have it too.
+ *  @buffers As for commtask_post.
+ *  @blocking As commtask_post. */
+COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
+                                    omp_event_handle_t event) COMMTASK_NOEXCEPT;
+
+/** Makes an operation ready to be started in a task that is about to be created: collectives, and messages with
+ *  COMMTASK_ORDERED, take their place now.
+ *  @param operation  what to do.
+ *  @param flags      COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE.
+ *  @param status     as in commtask_omp_options; may be null.
+ *  @return the prepared task, for commtask_omp_start_prepared or commtask_omp_drop. What is wrong with it is reported
+ *          when it is started. */
+COMMTASK_API commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags,
+                                                    commtask_status* status) COMMTASK_NOEXCEPT;
+
+/** commtask_omp_start for a prepared task.
+ *  @param task   from commtask_omp_prepare; copied.
+ *  @param event  as for commtask_omp_start.
+ *  @return as commtask_omp_start. */
+COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) COMMTASK_NOEXCEPT;
+
+/** Gives a prepared task up, so that later collectives do not wait for its place.
+ *  @param task  from commtask_omp_prepare, not started.
+ *  @return COMMTASK_OK, or an ERR_ code. */
+COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
+
+/** Says who hears of communication tasks that went wrong.
+ *  @param handler   null: the default, which prints one sentence on stderr for each kind of operation and code, unless
+ *                   the task has a status.
+ *  @param argument  handed to it.
+ *  @threads Any, at any time; tasks that end meanwhile may still reach the former handler. */
+COMMTASK_API void commtask_omp_set_error_handler(commtask_omp_error_handler handler, void* argument) COMMTASK_NOEXCEPT;
+
+/** How many communication tasks went wrong since the program began, or since commtask_omp_clear_errors.
+ *  @return the number. */
+COMMTASK_API uint64_t commtask_omp_error_count(void) COMMTASK_NOEXCEPT;
+
+/** The first of them.
+ *  @param text        where to put its sentence, cut to size_bytes and ended by a null; may be null if size_bytes is 0.
+ *  @param size_bytes  of text.
+ *  @return its code; COMMTASK_OK if there was none (text is then empty). */
+COMMTASK_API int commtask_omp_first_error(char* text, size_t size_bytes) COMMTASK_NOEXCEPT;
+
+/** Forgets the errors so far; the default handler prints again. */
+COMMTASK_API void commtask_omp_clear_errors(void) COMMTASK_NOEXCEPT;
+
+/** The sentence of the last negative code that a commtask_omp_ function returned on this thread.
+ *  @return valid until the next such code on this thread; "" if there was none. */
+COMMTASK_API const char* commtask_omp_last_error(void) COMMTASK_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#include <commtask/omp_macros.h>
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * COMM_TASK: a communication task in one line, without a compiler plugin, the same in C and C++ and under gcc and
+ * clang. Dependences are lists of addresses, not depend clauses: a macro can neither take a clause apart nor bring a
+ * detach clause to gcc, whose code gets no event from libomp. Included by <commtask/omp.h>. */
+#ifndef COMMTASK_OMP_MACROS_H
+#define COMMTASK_OMP_MACROS_H
+
+#include <commtask/commtask.h>
+
+#ifdef __cplusplus
+#include <initializer_list>
+extern "C" {
+#endif
+
+/** What a clause of COMM_TASK says. */
+typedef enum commtask_omp_clause_kind {
+    COMMTASK_OMP_IN = 1,            /**< depend(in: ...) */
+    COMMTASK_OMP_OUT = 2,           /**< depend(out: ...) */
+    COMMTASK_OMP_INOUT = 3,         /**< depend(inout: ...) */
+    COMMTASK_OMP_MUTEXINOUTSET = 4, /**< depend(mutexinoutset: ...) */
+    COMMTASK_OMP_INOUTSET = 5,      /**< depend(inoutset: ...) */
+    COMMTASK_OMP_FLAG = 6,          /**< a flag of commtask_omp_options */
+    COMMTASK_OMP_PRIORITY = 7,      /**< the priority */
+    COMMTASK_OMP_STATUS = 8         /**< the status */
+} commtask_omp_clause_kind;
+
+/** One clause as a value. */
+typedef struct commtask_omp_clause {
+    commtask_omp_clause_kind kind; /**< Which fields hold. */
+    int number;                    /**< The flag or the priority. */
+    size_t n_addresses;            /**< How many. */
+    const void* const* addresses;  /**< Of the dependences. */
+    commtask_status* status;       /**< Where the status goes. */
+} commtask_omp_clause;
+
+/** commtask_omp_spawn with its arguments as clauses; what COMM_TASK calls.
+ *  @param operation  what to do.
+ *  @param n_clauses  how many.
+ *  @param clauses    in any order.
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses,
+                                            const commtask_omp_clause* clauses) COMMTASK_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+
+/** A clause with addresses; they live until the end of the statement.
+ *  @param kind  which dependence
+ *  @param addresses  what it is on
+ *  @return the clause. */
+inline commtask_omp_clause commtask_omp_list_(commtask_omp_clause_kind kind,
+                                              std::initializer_list<const void*> addresses) noexcept {
+    return {kind, 0, addresses.size(), addresses.begin(), nullptr};
+}
+
+/** COMM_TASK in C++.
+ *  @param operation  what to do
+ *  @param clauses  in any order
+ *  @return as commtask_omp_spawn. */
+inline int commtask_omp_spawn_list_(commtask_op operation,
+                                    std::initializer_list<commtask_omp_clause> clauses) noexcept {
+    return commtask_omp_spawn_clauses(operation, clauses.size(), clauses.begin());
+}
+
+#define COMMTASK_OMP_LIST_(kind, ...) (commtask_omp_list_((kind), {__VA_ARGS__}))
+#define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status)                                                       \
+    (commtask_omp_clause{(kind), (number), (n), (addresses), (status)})
+#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, nullptr))
+#define COMMTASK_OMP_SPAWN_(operation, ...) (commtask_omp_spawn_list_((operation), {__VA_ARGS__}))
+#else
+#define COMMTASK_OMP_LIST_(kind, ...)                                                                                  \
+    {(kind), 0, sizeof((const void*[]){__VA_ARGS__}) / sizeof(const void*), (const void*[]){__VA_ARGS__}, NULL}
+#define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status) {(kind), (number), (n), (addresses), (status)}
+#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, NULL))
+#define COMMTASK_OMP_SPAWN_(operation, ...)                                                                            \
+    (commtask_omp_spawn_clauses((operation),                                                                           \
+                                sizeof((commtask_omp_clause[]){__VA_ARGS__}) / sizeof(commtask_omp_clause),            \
+                                (commtask_omp_clause[]){__VA_ARGS__}))
+#endif
+
+/* The clauses by name. */
+#define COMMTASK_OMP_CLAUSE_in(...) COMMTASK_OMP_LIST_(COMMTASK_OMP_IN, __VA_ARGS__)
+#define COMMTASK_OMP_CLAUSE_out(...) COMMTASK_OMP_LIST_(COMMTASK_OMP_OUT, __VA_ARGS__)
+#define COMMTASK_OMP_CLAUSE_inout(...) COMMTASK_OMP_LIST_(COMMTASK_OMP_INOUT, __VA_ARGS__)
+#define COMMTASK_OMP_CLAUSE_mutexinoutset(...) COMMTASK_OMP_LIST_(COMMTASK_OMP_MUTEXINOUTSET, __VA_ARGS__)
+#define COMMTASK_OMP_CLAUSE_inoutset(...) COMMTASK_OMP_LIST_(COMMTASK_OMP_INOUTSET, __VA_ARGS__)
+#define COMMTASK_OMP_EACH_(kind, n, addresses)                                                                         \
+    COMMTASK_OMP_CLAUSE_(kind, 0, (size_t)(n), (const void* const*)(addresses), NULL)
+#define COMMTASK_OMP_CLAUSE_in_each(n, addresses) COMMTASK_OMP_EACH_(COMMTASK_OMP_IN, n, addresses)
+#define COMMTASK_OMP_CLAUSE_out_each(n, addresses) COMMTASK_OMP_EACH_(COMMTASK_OMP_OUT, n, addresses)
+#define COMMTASK_OMP_CLAUSE_inout_each(n, addresses) COMMTASK_OMP_EACH_(COMMTASK_OMP_INOUT, n, addresses)
+#define COMMTASK_OMP_CLAUSE_ordered COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_FLAG, COMMTASK_ORDERED, 0, NULL, NULL)
+#define COMMTASK_OMP_CLAUSE_unordered COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_FLAG, COMMTASK_UNORDERED, 0, NULL, NULL)
+#define COMMTASK_OMP_CLAUSE_priority(value) COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_PRIORITY, (value), 0, NULL, NULL)
+#define COMMTASK_OMP_CLAUSE_status(pointer) COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_STATUS, 0, 0, NULL, (pointer))
+
+/* Counts one operation and up to eight clauses, and names each. */
+#define COMMTASK_OMP_C_(clause) COMMTASK_OMP_CLAUSE_##clause
+#define COMMTASK_OMP_1_(op) COMMTASK_OMP_SPAWN_0_(commtask_op_##op)
+#define COMMTASK_OMP_2_(op, a) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a))
+#define COMMTASK_OMP_3_(op, a, b) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b))
+#define COMMTASK_OMP_4_(op, a, b, c)                                                                                   \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c))
+#define COMMTASK_OMP_5_(op, a, b, c, d)                                                                                \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+                        COMMTASK_OMP_C_(d))
+#define COMMTASK_OMP_6_(op, a, b, c, d, e)                                                                             \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e))
+#define COMMTASK_OMP_7_(op, a, b, c, d, e, f)                                                                          \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f))
+#define COMMTASK_OMP_8_(op, a, b, c, d, e, f, g)                                                                       \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f), COMMTASK_OMP_C_(g))
+#define COMMTASK_OMP_9_(op, a, b, c, d, e, f, g, h)                                                                    \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f), COMMTASK_OMP_C_(g),                \
+                        COMMTASK_OMP_C_(h))
+#define COMMTASK_OMP_PICK_(a, b, c, d, e, f, g, h, i, macro, ...) macro
+#define COMMTASK_OMP_TASK_(...)                                                                                        \
+    COMMTASK_OMP_PICK_(__VA_ARGS__, COMMTASK_OMP_9_, COMMTASK_OMP_8_, COMMTASK_OMP_7_, COMMTASK_OMP_6_,                \
+                       COMMTASK_OMP_5_, COMMTASK_OMP_4_, COMMTASK_OMP_3_, COMMTASK_OMP_2_, COMMTASK_OMP_1_, _)
+
+/** A communication task in one line: COMM_TASK(operation(arguments), clauses...);
+ *
+ *      COMM_TASK(recv(ghost, n, MPI_DOUBLE, left, tag, comm), out(ghost));
+ *      COMM_TASK(send(edge, n, MPI_DOUBLE, right, tag, comm), in(edge), ordered, status(&sent));
+ *      COMM_TASK(allreduce(&local, &global, 1, MPI_DOUBLE, MPI_SUM, comm), in(&local), out(&global));
+ *
+ *  The operation is a commtask_op_ function without its prefix. Clauses, at most eight, in any order: in, out, inout,
+ *  mutexinoutset and inoutset with addresses (an array stands for its first element; for a variable write &x), in_each,
+ *  out_each and inout_each with a number and an array of addresses, ordered, unordered, priority(n), status(&s). It is
+ *  an expression; its value is that of commtask_omp_spawn. All arguments are evaluated once, here. */
+#define COMM_TASK(...) COMMTASK_OMP_TASK_(__VA_ARGS__)(__VA_ARGS__)
+
+#endif

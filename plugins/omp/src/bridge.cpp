@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The detach bridge. In a team of several threads the worker fulfils the task's event itself. In a team of one thread
+// (OMP_NUM_THREADS=1, or outside of parallel regions) libomp counts a task's children only while an earlier child is
+// incomplete, and a foreign fulfil takes that child away before its dependents are released: taskwait then returns too
+// early. There the worker only rings a bell, and the team's own thread fulfils the event. See docs/adr/0020.
+#include "bridge.hpp"
+
+#include "errors.hpp"
+#include "kmp_task.hpp"
+
+#include <array>
+#include <utility>
+
+namespace commtask::omp {
+namespace {
+
+void* pack(omp_event_handle_t event) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(event)); }
+omp_event_handle_t unpack(void* argument) noexcept {
+    return static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(argument));
+}
+
+/// Runs on the worker when the operation has ended. What the report needs beside the status is in the type, so that a
+/// start allocates nothing.
+template <std::size_t Kind, bool HasStatus>
+void fulfil(const commtask_status* status, void* argument) {
+    if (status->state != COMMTASK_STATE_COMPLETED) {
+        report_ending(Kind, *status, HasStatus);
+    }
+    omp_fulfill_event(unpack(argument));
+}
+
+template <bool HasStatus, std::size_t... Kinds>
+constexpr std::array<commtask_callback, sizeof...(Kinds)>
+fulfil_table(std::index_sequence<Kinds...> /*kinds*/) noexcept {
+    return {&fulfil<Kinds, HasStatus>...};
+}
+
+commtask_callback fulfil_of(unsigned kind, bool has_status) noexcept {
+    static constexpr auto silent = fulfil_table<false>(std::make_index_sequence<COMMTASK_OP_END>{});
+    static constexpr auto with_status = fulfil_table<true>(std::make_index_sequence<COMMTASK_OP_END>{});
+    const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
+    return has_status ? with_status[place] : silent[place];
+}
+
+/// Nothing to do: completed by its event alone.
+struct bell {
+    void run() noexcept {}
+    void end() noexcept {}
+};
+
+/// Fulfils an event from a thread of the team; also when its taskgroup was cancelled meanwhile.
+struct bell_answer {
+    omp_event_handle_t event;
+    void run() noexcept {}
+    void end() noexcept { omp_fulfill_event(event); }
+};
+
+/// Makes a bell: an event that any thread may fulfil, whereupon a thread of this team fulfils `event`.
+/// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
+/// in the same step in which it is taken out of the count.
+omp_event_handle_t make_bell(omp_event_handle_t event) noexcept {
+    kmp_task_of<bell_answer> answer(0, {event});
+    kmp_task_of<bell> ring(kmp_is_detachable, {});
+    const omp_event_handle_t rung = ring.event();
+    kmp_depend link{reinterpret_cast<std::intptr_t>(answer.identity()), 1, kmp_depend_inout};
+    ring.submit(1, &link);
+    link.kind = kmp_depend_in;
+    answer.submit(1, &link);
+    return rung;
+}
+
+} // namespace
+
+bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
+    const bool is_collective = operation.kind >= COMMTASK_OP_BARRIER && operation.kind <= COMMTASK_OP_COMM_DUP;
+    return (flags & COMMTASK_ORDERED) != 0 || (is_collective && (flags & COMMTASK_UNORDERED) == 0);
+}
+
+int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
+    commtask_options posted = COMMTASK_OPTIONS_INIT;
+    posted.flags = options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED);
+    posted.status = options.status;
+    posted.ticket = options.ticket;
+    posted.callback = fulfil_of(operation.kind, options.status != nullptr);
+    if (omp_get_num_threads() == 1) {
+        event = make_bell(event);
+    }
+    posted.callback_argument = pack(event);
+    const int code = commtask_post(&operation, &posted, nullptr);
+    if (code == COMMTASK_OK) {
+        return code;
+    }
+    report_refusal(code, operation.kind, options.status, commtask_last_error());
+    if (options.ticket.number != 0) {
+        (void)commtask_ticket_drop(operation.comm, options.ticket);
+    }
+    omp_fulfill_event(event);
+    return code;
+}
+
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+extern "C" {
+
+int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
+                       omp_event_handle_t event) noexcept {
+    commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
+    const unsigned kind = operation != nullptr ? operation->kind : 0;
+    if (static_cast<std::uintptr_t>(event) == 0) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status,
+                              "its event is null: the task has no detach clause, or was compiled by gcc, to which "
+                              "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
+    }
+    int code = COMMTASK_OK;
+    if (operation == nullptr) {
+        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status, "the operation is null");
+    } else if (!runtime_objection().empty()) {
+        code = report_refusal(COMMTASK_ERR_RUNTIME, kind, given.status, runtime_objection().c_str());
+        if (given.ticket.number != 0) {
+            (void)commtask_ticket_drop(operation->comm, given.ticket);
+        }
+    } else {
+        return start(*operation, given, event);
+    }
+    omp_fulfill_event(event);
+    return code;
+}
+
+commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, commtask_status* status) noexcept {
+    commtask_omp_task task{};
+    task.operation = operation;
+    task.options = COMMTASK_OMP_OPTIONS_INIT;
+    task.options.flags = flags;
+    task.options.status = status;
+    if (is_ordered(operation, flags)) {
+        task.code = commtask_ticket_take(&operation, &task.options.ticket);
+    }
+    return task;
+}
+
+int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) noexcept {
+    if (task == nullptr) {
+        return commtask_omp_start(nullptr, nullptr, event);
+    }
+    if (task->code != COMMTASK_OK) {
+        // The ticket was refused; posting says why on this thread, and reports it.
+        commtask_omp_options unordered = task->options;
+        unordered.ticket = {};
+        return commtask_omp_start(&task->operation, &unordered, event);
+    }
+    return commtask_omp_start(&task->operation, &task->options, event);
+}
+
+int commtask_omp_drop(const commtask_omp_task* task) noexcept {
+    if (task == nullptr) {
+        return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
+    }
+    if (task->options.ticket.number == 0) {
+        return COMMTASK_OK;
+    }
+    const int code = commtask_ticket_drop(task->operation.comm, task->options.ticket);
+    return code == COMMTASK_OK ? code : set_last_error(code, commtask_last_error());
+}
+}

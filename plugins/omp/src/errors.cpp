@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The record of communication tasks that went wrong. Failures are rare and may come from any thread at once, so one
+// lock guards the record; the handler and the printing happen outside it, since a handler may call back.
+#include "errors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+
+namespace commtask::omp {
+namespace {
+
+constexpr std::array<const char*, COMMTASK_OP_END> kind_names{"communication",
+                                                              "send",
+                                                              "ssend",
+                                                              "bsend",
+                                                              "rsend",
+                                                              "recv",
+                                                              "sendrecv",
+                                                              "sendrecv_replace",
+                                                              "mprobe",
+                                                              "mrecv",
+                                                              "barrier",
+                                                              "bcast",
+                                                              "gather",
+                                                              "gatherv",
+                                                              "scatter",
+                                                              "scatterv",
+                                                              "allgather",
+                                                              "allgatherv",
+                                                              "alltoall",
+                                                              "alltoallv",
+                                                              "alltoallw",
+                                                              "reduce",
+                                                              "allreduce",
+                                                              "reduce_scatter",
+                                                              "reduce_scatter_block",
+                                                              "scan",
+                                                              "exscan",
+                                                              "neighbor_allgather",
+                                                              "neighbor_allgatherv",
+                                                              "neighbor_alltoall",
+                                                              "neighbor_alltoallv",
+                                                              "neighbor_alltoallw",
+                                                              "comm_dup",
+                                                              "start",
+                                                              "call",
+                                                              "attach",
+                                                              "noop"};
+
+constexpr std::size_t n_codes = 32; ///< More than there are: codes are 0 to -22.
+
+using sentence_buffer = std::array<char, 512>;
+
+struct error_record {
+    std::mutex lock;
+    commtask_omp_error_handler handler = nullptr;
+    void* argument = nullptr;
+    std::uint64_t count = 0;
+    int first_code = COMMTASK_OK;
+    sentence_buffer first_sentence{};
+    std::bitset<kind_names.size() * n_codes> printed; ///< By kind and code.
+};
+
+/// One for the process: OpenMP, too, has one runtime for all of it. Never destroyed: the worker may outlive main().
+error_record& record() noexcept {
+    static auto* const the_record = new error_record;
+    return *the_record;
+}
+
+sentence_buffer& last_sentence() noexcept {
+    thread_local sentence_buffer sentence{};
+    return sentence;
+}
+
+void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
+    const std::size_t n = std::min(from.size(), to.size() - 1);
+    std::copy_n(from.data(), n, to.data());
+    to[n] = '\0';
+}
+
+void tell(const commtask_omp_error& error) noexcept {
+    commtask_omp_error_handler handler = nullptr;
+    void* argument = nullptr;
+    bool is_first_of_its_kind = false;
+    {
+        error_record& r = record();
+        const std::scoped_lock guard(r.lock);
+        handler = r.handler;
+        argument = r.argument;
+        if (r.count++ == 0) {
+            r.first_code = error.code;
+            copy_sentence(r.first_sentence, error.sentence);
+        }
+        if (handler == nullptr && error.has_status == 0) {
+            const auto code = std::min<std::size_t>(static_cast<std::size_t>(-error.code), n_codes - 1);
+            const auto place = (error.kind < kind_names.size() ? error.kind : 0) * n_codes + code;
+            is_first_of_its_kind = !r.printed.test(place);
+            r.printed.set(place);
+        }
+    }
+    if (handler != nullptr) {
+        handler(&error, argument);
+    } else if (is_first_of_its_kind) {
+        std::fprintf(stderr, "%s\n", error.sentence);
+    }
+}
+
+/// The class of MPI that says the same as a code of this library.
+int mpi_class_of(int code) noexcept {
+    switch (code) {
+    case COMMTASK_ERR_COMM: return MPI_ERR_COMM;
+    case COMMTASK_ERR_RANK: return MPI_ERR_RANK;
+    case COMMTASK_ERR_TAG: return MPI_ERR_TAG;
+    case COMMTASK_ERR_COUNT: return MPI_ERR_COUNT;
+    case COMMTASK_ERR_BUFFER: return MPI_ERR_BUFFER;
+    case COMMTASK_ERR_TYPE: return MPI_ERR_TYPE;
+    case COMMTASK_ERR_OP: return MPI_ERR_OP;
+    case COMMTASK_ERR_ARGUMENT: return MPI_ERR_ARG;
+    default: return MPI_ERR_OTHER;
+    }
+}
+
+} // namespace
+
+const char* name_of_kind(unsigned kind) noexcept { return kind_names[kind < kind_names.size() ? kind : 0]; }
+
+int set_last_error(int code, const char* sentence) noexcept {
+    copy_sentence(last_sentence(), sentence);
+    return code;
+}
+
+int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason) noexcept {
+    sentence_buffer sentence{};
+    std::snprintf(sentence.data(), sentence.size(), "commtask: a %s task was refused: %s", name_of_kind(kind), reason);
+    if (status != nullptr) {
+        status->state = COMMTASK_STATE_FAILED;
+        status->error = mpi_class_of(code);
+        status->error_class = status->error;
+        status->source = MPI_ANY_SOURCE;
+        status->tag = MPI_ANY_TAG;
+        status->bytes = 0;
+    }
+    set_last_error(code, sentence.data());
+    tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), nullptr, status != nullptr,
+          sentence.data()});
+    return code;
+}
+
+void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept {
+    sentence_buffer sentence{};
+    if (status.state == COMMTASK_STATE_CANCELED) {
+        std::snprintf(sentence.data(), sentence.size(),
+                      "commtask: a %s task was canceled; the tasks that depend on it run without its data.",
+                      name_of_kind(kind));
+    } else {
+        char text[MPI_MAX_ERROR_STRING] = "";
+        int length = 0;
+        // The callback runs on the thread that may call MPI at this moment.
+        if (MPI_Error_string(status.error, text, &length) != MPI_SUCCESS) {
+            std::strcpy(text, "unknown MPI error");
+        }
+        std::replace(text, text + std::strlen(text), '\n', ' ');
+        std::snprintf(sentence.data(), sentence.size(),
+                      "commtask: a %s task failed: %.300s; the tasks that depend on it run without its data.",
+                      name_of_kind(kind), text);
+    }
+    tell({sizeof(commtask_omp_error), status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED,
+          static_cast<commtask_kind>(kind), &status, has_status, sentence.data()});
+}
+
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+extern "C" {
+
+void commtask_omp_set_error_handler(commtask_omp_error_handler handler, void* argument) noexcept {
+    error_record& r = record();
+    const std::scoped_lock guard(r.lock);
+    r.handler = handler;
+    r.argument = argument;
+}
+
+uint64_t commtask_omp_error_count(void) noexcept {
+    error_record& r = record();
+    const std::scoped_lock guard(r.lock);
+    return r.count;
+}
+
+int commtask_omp_first_error(char* text, size_t size_bytes) noexcept {
+    error_record& r = record();
+    const std::scoped_lock guard(r.lock);
+    if (text != nullptr && size_bytes > 0) {
+        std::snprintf(text, size_bytes, "%s", r.first_sentence.data());
+    }
+    return r.first_code;
+}
+
+void commtask_omp_clear_errors(void) noexcept {
+    error_record& r = record();
+    const std::scoped_lock guard(r.lock);
+    r.count = 0;
+    r.first_code = COMMTASK_OK;
+    r.first_sentence = {};
+    r.printed.reset();
+}
+
+const char* commtask_omp_last_error(void) noexcept { return last_sentence().data(); }
+}

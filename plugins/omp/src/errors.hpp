@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who hears of communication tasks that went wrong. OpenMP cannot fail a task, so what the C API returns as a code would
+// be lost between the task's body and its dependents: every failure passes here, is counted, remembered, and told to
+// the user's handler or printed once per kind and code.
+#pragma once
+
+#include <commtask/omp.h>
+
+#include <string>
+
+namespace commtask::omp {
+
+/// The operation's name in the user's words; "communication" for a kind that does not exist.
+[[nodiscard]] const char* name_of_kind(unsigned kind) noexcept;
+
+/// Sets the sentence of commtask_omp_last_error on this thread.
+/// @return the code.
+int set_last_error(int code, const char* sentence) noexcept;
+
+/// A task that was never posted: counts it, writes the user's status (may be null), tells the handler.
+/// @return the code.
+int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason) noexcept;
+
+/// A task that ended FAILED or CANCELED: counts it and tells the handler. Runs on the worker.
+void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept;
+
+/// Whether all OpenMP code of the process runs on the OpenMP runtime that this library is linked to; asked once.
+/// The sentence is empty if so.
+[[nodiscard]] const std::string& runtime_objection() noexcept;
+
+} // namespace commtask::omp

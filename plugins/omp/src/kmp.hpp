@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of LLVM's OpenMP runtime that clang calls for "#pragma omp task depend detach", declared by hand so
+// that any compiler can make such a task: gcc emits calls to which libomp gives no event. They are part of the
+// runtime's binary interface, which compiled programs rely on and which has not changed since detach came (LLVM 11).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace commtask::omp {
+
+extern "C" {
+
+/// Where in the source a construct is; the runtime only hands it to tools.
+struct kmp_ident {
+    std::int32_t reserved_1;
+    std::int32_t flags;
+    std::int32_t reserved_2;
+    std::int32_t reserved_3;
+    const char* source;
+};
+
+using kmp_routine = std::int32_t (*)(std::int32_t thread, void* task);
+
+/// The part of a task that compiled code may touch; its private variables follow.
+struct kmp_task {
+    void* shareds;
+    kmp_routine routine;
+    std::int32_t part;
+    union {
+        std::int32_t unused;
+        kmp_routine destructors; ///< Runs after the routine, and instead of it when the task is discarded.
+    } first;
+    union {
+        std::int32_t priority;
+        kmp_routine unused;
+    } second;
+};
+
+struct kmp_depend {
+    std::intptr_t address;
+    std::size_t length;
+    std::uint8_t kind;
+};
+
+std::int32_t __kmpc_global_thread_num(kmp_ident* where);
+kmp_task* __kmpc_omp_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t flags, std::size_t size_bytes,
+                                std::size_t shareds_bytes, kmp_routine routine);
+void* __kmpc_task_allow_completion_event(kmp_ident* where, int thread, kmp_task* task);
+std::int32_t __kmpc_omp_task_with_deps(kmp_ident* where, std::int32_t thread, kmp_task* task, std::int32_t n_depends,
+                                       kmp_depend* depends, std::int32_t n_noalias, kmp_depend* noalias);
+}
+
+/// Flags of __kmpc_omp_task_alloc. Without `kmp_tied` a task is untied, as all of ours are (see task.cpp).
+enum kmp_task_flag : std::int32_t {
+    kmp_has_destructors = 0x08,
+    kmp_has_priority = 0x20,
+    kmp_is_detachable = 0x40,
+};
+
+/// Kinds of kmp_depend, as clang writes them.
+enum kmp_depend_kind : std::uint8_t {
+    kmp_depend_in = 1,
+    kmp_depend_inout = 3, ///< out as well: for the runtime they are the same.
+    kmp_depend_mutexinoutset = 4,
+    kmp_depend_inoutset = 8,
+};
+
+} // namespace commtask::omp

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An OpenMP task that this library makes itself: a payload, what to run, and optionally an event that completes it.
+// A thin layer over kmp.hpp, so that the rest of the plugin need not know how the runtime lays a task out.
+#pragma once
+
+#include "kmp.hpp"
+
+#include <omp.h>
+
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace commtask::omp {
+
+inline kmp_ident task_ident{0, 2, 0, 0, ";commtask;commtask;0;0;;"};
+
+/// A task with a Payload: `Payload::run()` is its body, `Payload::end()` is called after it, or instead of it where the
+/// task is discarded (its taskgroup was cancelled). The payload lives until the task has completed.
+template <typename Payload>
+class kmp_task_of {
+public:
+    static_assert(std::is_trivially_destructible_v<Payload>, "the runtime frees the payload without asking");
+    static_assert(alignof(Payload) <= 8, "the runtime aligns payloads as it aligns pointers");
+
+    /// Makes a task that is not yet known to the scheduler.
+    kmp_task_of(std::int32_t extra_flags, Payload payload) noexcept
+        : thread_(__kmpc_global_thread_num(&task_ident)),
+          task_(__kmpc_omp_task_alloc(&task_ident, thread_, kmp_has_destructors | extra_flags,
+                                      sizeof(kmp_task) + sizeof(Payload), 0, &run)) {
+        ::new (static_cast<void*>(task_ + 1)) Payload(std::move(payload));
+        task_->first.destructors = &end;
+    }
+
+    [[nodiscard]] Payload& payload() noexcept { return payload_of(task_); }
+
+    /// An address that no other task has: to make dependences between tasks of this library.
+    [[nodiscard]] void* identity() const noexcept { return task_; }
+
+    void set_priority(int priority) noexcept { task_->second.priority = priority; }
+
+    /// The event that completes the task; only with kmp_is_detachable, and before submit().
+    [[nodiscard]] omp_event_handle_t event() noexcept {
+        return static_cast<omp_event_handle_t>(
+            reinterpret_cast<std::uintptr_t>(__kmpc_task_allow_completion_event(&task_ident, thread_, task_)));
+    }
+
+    /// Hands the task to the scheduler, which may run it, and others, before this returns.
+    void submit(std::int32_t n_depends, kmp_depend* depends) noexcept {
+        __kmpc_omp_task_with_deps(&task_ident, thread_, task_, n_depends, depends, 0, nullptr);
+    }
+
+private:
+    static Payload& payload_of(void* task) noexcept {
+        return *std::launder(reinterpret_cast<Payload*>(static_cast<kmp_task*>(task) + 1));
+    }
+    static std::int32_t run(std::int32_t /*thread*/, void* task) noexcept {
+        payload_of(task).run();
+        return 0;
+    }
+    static std::int32_t end(std::int32_t /*thread*/, void* task) noexcept {
+        payload_of(task).end();
+        return 0;
+    }
+
+    std::int32_t thread_;
+    kmp_task* task_;
+};
+
+} // namespace commtask::omp

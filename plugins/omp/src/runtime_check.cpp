@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether one OpenMP runtime serves the whole process. With libgomp beside libomp each knows only its own tasks, and
+// dependents of communication tasks start too early without a word. Looking at the dynamic linker's choice costs
+// nothing in the tasks; it cannot see a runtime that was linked statically or loaded privately.
+#include "errors.hpp"
+#include "kmp.hpp"
+
+#include <dlfcn.h>
+
+namespace commtask::omp {
+namespace {
+
+/// The object that holds an address; null name if nothing is known.
+Dl_info object_of(const void* address) noexcept {
+    Dl_info info{};
+    if (address == nullptr || dladdr(address, &info) == 0) {
+        info = {};
+    }
+    return info;
+}
+
+std::string look() {
+    const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_omp_task_alloc));
+    // What gcc's code calls for a task, for a parallel region, and what everybody's code calls for the thread number:
+    // each must lead to the runtime that this library makes its tasks in.
+    for (const char* entry : {"GOMP_task", "GOMP_parallel", "omp_get_thread_num"}) {
+        const Dl_info theirs = object_of(dlsym(RTLD_DEFAULT, entry));
+        if (theirs.dli_fname != nullptr && theirs.dli_fbase != ours.dli_fbase) {
+            return std::string("two OpenMP runtimes are in this process: ") + theirs.dli_fname + " serves " + entry +
+                   ", but communication tasks need " + (ours.dli_fname != nullptr ? ours.dli_fname : "libomp") +
+                   "; link -lomp in front of libgomp, e.g. with the flags of `pkg-config --libs commtask-omp`, or run "
+                   "with LD_PRELOAD=libomp.so.5";
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+const std::string& runtime_objection() noexcept {
+    static const auto* const objection = new std::string(look());
+    return *objection;
+}
+
+} // namespace commtask::omp
+
+int commtask_omp_check(void) noexcept {
+    const std::string& objection = commtask::omp::runtime_objection();
+    if (objection.empty()) {
+        return COMMTASK_OK;
+    }
+    return commtask::omp::set_last_error(COMMTASK_ERR_RUNTIME, ("commtask: " + objection).c_str());
+}

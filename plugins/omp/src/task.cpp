@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks that the library creates for the caller, with dependences and an event, whatever compiler the caller has. They
+// are untied: with tied ones, tasks that create communication tasks and wait for them can deadlock by OpenMP's task
+// scheduling constraint. Dependences of usual length need no memory from the heap.
+#include "bridge.hpp"
+#include "errors.hpp"
+#include "kmp_task.hpp"
+
+#include <array>
+#include <memory>
+#include <span>
+
+namespace commtask::omp {
+namespace {
+
+/// The task of one operation.
+struct communication {
+    commtask_op operation;
+    commtask_omp_options options;
+    omp_event_handle_t event;
+    bool has_run;
+
+    void run() noexcept {
+        has_run = true;
+        (void)start(operation, options, event);
+    }
+    /// A discarded task gives its place up and completes, or its taskgroup would wait for ever.
+    void end() noexcept {
+        if (has_run) {
+            return;
+        }
+        if (options.ticket.number != 0) {
+            (void)commtask_ticket_drop(operation.comm, options.ticket);
+        }
+        if (options.status != nullptr) {
+            options.status->state = COMMTASK_STATE_CANCELED;
+        }
+        omp_fulfill_event(event);
+    }
+};
+
+/// A list of dependences that grows into the heap only when it is long.
+class depend_list {
+public:
+    /// @return false if there is no memory.
+    [[nodiscard]] bool reserve(std::size_t n) noexcept {
+        if (n <= few_.size()) {
+            return true;
+        }
+        many_.reset(new (std::nothrow) kmp_depend[n]);
+        entries_ = many_.get();
+        return entries_ != nullptr;
+    }
+    void add(kmp_depend_kind kind, std::span<const void* const> addresses) noexcept {
+        for (const void* address : addresses) {
+            entries_[n_++] = {reinterpret_cast<std::intptr_t>(address), 1, kind};
+        }
+    }
+    [[nodiscard]] std::int32_t size() const noexcept { return static_cast<std::int32_t>(n_); }
+    [[nodiscard]] kmp_depend* data() noexcept { return entries_; }
+
+private:
+    std::array<kmp_depend, 16> few_;
+    std::unique_ptr<kmp_depend[]> many_;
+    kmp_depend* entries_ = few_.data();
+    std::size_t n_ = 0;
+};
+
+/// Why no task can be created for this operation; reports it.
+int refuse(const commtask_op* operation, const commtask_omp_options& options) noexcept {
+    const unsigned kind = operation != nullptr ? operation->kind : 0;
+    if (operation == nullptr) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null");
+    }
+    if (!runtime_objection().empty()) {
+        return report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
+    }
+    return COMMTASK_OK;
+}
+
+int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends) noexcept {
+    options.ticket = {};
+    if (is_ordered(operation, options.flags)) {
+        const int code = commtask_ticket_take(&operation, &options.ticket);
+        if (code != COMMTASK_OK) {
+            return report_refusal(code, operation.kind, options.status, commtask_last_error());
+        }
+    }
+    kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
+                                    {operation, options, {}, false});
+    if (options.priority != 0) {
+        task.set_priority(options.priority);
+    }
+    task.payload().event = task.event();
+    task.submit(depends.size(), depends.data());
+    return COMMTASK_OK;
+}
+
+kmp_depend_kind depend_kind_of(commtask_omp_clause_kind kind) noexcept {
+    switch (kind) {
+    case COMMTASK_OMP_IN: return kmp_depend_in;
+    case COMMTASK_OMP_MUTEXINOUTSET: return kmp_depend_mutexinoutset;
+    case COMMTASK_OMP_INOUTSET: return kmp_depend_inoutset;
+    default: return kmp_depend_inout;
+    }
+}
+
+} // namespace
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+extern "C" {
+
+int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options* options, size_t n_in,
+                       const void* const* in, size_t n_out, const void* const* out, size_t n_inout,
+                       const void* const* inout) noexcept {
+    const commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
+    if (const int code = refuse(operation, given); code != COMMTASK_OK) {
+        return code;
+    }
+    if ((n_in > 0 && in == nullptr) || (n_out > 0 && out == nullptr) || (n_inout > 0 && inout == nullptr)) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, operation->kind, given.status,
+                              "a list of addresses is null and its length is not zero");
+    }
+    depend_list depends;
+    if (!depends.reserve(n_in + n_out + n_inout)) {
+        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation->kind, given.status, "no memory for its dependences");
+    }
+    depends.add(kmp_depend_in, {in, n_in});
+    depends.add(kmp_depend_inout, {out, n_out});
+    depends.add(kmp_depend_inout, {inout, n_inout});
+    return spawn(*operation, given, depends);
+}
+
+int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses) noexcept {
+    commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
+    std::size_t n_depends = 0;
+    const std::span given(clauses, n_clauses);
+    for (const commtask_omp_clause& clause : given) {
+        switch (clause.kind) {
+        case COMMTASK_OMP_FLAG: options.flags |= static_cast<std::uint32_t>(clause.number); break;
+        case COMMTASK_OMP_PRIORITY: options.priority = clause.number; break;
+        case COMMTASK_OMP_STATUS: options.status = clause.status; break;
+        default: n_depends += clause.n_addresses; break;
+        }
+    }
+    if (const int code = refuse(&operation, options); code != COMMTASK_OK) {
+        return code;
+    }
+    depend_list depends;
+    if (!depends.reserve(n_depends)) {
+        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status, "no memory for its dependences");
+    }
+    for (const commtask_omp_clause& clause : given) {
+        if (clause.n_addresses > 0) {
+            depends.add(depend_kind_of(clause.kind), {clause.addresses, clause.n_addresses});
+        }
+    }
+    return spawn(operation, options, depends);
+}
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How functions of the caller get through the C interface and back. A closure that fits into a pointer and is copied as
+// bytes travels in the pointer; any other lies in a record on the heap, which the task's last callback destroys. No
+// exception passes: doors turn one into MPI_ERR_OTHER, callbacks are noexcept by their type. Nothing here is for callers.
+#pragma once
+
+#include <commtask/operation.hpp>
+#include <commtask/options.hpp>
+#include <commtask/outcome.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+/// @cond
+namespace commtask::face {
+
+/// In place of a closure that is not there.
+struct no_closure {};
+
+template <typename Function>
+inline constexpr bool fits_pointer = sizeof(Function) <= sizeof(void*) && std::is_trivially_copyable_v<Function>;
+
+template <typename Function>
+[[nodiscard]] void* to_pointer(const Function& function) noexcept {
+    void* pointer = nullptr;
+    std::memcpy(&pointer, &function, sizeof function);
+    return pointer;
+}
+
+template <typename Function>
+[[nodiscard]] Function from_pointer(void* pointer) noexcept {
+    std::array<std::byte, sizeof(Function)> bytes;
+    std::memcpy(bytes.data(), &pointer, sizeof(Function));
+    return std::bit_cast<Function>(bytes);
+}
+
+template <typename Then>
+void call_then(Then& then, const commtask_status* status) noexcept {
+    if constexpr (std::is_invocable_v<Then&, const outcome&>) {
+        then(outcome{*status});
+    } else if constexpr (std::is_invocable_v<Then&>) {
+        then();
+    }
+}
+
+template <typename Function>
+int call_start(Function& function, MPI_Request* request) noexcept {
+    try {
+        return function(request);
+    } catch (...) {
+        return MPI_ERR_OTHER;
+    }
+}
+
+template <typename Function>
+int call_call(Function& function) noexcept {
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Function&>>) {
+            function();
+            return MPI_SUCCESS;
+        } else {
+            return function();
+        }
+    } catch (...) {
+        return MPI_ERR_OTHER;
+    }
+}
+
+/// Both closures of one task, from its post to its end.
+template <typename Door, typename Then>
+struct closures {
+    closures(Door its_door, Then its_then) : door(std::move(its_door)), then(std::move(its_then)) {}
+    Door door;
+    Then then;
+};
+
+template <typename Door, typename Then>
+struct in_record {
+    using record = closures<Door, Then>;
+    static int start(MPI_Request* request, void* self) noexcept {
+        return call_start(static_cast<record*>(self)->door, request);
+    }
+    static int call(void* self) noexcept { return call_call(static_cast<record*>(self)->door); }
+    static void then(const commtask_status* status, void* self) noexcept {
+        const std::unique_ptr<record> owner{static_cast<record*>(self)};
+        call_then(owner->then, status);
+    }
+};
+
+template <typename Door, typename Then>
+struct in_pointers {
+    static int start(MPI_Request* request, void* bits) noexcept {
+        Door door = from_pointer<Door>(bits);
+        return call_start(door, request);
+    }
+    static int call(void* bits) noexcept {
+        Door door = from_pointer<Door>(bits);
+        return call_call(door);
+    }
+    static void then(const commtask_status* status, void* bits) noexcept {
+        Then function = from_pointer<Then>(bits);
+        call_then(function, status);
+    }
+};
+
+/// The C form of a door whose closure is reached through `argument`.
+template <typename Calls, commtask_kind Kind>
+[[nodiscard]] commtask_op door_operation(void* argument, MPI_Comm comm) noexcept {
+    if constexpr (Kind == COMMTASK_OP_START) {
+        return commtask_op_start(&Calls::start, argument, comm);
+    } else {
+        return commtask_op_call(&Calls::call, argument, comm);
+    }
+}
+
+template <commtask_kind Kind, typename Function, typename Then>
+[[nodiscard]] int submit_door(commtask_options& raw, commtask_t* handle, door<Kind, Function>&& what, Then then) {
+    if constexpr (fits_pointer<Function> && fits_pointer<Then>) {
+        using calls = in_pointers<Function, Then>;
+        if constexpr (!std::same_as<Then, no_closure>) {
+            raw.callback = &calls::then;
+            raw.callback_argument = to_pointer(then);
+        }
+        const commtask_op operation = door_operation<calls, Kind>(to_pointer(what.function()), what.comm());
+        return commtask_post(&operation, &raw, handle);
+    } else {
+        using calls = in_record<Function, Then>;
+        auto record = std::make_unique<closures<Function, Then>>(std::move(what.function()), std::move(then));
+        raw.callback = &calls::then;
+        raw.callback_argument = record.get();
+        const commtask_op operation = door_operation<calls, Kind>(record.get(), what.comm());
+        const int code = commtask_post(&operation, &raw, handle);
+        if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
+        return code;
+    }
+}
+template <commtask_kind Kind, typename Function, typename Then>
+[[nodiscard]] int submit_door(commtask_options& raw, commtask_t* handle, const door<Kind, Function>& what, Then then) {
+    return submit_door(raw, handle, door<Kind, Function>{what}, std::move(then));
+}
+
+template <typename Then>
+[[nodiscard]] int submit_operation(commtask_options& raw, commtask_t* handle, const operation& what, Then then) {
+    if constexpr (fits_pointer<Then>) {
+        raw.callback = &in_pointers<no_closure, Then>::then;
+        raw.callback_argument = to_pointer(then);
+        return commtask_post(&what.native(), &raw, handle);
+    } else {
+        auto record = std::make_unique<closures<no_closure, Then>>(no_closure{}, std::move(then));
+        raw.callback = &in_record<no_closure, Then>::then;
+        raw.callback_argument = record.get();
+        const int code = commtask_post(&what.native(), &raw, handle);
+        if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
+        return code;
+    }
+}
+
+template <typename What, typename Then>
+[[nodiscard]] int submit_with_closures(commtask_options& raw, commtask_t* handle, What&& what, Then then) {
+    if constexpr (std::same_as<std::remove_cvref_t<What>, operation>) {
+        return submit_operation(raw, handle, what, std::move(then));
+    } else {
+        return submit_door(raw, handle, std::forward<What>(what), std::move(then));
+    }
+}
+
+/// The function of the then() among the options.
+[[nodiscard]] inline no_closure take_then() noexcept { return {}; }
+template <typename First, typename... Rest>
+[[nodiscard]] auto take_then(First&& first, Rest&&... rest) {
+    if constexpr (is_then<First>) {
+        return std::forward<First>(first).take();
+    } else {
+        return take_then(std::forward<Rest>(rest)...);
+    }
+}
+
+} // namespace commtask::face
+/// @endcond

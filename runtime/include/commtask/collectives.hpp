@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collective operations whose counts are one number, as values for post(). Tasks of collectives are ordered by
+// default: every rank issues them in the order in which it posted them. Two buffers of one collective have one element
+// type; where ranges cannot say what is meant, elements() or the C interface can.
+#pragma once
+
+#include <commtask/operation.hpp>
+
+#include <string>
+
+namespace commtask {
+
+/// @cond
+namespace face {
+
+inline void same_count(const const_block& left, const block& right, const char* name) {
+    if (left.count == right.count && left.type == right.type) return;
+    throw error{left.count == right.count ? COMMTASK_ERR_TYPE : COMMTASK_ERR_COUNT,
+                std::string{name} + ": both buffers must have the same number of elements of the same datatype (" +
+                    std::to_string(left.count) + " and " + std::to_string(right.count) + " elements)"};
+}
+
+/// Blocks of `n` each: where the size shows that they are not whole, nothing should be written.
+inline void whole_blocks(MPI_Count count, MPI_Count n, const char* name) {
+    if (n == 0 ? count == 0 : (n > 0 && count % n == 0)) return;
+    throw error{COMMTASK_ERR_COUNT, std::string{name} + ": " + std::to_string(count) +
+                                        " elements are no whole number of blocks of " + std::to_string(n)};
+}
+
+} // namespace face
+/// @endcond
+
+/// Barrier.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+[[nodiscard]] inline operation barrier(MPI_Comm comm) noexcept { return operation{commtask_op_barrier(comm)}; }
+
+/// Broadcast.
+/// @param buffer  in the root what to send, elsewhere where to receive.
+/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <incoming Buffer>
+[[nodiscard]] operation bcast(Buffer&& buffer, int root, MPI_Comm comm) noexcept {
+    const block both = face::to_recv(std::forward<Buffer>(buffer));
+    return operation{commtask_op_bcast(both.buffer, both.count, both.type, root, comm)};
+}
+
+/// Gather: every rank sends all of its buffer.
+/// @param send_buffer  this rank's block.
+/// @param recv_buffer  in the root as many blocks as there are ranks; elsewhere it may be empty.
+/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+/// @throws error  if `recv_buffer` is no whole number of blocks.
+template <outgoing Send, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation gather(Send&& send_buffer, Recv&& recv_buffer, int root, MPI_Comm comm) {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    face::whole_blocks(into.count, from.count, "gather");
+    const MPI_Count count = into.count == 0 ? 0 : from.count;
+    return operation{commtask_op_gather(from.buffer, from.count, from.type, into.buffer, count, into.type, root, comm)};
+}
+
+/// Scatter: every rank receives as much as its buffer holds.
+/// @param send_buffer  in the root as many blocks as there are ranks; elsewhere it may be empty.
+/// @param recv_buffer  this rank's block.
+/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+/// @throws error  if `send_buffer` is no whole number of blocks.
+template <outgoing Send, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation scatter(Send&& send_buffer, Recv&& recv_buffer, int root, MPI_Comm comm) {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    face::whole_blocks(from.count, into.count, "scatter");
+    const MPI_Count count = from.count == 0 ? 0 : into.count;
+    return operation{
+        commtask_op_scatter(from.buffer, count, from.type, into.buffer, into.count, into.type, root, comm)};
+}
+
+/// Allgather: every rank sends all of its buffer.
+/// @param send_buffer  this rank's block.
+/// @param recv_buffer  as many blocks as there are ranks.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+/// @throws error  if `recv_buffer` is no whole number of blocks.
+template <outgoing Send, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation allgather(Send&& send_buffer, Recv&& recv_buffer, MPI_Comm comm) {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    face::whole_blocks(into.count, from.count, "allgather");
+    return operation{
+        commtask_op_allgather(from.buffer, from.count, from.type, into.buffer, from.count, into.type, comm)};
+}
+
+/// Neighbor allgather: every rank sends all of its buffer.
+/// @param send_buffer  this rank's block.
+/// @param recv_buffer  as many blocks as there are neighbors that send.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+/// @throws error  if `recv_buffer` is no whole number of blocks.
+template <outgoing Send, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation neighbor_allgather(Send&& send_buffer, Recv&& recv_buffer, MPI_Comm comm) {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    face::whole_blocks(into.count, from.count, "neighbor_allgather");
+    return operation{
+        commtask_op_neighbor_allgather(from.buffer, from.count, from.type, into.buffer, from.count, into.type, comm)};
+}
+
+/// Alltoall: blocks of one length for everybody.
+/// @param send_buffer  one block for each rank.
+/// @param recv_buffer  one block from each rank.
+/// @param block_count  elements of one block.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+/// @throws error  if a buffer is no whole number of blocks.
+template <outgoing Send, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation alltoall(Send&& send_buffer, Recv&& recv_buffer, MPI_Count block_count, MPI_Comm comm) {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    face::whole_blocks(from.count, block_count, "alltoall");
+    face::whole_blocks(into.count, block_count, "alltoall");
+    return operation{
+        commtask_op_alltoall(from.buffer, block_count, from.type, into.buffer, block_count, into.type, comm)};
+}
+
+/// Neighbor alltoall: blocks of one length for everybody.
+/// @param send_buffer  one block for each neighbor that receives.
+/// @param recv_buffer  one block from each neighbor that sends.
+/// @param block_count  elements of one block.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+/// @throws error  if a buffer is no whole number of blocks.
+template <outgoing Send, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation neighbor_alltoall(Send&& send_buffer, Recv&& recv_buffer, MPI_Count block_count,
+                                          MPI_Comm comm) {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    face::whole_blocks(from.count, block_count, "neighbor_alltoall");
+    face::whole_blocks(into.count, block_count, "neighbor_alltoall");
+    return operation{
+        commtask_op_neighbor_alltoall(from.buffer, block_count, from.type, into.buffer, block_count, into.type, comm)};
+}
+
+} // namespace commtask

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collective operations with an array of counts, as values for post(). The arrays are ranges of int (MPI-3.1) or of
+// MPI_Count with displacements of MPI_Aint, both of one kind; they and the buffers must live until the task has ended.
+// Where an array has no meaning (elsewhere than in the root), give std::span<const int>{}.
+#pragma once
+
+#include <commtask/operation.hpp>
+
+#include <ranges>
+
+namespace commtask {
+
+/// A lasting array of counts: int or MPI_Count.
+template <typename T>
+concept count_array =
+    std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
+    (std::same_as<std::ranges::range_value_t<T>, int> || std::same_as<std::ranges::range_value_t<T>, MPI_Count>);
+
+/// A lasting array of int counts.
+template <typename T>
+concept int_array = count_array<T> && std::same_as<std::ranges::range_value_t<T>, int>;
+
+/// A lasting array of displacements of the kind that belongs to the counts: int to int, MPI_Aint to MPI_Count.
+template <typename T, typename Counts>
+concept displs_array =
+    std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
+    std::same_as<std::ranges::range_value_t<T>, std::conditional_t<int_array<Counts>, int, MPI_Aint>>;
+
+/// A lasting array of displacements in bytes for neighbor_alltoallw(): MPI_Aint with either kind of counts.
+template <typename T>
+concept aint_array = std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
+                     std::same_as<std::ranges::range_value_t<T>, MPI_Aint>;
+
+/// A lasting array of datatypes.
+template <typename T>
+concept type_array = std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
+                     std::same_as<std::ranges::range_value_t<T>, MPI_Datatype>;
+
+/// Two kinds of counts in one call would be read wrongly.
+template <typename Left, typename Right>
+concept same_counts = int_array<Left> == int_array<Right>;
+
+/// Gather with a count for each rank.
+/// @param send_buffer  this rank's block, all of it.
+/// @param recv_buffer  in the root where the blocks go.
+/// @param recv_counts  in the root elements from each rank.
+/// @param recv_displs  in the root where each block goes, in elements.
+/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts> Displs>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation gatherv(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts, Displs&& recv_displs,
+                                int root, MPI_Comm comm) noexcept {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_gatherv_int(from.buffer, from.count, from.type, into.buffer,
+                                                 std::ranges::data(recv_counts), std::ranges::data(recv_displs),
+                                                 into.type, root, comm)};
+    } else {
+        return operation{commtask_op_gatherv(from.buffer, from.count, from.type, into.buffer,
+                                             std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type,
+                                             root, comm)};
+    }
+}
+
+/// Scatter with a count for each rank.
+/// @param send_buffer  in the root where the blocks are.
+/// @param send_counts  in the root elements for each rank.
+/// @param send_displs  in the root where each block begins, in elements.
+/// @param recv_buffer  this rank's block, all of it.
+/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incoming Recv>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation scatterv(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs, Recv&& recv_buffer,
+                                 int root, MPI_Comm comm) noexcept {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_scatterv_int(from.buffer, std::ranges::data(send_counts),
+                                                  std::ranges::data(send_displs), from.type, into.buffer, into.count,
+                                                  into.type, root, comm)};
+    } else {
+        return operation{commtask_op_scatterv(from.buffer, std::ranges::data(send_counts),
+                                              std::ranges::data(send_displs), from.type, into.buffer, into.count,
+                                              into.type, root, comm)};
+    }
+}
+
+/// Allgather with a count for each rank.
+/// @param send_buffer  this rank's block, all of it.
+/// @param recv_buffer  where the blocks go.
+/// @param recv_counts  elements from each rank.
+/// @param recv_displs  where each block goes, in elements.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts> Displs>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation allgatherv(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts, Displs&& recv_displs,
+                                   MPI_Comm comm) noexcept {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_allgatherv_int(from.buffer, from.count, from.type, into.buffer,
+                                                    std::ranges::data(recv_counts), std::ranges::data(recv_displs),
+                                                    into.type, comm)};
+    } else {
+        return operation{commtask_op_allgatherv(from.buffer, from.count, from.type, into.buffer,
+                                                std::ranges::data(recv_counts), std::ranges::data(recv_displs),
+                                                into.type, comm)};
+    }
+}
+
+/// Neighbor allgather with a count for each neighbor.
+/// @param send_buffer  this rank's block, all of it.
+/// @param recv_buffer  where the blocks go.
+/// @param recv_counts  elements from each neighbor.
+/// @param recv_displs  where each block goes, in elements.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts> Displs>
+    requires same_element<Send, Recv>
+[[nodiscard]] operation neighbor_allgatherv(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts,
+                                            Displs&& recv_displs, MPI_Comm comm) noexcept {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_neighbor_allgatherv_int(from.buffer, from.count, from.type, into.buffer,
+                                                             std::ranges::data(recv_counts),
+                                                             std::ranges::data(recv_displs), into.type, comm)};
+    } else {
+        return operation{commtask_op_neighbor_allgatherv(from.buffer, from.count, from.type, into.buffer,
+                                                         std::ranges::data(recv_counts), std::ranges::data(recv_displs),
+                                                         into.type, comm)};
+    }
+}
+
+/// Alltoall with counts for each rank.
+/// @param send_buffer  where the blocks to send are.
+/// @param send_counts  elements for each rank.
+/// @param send_displs  where each block begins, in elements.
+/// @param recv_buffer  where the blocks go.
+/// @param recv_counts  elements from each rank.
+/// @param recv_displs  where each block goes, in elements.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incoming Recv, count_array RecvCounts,
+          displs_array<RecvCounts> RecvDispls>
+    requires same_element<Send, Recv> && same_counts<Counts, RecvCounts>
+[[nodiscard]] operation alltoallv(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs, Recv&& recv_buffer,
+                                  RecvCounts&& recv_counts, RecvDispls&& recv_displs, MPI_Comm comm) noexcept {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_alltoallv_int(
+            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
+            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
+    } else {
+        return operation{commtask_op_alltoallv(
+            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
+            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
+    }
+}
+
+/// Neighbor alltoall with counts for each neighbor.
+/// @param send_buffer  where the blocks to send are.
+/// @param send_counts  elements for each neighbor.
+/// @param send_displs  where each block begins, in elements.
+/// @param recv_buffer  where the blocks go.
+/// @param recv_counts  elements from each neighbor.
+/// @param recv_displs  where each block goes, in elements.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incoming Recv, count_array RecvCounts,
+          displs_array<RecvCounts> RecvDispls>
+    requires same_element<Send, Recv> && same_counts<Counts, RecvCounts>
+[[nodiscard]] operation neighbor_alltoallv(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs,
+                                           Recv&& recv_buffer, RecvCounts&& recv_counts, RecvDispls&& recv_displs,
+                                           MPI_Comm comm) noexcept {
+    const const_block from = face::to_send(std::forward<Send>(send_buffer));
+    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_neighbor_alltoallv_int(
+            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
+            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
+    } else {
+        return operation{commtask_op_neighbor_alltoallv(
+            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
+            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
+    }
+}
+
+/// Alltoall with counts and datatypes for each rank; displacements are in bytes.
+/// @param send_buffer  where the blocks to send are.
+/// @param send_counts  elements for each rank.
+/// @param send_displs  where each block begins, in bytes.
+/// @param send_types  of the elements for each rank.
+/// @param recv_buffer  where the blocks go.
+/// @param recv_counts  elements from each rank.
+/// @param recv_displs  where each block goes, in bytes.
+/// @param recv_types  of the elements from each rank.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <count_array Counts, displs_array<Counts> Displs, type_array Types, count_array RecvCounts,
+          displs_array<RecvCounts> RecvDispls, type_array RecvTypes>
+    requires same_counts<Counts, RecvCounts>
+[[nodiscard]] operation alltoallw(const void* send_buffer, Counts&& send_counts, Displs&& send_displs,
+                                  Types&& send_types, void* recv_buffer, RecvCounts&& recv_counts,
+                                  RecvDispls&& recv_displs, RecvTypes&& recv_types, MPI_Comm comm) noexcept {
+    if constexpr (int_array<Counts>) {
+        return operation{
+            commtask_op_alltoallw_int(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                      std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
+                                      std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
+    } else {
+        return operation{commtask_op_alltoallw(send_buffer, std::ranges::data(send_counts),
+                                               std::ranges::data(send_displs), std::ranges::data(send_types),
+                                               recv_buffer, std::ranges::data(recv_counts),
+                                               std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
+    }
+}
+
+/// Neighbor alltoall with counts and datatypes for each neighbor; displacements are in bytes.
+/// @param send_buffer  where the blocks to send are.
+/// @param send_counts  elements for each neighbor.
+/// @param send_displs  where each block begins, in bytes.
+/// @param send_types  of the elements for each neighbor.
+/// @param recv_buffer  where the blocks go.
+/// @param recv_counts  elements from each neighbor.
+/// @param recv_displs  where each block goes, in bytes.
+/// @param recv_types  of the elements from each neighbor.
+/// @param comm  the communicator.
+/// @return the operation, for post().
+template <count_array Counts, aint_array Displs, type_array Types, count_array RecvCounts, aint_array RecvDispls,
+          type_array RecvTypes>
+    requires same_counts<Counts, RecvCounts>
+[[nodiscard]] operation neighbor_alltoallw(const void* send_buffer, Counts&& send_counts, Displs&& send_displs,
+                                           Types&& send_types, void* recv_buffer, RecvCounts&& recv_counts,
+                                           RecvDispls&& recv_displs, RecvTypes&& recv_types, MPI_Comm comm) noexcept {
+    if constexpr (int_array<Counts>) {
+        return operation{commtask_op_neighbor_alltoallw_int(
+            send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), std::ranges::data(send_types),
+            recv_buffer, std::ranges::data(recv_counts), std::ranges::data(recv_displs), std::ranges::data(recv_types),
+            comm)};
+    } else {
+        return operation{
+            commtask_op_neighbor_alltoallw(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                           std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
+                                           std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
+    }
+}
+
+} // namespace commtask

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * commtask: MPI operations as tasks that a communication worker runs. This is the C interface; it is the only one
+ * that crosses the library's border, and every contract is written here.
+ *
+ * Errors, for every function: a negative commtask_code means that nothing was changed and nothing printed;
+ * commtask_last_error() on the same thread gives a sentence that names the argument. No function exits or aborts.
+ * Threads, for every function: any thread may call it at any time between commtask_init and commtask_finalize,
+ * unless it says otherwise. Only the worker, or a thread that waits in this library, calls MPI. */
+#ifndef COMMTASK_COMMTASK_H
+#define COMMTASK_COMMTASK_H
+
+#include <commtask/operations.h>
+#include <commtask/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Starts the worker. Call it after MPI_Init_thread with at least MPI_THREAD_SERIALIZED and before the first OpenMP
+ *  or TBB parallel region, so that compute threads stay off the worker's core.
+ *  @param config  null: defaults and environment.
+ *  @return COMMTASK_OK; ERR_MPI_STATE, ERR_THREAD_LEVEL, ERR_CONFIG, ERR_ALREADY_INITIALIZED, ERR_NO_MEMORY.
+ *  @blocking It is collective over the ranks of MPI_COMM_WORLD (they agree on cores); every rank must call it.
+ *  @threads One thread, once; after commtask_finalize it may be called again. */
+COMMTASK_API int commtask_init(const commtask_config* config) COMMTASK_NOEXCEPT;
+
+/** Waits for all tasks and stops the worker. Call it before MPI_Finalize.
+ *  Tasks that can never complete (they wait for an event that nobody can signal any more, or nothing has moved for
+ *  COMMTASK_FINALIZE_TIMEOUT_S) are listed on stderr and given up: their state is CANCELED.
+ *  @return COMMTASK_OK; ERR_UNFINISHED after such a list (the library is finalised all the same);
+ *          ERR_NOT_INITIALIZED; ERR_WORKER_THREAD.
+ *  @blocking Until all tasks ended, or were given up.
+ *  @threads One thread; no other may be in the library or call it later. Handles are void afterwards. */
+COMMTASK_API int commtask_finalize(void) COMMTASK_NOEXCEPT;
+
+/** Whether commtask_init succeeded and commtask_finalize was not called since.
+ *  @return 1 or 0. */
+COMMTASK_API int commtask_is_initialized(void) COMMTASK_NOEXCEPT;
+
+/** Hands an operation to the worker.
+ *  @param operation  what to do, from a commtask_op_ function; copied before the call returns.
+ *  @param options    predecessors, order, callback; null: none.
+ *  @param task       where to put a handle that commtask_wait, commtask_test or commtask_release must give back;
+ *                    null: nobody will ask.
+ *  @return COMMTASK_OK; AGAIN with COMMTASK_TRY; the ERR_ code of a wrong argument; ERR_NOT_INITIALIZED.
+ *  @buffers Of the operation: as for MPI's nonblocking call, from this call until the task has ended. Arrays of
+ *           counts, displacements and datatypes too. Arrays in options: free again when the call returns.
+ *  @blocking Only while the queue is full; not with COMMTASK_TRY. The first task of a communicator waits until the
+ *            worker has seen it (see commtask_comm_register). No system call unless the worker sleeps.
+ *  @failures What MPI reports later ends the task: state FAILED, its successors CANCELED. */
+COMMTASK_API int commtask_post(const commtask_op* operation, const commtask_options* options,
+                               commtask_t* task) COMMTASK_NOEXCEPT;
+
+/** commtask_post for an operation that is made in the same line.
+ *  @param operation  what to do.
+ *  @param options    as for commtask_post.
+ *  @param task       as for commtask_post.
+ *  @return as commtask_post. */
+static inline int commtask_submit(commtask_op operation, const commtask_options* options,
+                                  commtask_t* task) COMMTASK_NOEXCEPT {
+    return commtask_post(&operation, options, task);
+}
+
+/** Makes a communicator known before its first task: learns its size, and lets errors come back as codes.
+ *  @param comm  the communicator.
+ *  @return COMMTASK_OK or ERR_COMM, ERR_NOT_INITIALIZED.
+ *  @blocking Until the worker has looked at it once; later calls cost nothing. */
+COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
+
+/** Takes the next place in a communicator's order now, for an operation that will be posted later. OpenMP tasks take
+ *  it when they are created, so that it does not matter in which order they become ready.
+ *  @param operation  the operation; its kind decides between the order of messages and that of collectives.
+ *  @param ticket     written on success; give it to commtask_post in its options, or to commtask_ticket_drop.
+ *  @return COMMTASK_OK, or an ERR_ code.
+ *  @failures Later ordered tasks wait for a ticket that is never used; the stall watchdog names it. */
+COMMTASK_API int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) COMMTASK_NOEXCEPT;
+
+/** Gives a place up, when its task will not be posted after all.
+ *  @param comm    the communicator of the operation that it was taken for.
+ *  @param ticket  the ticket.
+ *  @return COMMTASK_OK, or an ERR_ code. */
+COMMTASK_API int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) COMMTASK_NOEXCEPT;
+
+/** Asks whether a task has ended; if so, gives its handle back.
+ *  @param task    the handle; COMMTASK_NULL counts as ended. Set to COMMTASK_NULL if ended.
+ *  @param ended   1 or 0.
+ *  @param status  written if ended; may be null.
+ *  @return COMMTASK_OK (ended well, or not yet), FAILED, CANCELED, ERR_ARGUMENT. */
+COMMTASK_API int commtask_test(commtask_t* task, int* ended, commtask_status* status) COMMTASK_NOEXCEPT;
+
+/** Waits for a task and gives its handle back.
+ *  @param task    the handle; set to COMMTASK_NULL. COMMTASK_NULL returns at once.
+ *  @param status  may be null.
+ *  @return COMMTASK_OK, FAILED, CANCELED; ERR_WORKER_THREAD, ERR_ARGUMENT.
+ *  @blocking Until the task has ended. A waiting thread drives MPI itself where the worker has no core of its own. */
+COMMTASK_API int commtask_wait(commtask_t* task, commtask_status* status) COMMTASK_NOEXCEPT;
+
+/** Waits for a task, but not for ever.
+ *  @param task        the handle; set to COMMTASK_NULL unless TIMEOUT.
+ *  @param timeout_ns  in nanoseconds; negative: for ever; 0: one look.
+ *  @param status      may be null.
+ *  @return as commtask_wait, or TIMEOUT: the task goes on and the handle stays valid.
+ *  @blocking At most about timeout_ns. */
+COMMTASK_API int commtask_wait_for(commtask_t* task, int64_t timeout_ns, commtask_status* status) COMMTASK_NOEXCEPT;
+
+/** Waits for one of several tasks.
+ *  @param n_tasks  how many.
+ *  @param tasks    handles; the one that ended becomes COMMTASK_NULL. COMMTASK_NULL entries are skipped.
+ *  @param timeout_ns  as for commtask_wait_for.
+ *  @param index    which one ended; n_tasks if all entries are COMMTASK_NULL.
+ *  @param status   may be null.
+ *  @return of the task that ended, or TIMEOUT, ERR_WORKER_THREAD, ERR_ARGUMENT.
+ *  @blocking Until one has ended. */
+COMMTASK_API int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
+                                   commtask_status* status) COMMTASK_NOEXCEPT;
+
+/** Waits for all of several tasks.
+ *  @param n_tasks   how many.
+ *  @param tasks     handles; those that ended become COMMTASK_NULL.
+ *  @param timeout_ns  as for commtask_wait_for, for all together.
+ *  @param statuses  n_tasks of them, each with its struct_size set; may be null.
+ *  @return COMMTASK_OK; FAILED if at least one failed, else CANCELED if at least one was; TIMEOUT: those that have
+ *          not ended keep their handles.
+ *  @blocking Until all have ended. */
+COMMTASK_API int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns,
+                                   commtask_status* statuses) COMMTASK_NOEXCEPT;
+
+/** Gives a handle back without waiting; the task goes on.
+ *  @param task  set to COMMTASK_NULL.
+ *  @return COMMTASK_OK or ERR_ARGUMENT. */
+COMMTASK_API int commtask_release(commtask_t* task) COMMTASK_NOEXCEPT;
+
+/** Asks for a task to be canceled. One that has not started never will; a receive that has started is withdrawn if
+ *  no message has matched it; anything else completes as if this had not been called.
+ *  @param task  the handle, which stays valid.
+ *  @return COMMTASK_OK or ERR_ARGUMENT. */
+COMMTASK_API int commtask_cancel(commtask_t task) COMMTASK_NOEXCEPT;
+
+/** Makes an event that is complete after `n_signals` signals.
+ *  @param n_signals  at least 1.
+ *  @param event      written on success; give it back with commtask_event_release.
+ *  @return COMMTASK_OK, ERR_ARGUMENT, ERR_NOT_INITIALIZED, ERR_NO_MEMORY. */
+COMMTASK_API int commtask_event_create(unsigned n_signals, commtask_event_t* event) COMMTASK_NOEXCEPT;
+
+/** Signals an event once. The last signal lets its successors start.
+ *  @param event  the event.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: null, or signalled more often than it was made for. */
+COMMTASK_API int commtask_event_signal(commtask_event_t event) COMMTASK_NOEXCEPT;
+
+/** Gives an event back. Tasks that wait for it keep waiting, and another holder may still signal it before this.
+ *  @param event  set to COMMTASK_EVENT_NULL.
+ *  @return COMMTASK_OK or ERR_ARGUMENT. */
+COMMTASK_API int commtask_event_release(commtask_event_t* event) COMMTASK_NOEXCEPT;
+
+/** Copies the text of an MPI error, or of a commtask_code.
+ *  @param code  a commtask_code.
+ *  @return a sentence that lives as long as the program. */
+COMMTASK_API const char* commtask_error_string(int code) COMMTASK_NOEXCEPT;
+
+/** The sentence of the last negative code that a function returned on this thread.
+ *  @return valid until the next call on this thread; "" if there was none. */
+COMMTASK_API const char* commtask_last_error(void) COMMTASK_NOEXCEPT;
+
+/** What the runtime runs on. */
+typedef struct commtask_info {
+    size_t struct_size;     /**< sizeof(commtask_info). */
+    unsigned lanes;         /**< How many workers. */
+    int worker_cpu;         /**< The CPU of the first worker; -1 if it has none of its own. */
+    int worker_is_reserved; /**< 1 if that CPU is kept free of compute threads. */
+    int thread_level;       /**< What MPI gave. */
+    int has_large_counts;   /**< 1 if counts above INT_MAX can be carried. */
+    int tag_upper_bound;    /**< MPI_TAG_UB. */
+    uint64_t n_tasks_ended; /**< Tasks that ended since commtask_init, approximately. */
+} commtask_info;
+
+/** Fills in what the runtime runs on.
+ *  @param info  with struct_size set.
+ *  @return COMMTASK_OK, ERR_NOT_INITIALIZED, ERR_ARGUMENT. */
+COMMTASK_API int commtask_get_info(commtask_info* info) COMMTASK_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// co_await on tasks. The worker must neither compute nor block, so it never resumes a coroutine: it hands the coroutine
+// to an executor, which resumes it on a thread of its choice. commtask::routine knows its executor (run_loop.hpp is one);
+// any other coroutine type names it with resume_on(). The suspended coroutine itself holds all that waiting needs:
+// co_await allocates nothing.
+#pragma once
+
+#include <commtask/closure.hpp>
+#include <commtask/options.hpp>
+#include <commtask/post.hpp>
+#include <commtask/task.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <coroutine>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace commtask {
+
+/// A suspended coroutine that can go on. It lies in the coroutine's own frame and is void once resume() was called.
+class resumption {
+public:
+    resumption() noexcept = default;
+    resumption(const resumption&) = delete;
+    resumption& operator=(const resumption&) = delete;
+
+    /// Goes on with the coroutine on the calling thread, once.
+    void resume() { coroutine_.resume(); }
+
+    /// For executors that keep a list: free to use between resume_later() and resume().
+    resumption* next = nullptr;
+
+protected:
+    /// Not through this class.
+    ~resumption() = default;
+    /// What resume() goes on with.
+    std::coroutine_handle<> coroutine_;
+};
+
+/// Where coroutines go on after a co_await.
+class executor {
+public:
+    executor() noexcept = default;
+    executor(const executor&) = delete;
+    executor& operator=(const executor&) = delete;
+
+    /// Has `ready` resumed soon, on a thread that may compute. Called on the worker: must not block, resume or compute.
+    /// @param ready  stays where it is until it is resumed.
+    virtual void resume_later(resumption& ready) noexcept = 0;
+
+protected:
+    /// Not through this class.
+    ~executor() = default;
+};
+
+/// @cond
+namespace face {
+
+/// Coroutines whose promise says where to go on.
+template <typename Promise>
+concept knows_executor = requires(Promise& promise) {
+    { promise.resumes_on() } -> std::convertible_to<executor*>;
+};
+
+/// Common to all awaiters: the way from a callback of the C interface to the executor.
+class awaiter : public resumption {
+public:
+    explicit awaiter(executor* where) noexcept : executor_(where) {}
+
+protected:
+    ~awaiter() = default;
+
+    template <typename Promise>
+    void suspend(std::coroutine_handle<Promise> coroutine) noexcept {
+        coroutine_ = coroutine;
+        if constexpr (knows_executor<Promise>) {
+            if (executor_ == nullptr) executor_ = coroutine.promise().resumes_on();
+        }
+    }
+    void hand_over() noexcept { executor_->resume_later(*this); }
+
+private:
+    executor* executor_;
+};
+
+/// The coroutine must know an executor, by itself or by resume_on().
+template <typename Promise, bool HasExecutor>
+constexpr void require_executor() {
+    static_assert(HasExecutor || knows_executor<Promise>,
+                  "this coroutine does not say where to go on: co_await resume_on(executor, what)");
+}
+
+/// Goes on when tasks and events have ended: a task that does nothing comes after them, and calls.
+template <bool HasExecutor>
+class joining_awaiter : public awaiter {
+public:
+    joining_awaiter(executor* where, after_option predecessors) : awaiter(where), after_(std::move(predecessors)) {}
+
+    template <typename Promise>
+    void await_suspend(std::coroutine_handle<Promise> coroutine) {
+        require_executor<Promise, HasExecutor>();
+        suspend(coroutine);
+        commtask_options raw = COMMTASK_OPTIONS_INIT;
+        after_.apply(raw);
+        raw.flags = COMMTASK_RUN_AFTER_FAILURE;
+        raw.callback = [](const commtask_status* /*status*/, void* self) noexcept {
+            static_cast<joining_awaiter*>(self)->hand_over();
+        };
+        raw.callback_argument = this;
+        // From here on another thread may resume and end the coroutine: nothing of *this may be touched.
+        check(commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw, nullptr));
+    }
+
+protected:
+    ~joining_awaiter() = default;
+
+private:
+    after_option after_;
+};
+
+template <bool HasExecutor>
+class task_awaiter final : public joining_awaiter<HasExecutor> {
+public:
+    task_awaiter(executor* where, task& awaited)
+        : joining_awaiter<HasExecutor>(where, after(awaited)), awaited_(awaited) {}
+    ~task_awaiter() = default;
+    task_awaiter(const task_awaiter&) = delete;
+    task_awaiter& operator=(const task_awaiter&) = delete;
+
+    [[nodiscard]] bool await_ready() {
+        ended_ = awaited_.test();
+        return ended_.has_value();
+    }
+    outcome await_resume() {
+        if (!ended_) ended_ = awaited_.test();
+        if (ended_) return *ended_;
+        // Given up at the end of the library, before the task that it waited for was.
+        outcome given_up;
+        given_up.native().state = COMMTASK_STATE_CANCELED;
+        return given_up;
+    }
+
+private:
+    task& awaited_;
+    std::optional<outcome> ended_;
+};
+
+template <bool HasExecutor>
+class all_awaiter final : public joining_awaiter<HasExecutor> {
+public:
+    all_awaiter(executor* where, std::span<task> awaited)
+        : joining_awaiter<HasExecutor>(where, after(awaited)), awaited_(awaited) {}
+    ~all_awaiter() = default;
+    all_awaiter(const all_awaiter&) = delete;
+    all_awaiter& operator=(const all_awaiter&) = delete;
+
+    [[nodiscard]] bool await_ready() const noexcept { return awaited_.empty(); }
+    [[nodiscard]] ending await_resume() {
+        return wait_all_ns(awaited_, 0).value_or(ending::canceled); // all have ended, or were given up
+    }
+
+private:
+    std::span<task> awaited_;
+};
+
+template <bool HasExecutor>
+class event_awaiter final : public joining_awaiter<HasExecutor> {
+public:
+    event_awaiter(executor* where, const event& awaited) : joining_awaiter<HasExecutor>(where, after(awaited)) {}
+    ~event_awaiter() = default;
+    event_awaiter(const event_awaiter&) = delete;
+    event_awaiter& operator=(const event_awaiter&) = delete;
+
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_resume() const noexcept {}
+};
+
+} // namespace face
+/// @endcond
+
+/// An operation that is posted when it is awaited, without a handle; made by perform().
+template <typename What, typename... Options>
+class [[nodiscard]] performance {
+public:
+    /// @param what  the operation.
+    /// @param options  as for post().
+    explicit performance(What what, Options... options) : what_(std::move(what)), options_(std::move(options)...) {}
+
+    /// @cond
+    template <bool HasExecutor>
+    class awaiter final : public face::awaiter {
+    public:
+        awaiter(executor* where, performance&& posted) : face::awaiter(where), posted_(std::move(posted)) {}
+        ~awaiter() = default;
+        awaiter(const awaiter&) = delete;
+        awaiter& operator=(const awaiter&) = delete;
+
+        [[nodiscard]] bool await_ready() const noexcept { return false; }
+        template <typename Promise>
+        void await_suspend(std::coroutine_handle<Promise> coroutine) {
+            face::require_executor<Promise, HasExecutor>();
+            suspend(coroutine);
+            // The options leave the frame first: once posted, another thread may end the coroutine.
+            performance mine{std::move(posted_)};
+            const auto go_on = then([this](const outcome& ended) noexcept {
+                result_ = ended;
+                hand_over();
+            });
+            std::apply(
+                [&](auto&... option) {
+                    face::check(face::submit(nullptr, COMMTASK_NONE, std::move(mine.what_), option..., go_on));
+                },
+                mine.options_);
+        }
+        outcome await_resume() const noexcept { return result_; }
+
+    private:
+        performance posted_;
+        outcome result_;
+    };
+    [[nodiscard]] awaiter<false> operator co_await() && { return {nullptr, std::move(*this)}; }
+    [[nodiscard]] awaiter<true> on(executor& where) && { return {&where, std::move(*this)}; }
+    /// @endcond
+
+private:
+    What what_;
+    std::tuple<Options...> options_;
+};
+
+/// co_await perform(recv(...)): posts, and goes on when the task has ended. The cheapest way: one task, no handle.
+/// @param what  an operation or a door.
+/// @param options  any of after(), ordered, unordered, run_after_failure, report_to().
+/// @return what to co_await, at once; it gives the outcome.
+template <postable What, posting_option... Options>
+    requires(!face::is_then<Options> && ...)
+[[nodiscard]] auto perform(What&& what, Options&&... options) {
+    return performance<std::remove_cvref_t<What>, std::remove_cvref_t<Options>...>{std::forward<What>(what),
+                                                                                   std::forward<Options>(options)...};
+}
+
+/// Several tasks to co_await together; made by all().
+struct all_of_tasks {
+    std::span<task> tasks; ///< Their handles are empty afterwards.
+};
+
+/// co_await all(tasks): goes on when all have ended.
+/// @param tasks  handles; empty ones are skipped. They are empty afterwards.
+/// @return what to co_await; it gives failed if at least one failed, else canceled if at least one was, else completed.
+[[nodiscard]] inline all_of_tasks all(std::span<task> tasks) noexcept { return {tasks}; }
+
+/// co_await task: goes on when it has ended; the handle is empty afterwards.
+/// @param awaited  must live until then.
+/// @return an awaiter that gives the outcome.
+[[nodiscard]] inline auto operator co_await(task& awaited) { return face::task_awaiter<false>{nullptr, awaited}; }
+
+/// co_await post(...): the temporary lives as long as the co_await.
+/// @param awaited  a handle that nobody else has.
+/// @return an awaiter that gives the outcome.
+[[nodiscard]] inline auto operator co_await(task&& awaited) { return face::task_awaiter<false>{nullptr, awaited}; }
+
+/// co_await event: goes on when it is complete.
+/// @param awaited  must live until then.
+/// @return an awaiter that gives nothing.
+[[nodiscard]] inline auto operator co_await(const event& awaited) {
+    return face::event_awaiter<false>{nullptr, awaited};
+}
+
+/// co_await all(tasks).
+/// @param awaited  the handles must live until then.
+/// @return an awaiter that gives how they ended.
+[[nodiscard]] inline auto operator co_await(all_of_tasks awaited) {
+    return face::all_awaiter<false>{nullptr, awaited.tasks};
+}
+
+/// In a coroutine that does not know its executor: co_await resume_on(executor, task).
+/// @param where  goes on with the coroutine.
+/// @param awaited  a task; must live until then.
+/// @return an awaiter that gives the outcome.
+[[nodiscard]] inline auto resume_on(executor& where, task& awaited) {
+    return face::task_awaiter<true>{&where, awaited};
+}
+
+/// In a coroutine that does not know its executor: co_await resume_on(executor, post(...)).
+/// @param where  goes on with the coroutine.
+/// @param awaited  a temporary of the same co_await.
+/// @return an awaiter that gives the outcome.
+[[nodiscard]] inline auto resume_on(executor& where, task&& awaited) {
+    return face::task_awaiter<true>{&where, awaited};
+}
+
+/// In a coroutine that does not know its executor: co_await resume_on(executor, event).
+/// @param where  goes on with the coroutine.
+/// @param awaited  an event; must live until then.
+/// @return an awaiter that gives nothing.
+[[nodiscard]] inline auto resume_on(executor& where, const event& awaited) {
+    return face::event_awaiter<true>{&where, awaited};
+}
+
+/// In a coroutine that does not know its executor: co_await resume_on(executor, all(tasks)).
+/// @param where  goes on with the coroutine.
+/// @param awaited  the handles must live until then.
+/// @return an awaiter that gives how they ended.
+[[nodiscard]] inline auto resume_on(executor& where, all_of_tasks awaited) {
+    return face::all_awaiter<true>{&where, awaited.tasks};
+}
+
+/// In a coroutine that does not know its executor: co_await resume_on(executor, perform(...)).
+/// @param where  goes on with the coroutine.
+/// @param posted  from perform().
+/// @return an awaiter that gives the outcome.
+template <typename What, typename... Options>
+[[nodiscard]] auto resume_on(executor& where, performance<What, Options...>&& posted) {
+    return std::move(posted).on(where);
+}
+
+} // namespace commtask

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An event that compute threads signal and tasks wait for, owned by one object. Share it by reference: a copy would leave
+// open who gives it back. Posting a task after an event costs nothing more than posting it after a task.
+#pragma once
+
+#include <commtask/error.hpp>
+
+#include <utility>
+
+namespace commtask {
+
+/// Complete after a number of signals. Any thread may signal; the owner outlives the last signal.
+class event {
+public:
+    /// @param n_signals  how many signals it takes, at least 1.
+    /// @throws error  if `n_signals` is 0, the library is not initialised or there is no memory.
+    explicit event(unsigned n_signals = 1) { face::check(commtask_event_create(n_signals, &handle_)); }
+
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+    /// @param other  is empty afterwards.
+    event(event&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_EVENT_NULL)) {}
+    /// @param other  is empty afterwards.
+    /// @return this event; what it held before is given back.
+    event& operator=(event&& other) noexcept {
+        event taken{std::move(other)};
+        std::swap(handle_, taken.handle_);
+        return *this;
+    }
+    /// Gives the event back. Tasks that wait for it keep waiting.
+    ~event() {
+        if (handle_ != COMMTASK_EVENT_NULL) static_cast<void>(commtask_event_release(&handle_));
+    }
+
+    /// Signals once; the last signal lets the successors start.
+    /// @throws error  if it was signalled more often than it was made for.
+    void signal() { face::check(commtask_event_signal(handle_)); }
+
+    /// Signals once, for places that must not throw, e.g. callbacks.
+    /// @return false if it was signalled more often than it was made for.
+    [[nodiscard]] bool try_signal() noexcept { return commtask_event_signal(handle_) == COMMTASK_OK; }
+
+    /// The C handle.
+    /// @return a handle that this object keeps.
+    [[nodiscard]] commtask_event_t native() const noexcept { return handle_; }
+
+private:
+    commtask_event_t handle_ = COMMTASK_EVENT_NULL;
+};
+
+} // namespace commtask

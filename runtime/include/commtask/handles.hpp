@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small parts that the C++ face shares: an array of C handles that allocates only when it is long, and durations as the
+// C interface counts them. Nothing here is for callers.
+#pragma once
+
+#include <commtask/error.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+/// @cond
+namespace commtask::face {
+
+/// Handles in a row. Up to `Inline` of them lie in the object itself.
+template <typename Handle, std::size_t Inline>
+class handle_list {
+public:
+    void add(Handle handle) {
+        if (size_ < Inline) {
+            few_[size_] = handle;
+        } else {
+            if (many_.empty()) many_.assign(few_.begin(), few_.end());
+            many_.push_back(handle);
+        }
+        ++size_;
+    }
+    [[nodiscard]] Handle* data() noexcept { return size_ <= Inline ? few_.data() : many_.data(); }
+    [[nodiscard]] const Handle* data() const noexcept { return size_ <= Inline ? few_.data() : many_.data(); }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+private:
+    std::array<Handle, Inline> few_{};
+    std::vector<Handle> many_;
+    std::size_t size_ = 0;
+};
+
+/// Rounded up, so that no wait is shorter than asked for; past the largest number: for ever.
+template <typename Rep, typename Period>
+[[nodiscard]] std::int64_t timeout_ns(std::chrono::duration<Rep, Period> timeout) {
+    using wide_ns = std::chrono::duration<long double, std::nano>;
+    const long double wanted = std::chrono::duration_cast<wide_ns>(timeout).count();
+    if (wanted <= 0) return 0;
+    if (wanted >= static_cast<long double>(std::numeric_limits<std::int64_t>::max())) return -1;
+    const auto whole = static_cast<std::int64_t>(wanted);
+    return static_cast<long double>(whole) < wanted ? whole + 1 : whole;
+}
+
+/// For functions whose result may also be that of a task, which is in its outcome.
+inline void check_waited(int code) {
+    if (code != COMMTASK_OK && code != COMMTASK_FAILED && code != COMMTASK_CANCELED) refuse(code);
+}
+
+} // namespace commtask::face
+/// @endcond

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What may be said about a task beside its operation: predecessors, order, what to call at its end. Each option is a
+// value that writes its part of commtask_options; posting takes any number of them.
+#pragma once
+
+#include <commtask/event.hpp>
+#include <commtask/operation.hpp>
+#include <commtask/task.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+namespace commtask {
+
+/// What can be an option of post(): it writes its part, and hears of success.
+template <typename Option>
+concept posting_option = requires(std::remove_cvref_t<Option>& option, commtask_options& raw) {
+    { option.apply(raw) } noexcept;
+    { option.was_posted() } noexcept;
+};
+
+/// A flag of the C interface as an option.
+struct flag_option {
+    std::uint32_t flag; ///< COMMTASK_ORDERED, ...
+    /// @param raw  where the flag is set.
+    void apply(commtask_options& raw) const noexcept { raw.flags |= flag; }
+    /// Nothing to do.
+    void was_posted() const noexcept {}
+};
+
+/// The task holds its place among the ordered tasks of its communicator from the call on.
+inline constexpr flag_option ordered{COMMTASK_ORDERED};
+
+/// A collective takes its place when it is ready; the caller keeps the ranks in step.
+inline constexpr flag_option unordered{COMMTASK_UNORDERED};
+
+/// The task starts even if a predecessor failed or was canceled.
+inline constexpr flag_option run_after_failure{COMMTASK_RUN_AFTER_FAILURE};
+
+/// @cond
+namespace face {
+
+template <typename T>
+concept one_predecessor = std::same_as<std::remove_cvref_t<T>, task> || std::same_as<std::remove_cvref_t<T>, event>;
+template <typename T>
+concept range_of_predecessors = std::ranges::input_range<T> && one_predecessor<std::ranges::range_reference_t<T>>;
+
+class after_option {
+public:
+    void add(const task& predecessor) { tasks_.add(predecessor.native()); }
+    void add(const event& predecessor) { events_.add(predecessor.native()); }
+    void apply(commtask_options& raw) const noexcept {
+        raw.after = tasks_.data();
+        raw.n_after = tasks_.size();
+        raw.events = events_.data();
+        raw.n_events = events_.size();
+    }
+    void was_posted() const noexcept {}
+
+private:
+    handle_list<commtask_t, 16> tasks_;
+    handle_list<commtask_event_t, 8> events_;
+};
+
+template <typename Function>
+class then_option {
+public:
+    explicit then_option(Function function) : function_(std::move(function)) {}
+    void apply(commtask_options& /*raw*/) const noexcept {} // the closure goes another way
+    void was_posted() const noexcept {}
+    [[nodiscard]] Function take() && { return std::move(function_); }
+    [[nodiscard]] const Function& take() const& { return function_; }
+
+private:
+    Function function_;
+};
+
+class report_option {
+public:
+    explicit report_option(commtask_status& target) noexcept : target_(&target) {}
+    void apply(commtask_options& raw) const noexcept { raw.status = target_; }
+    void was_posted() const noexcept {}
+
+private:
+    commtask_status* target_;
+};
+
+template <typename T>
+inline constexpr bool is_after = std::same_as<std::remove_cvref_t<T>, after_option>;
+template <typename T>
+inline constexpr bool is_exactly_then = false;
+template <typename Function>
+inline constexpr bool is_exactly_then<then_option<Function>> = true;
+template <typename T>
+inline constexpr bool is_then = is_exactly_then<std::remove_cvref_t<T>>;
+
+} // namespace face
+/// @endcond
+
+/// The task starts when all of these have ended: tasks, events and ranges of them. Empty handles are skipped.
+/// @param predecessors  not kept: they may be dropped once the task is posted.
+/// @return an option for post().
+template <typename... Predecessors>
+    requires((face::one_predecessor<Predecessors> || face::range_of_predecessors<const Predecessors&>) && ...)
+[[nodiscard]] auto after(const Predecessors&... predecessors) {
+    face::after_option option;
+    const auto add = [&option](const auto& given) {
+        if constexpr (face::one_predecessor<decltype(given)>) {
+            option.add(given);
+        } else {
+            for (const auto& each : given) option.add(each);
+        }
+    };
+    (add(predecessors), ...);
+    return option;
+}
+
+/// What to call on the worker when the task has ended, however it did.
+/// @param function  void(const outcome&) or void(), declared noexcept: nobody is there to catch. It may signal, fulfil and
+///                  post; it must not block and should not compute, since all other tasks wait for it.
+/// @return an option for post().
+template <typename Function>
+    requires(std::is_invocable_v<std::decay_t<Function>&, const outcome&> ||
+             std::is_invocable_v<std::decay_t<Function>&>)
+[[nodiscard]] auto then(Function&& function) {
+    using stored = std::decay_t<Function>;
+    static_assert(std::is_nothrow_invocable_v<stored&, const outcome&> || std::is_nothrow_invocable_v<stored&>,
+                  "a function for then() must be noexcept: it runs on the worker, where nobody can catch");
+    return face::then_option<stored>{std::forward<Function>(function)};
+}
+
+/// Where to write how the task ended, before its successors start.
+/// @param target  must live until the task has ended.
+/// @return an option for post().
+[[nodiscard]] inline auto report_to(outcome& target) noexcept { return face::report_option{target.native()}; }
+
+/// A place in a communicator's order, taken when a task is created and used when it is posted. Give it up by dropping it.
+class [[nodiscard]] ticket {
+public:
+    /// Takes the next place.
+    /// @param what  the operation that will be posted; its kind decides between messages and collectives.
+    /// @throws error  if an argument of the operation is wrong.
+    explicit ticket(const operation& what) : comm_(what.native().comm) {
+        face::check(commtask_ticket_take(&what.native(), &place_));
+    }
+    ticket(const ticket&) = delete;
+    ticket& operator=(const ticket&) = delete;
+    /// @param other  is empty afterwards.
+    ticket(ticket&& other) noexcept : place_(std::exchange(other.place_, {})), comm_(other.comm_) {}
+    /// @param other  is empty afterwards.
+    /// @return this ticket; the place that it held before is given up.
+    ticket& operator=(ticket&& other) noexcept {
+        ticket taken{std::move(other)};
+        std::swap(place_, taken.place_);
+        std::swap(comm_, taken.comm_);
+        return *this;
+    }
+    /// Gives the place up if it was not used.
+    ~ticket() {
+        if (place_.number != 0) static_cast<void>(commtask_ticket_drop(comm_, place_));
+    }
+
+    /// Whether there is a place that was not used yet.
+    explicit operator bool() const noexcept { return place_.number != 0; }
+
+    /// @param raw  where the place is written.
+    void apply(commtask_options& raw) const noexcept { raw.ticket = place_; }
+    /// The place is used.
+    void was_posted() noexcept { place_ = {}; }
+
+private:
+    commtask_ticket place_{};
+    MPI_Comm comm_;
+};
+
+/// The task takes a place that was taken before.
+/// @param place  empty once the task is posted.
+/// @return an option for post().
+[[nodiscard]] inline ticket& at(ticket& place) noexcept { return place; }
+
+} // namespace commtask

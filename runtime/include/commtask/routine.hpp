@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A coroutine type for communication code: it begins when it is awaited or given to a run_loop, goes on where its run_loop
+// runs, and hands its result or exception to whoever awaits it. Small on purpose: a program that has a coroutine type
+// already uses that one with resume_on().
+#pragma once
+
+#include <commtask/coroutine.hpp>
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace commtask {
+
+template <typename Result>
+class routine;
+class run_loop;
+
+/// @cond
+namespace face {
+
+class promise_base {
+public:
+    [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
+    [[nodiscard]] auto final_suspend() const noexcept {
+        struct back {
+            std::coroutine_handle<> continuation;
+            [[nodiscard]] bool await_ready() const noexcept { return false; }
+            [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+                return continuation;
+            }
+            void await_resume() const noexcept {}
+        };
+        return back{continuation_};
+    }
+    void unhandled_exception() noexcept { exception_ = std::current_exception(); }
+    [[nodiscard]] executor* resumes_on() const noexcept { return executor_; }
+
+    void begin(std::coroutine_handle<> continuation, executor* where) noexcept {
+        continuation_ = continuation;
+        executor_ = where;
+    }
+    void rethrow() const {
+        if (exception_) std::rethrow_exception(exception_);
+    }
+
+private:
+    std::coroutine_handle<> continuation_ = std::noop_coroutine();
+    executor* executor_ = nullptr;
+    std::exception_ptr exception_;
+};
+
+template <typename Result>
+class promise final : public promise_base {
+public:
+    [[nodiscard]] routine<Result> get_return_object() noexcept;
+    template <typename Value>
+        requires std::is_constructible_v<Result, Value>
+    void return_value(Value&& value) {
+        result_.emplace(std::forward<Value>(value));
+    }
+    [[nodiscard]] Result take() {
+        rethrow();
+        return std::move(*result_);
+    }
+
+private:
+    std::optional<Result> result_;
+};
+
+template <>
+class promise<void> final : public promise_base {
+public:
+    [[nodiscard]] inline routine<void> get_return_object() noexcept;
+    void return_void() const noexcept {}
+    void take() const { rethrow(); }
+};
+
+} // namespace face
+/// @endcond
+
+/// A coroutine that may co_await tasks, events, all(), perform() and other routines. It has not begun when the call
+/// returns; one that is never awaited never runs.
+template <typename Result = void>
+class [[nodiscard]] routine {
+public:
+    /// For the compiler.
+    using promise_type = face::promise<Result>;
+
+    routine(const routine&) = delete;
+    routine& operator=(const routine&) = delete;
+    /// @param other  is empty afterwards.
+    routine(routine&& other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
+    /// @param other  is empty afterwards.
+    /// @return this routine; the one that it held before must have ended, or not have begun.
+    routine& operator=(routine&& other) noexcept {
+        routine taken{std::move(other)};
+        std::swap(coroutine_, taken.coroutine_);
+        return *this;
+    }
+    /// It must have ended, or not have begun.
+    ~routine() {
+        if (coroutine_) coroutine_.destroy();
+    }
+
+    /// @cond
+    class awaiter {
+    public:
+        explicit awaiter(std::coroutine_handle<promise_type> awaited) noexcept : awaited_(awaited) {}
+        [[nodiscard]] bool await_ready() const noexcept { return false; }
+        template <typename Promise>
+        [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) const noexcept {
+            static_assert(face::knows_executor<Promise>, "a routine is awaited by a routine, or given to a run_loop");
+            awaited_.promise().begin(awaiting, awaiting.promise().resumes_on());
+            return awaited_;
+        }
+        Result await_resume() const { return awaited_.promise().take(); }
+
+    private:
+        std::coroutine_handle<promise_type> awaited_;
+    };
+    [[nodiscard]] awaiter operator co_await() const noexcept { return awaiter{coroutine_}; }
+    /// @endcond
+
+private:
+    friend promise_type;
+    friend run_loop;
+    explicit routine(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+
+    std::coroutine_handle<promise_type> coroutine_;
+};
+
+/// @cond
+namespace face {
+
+template <typename Result>
+routine<Result> promise<Result>::get_return_object() noexcept {
+    return routine<Result>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+inline routine<void> promise<void>::get_return_object() noexcept {
+    return routine<void>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+
+} // namespace face
+/// @endcond
+
+} // namespace commtask

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What cannot happen. An assertion states an invariant that no caller can break; callers' mistakes are codes. It is
+// compiled in where COMMTASK_ASSERTIONS is set (dev and sanitizer presets) and costs nothing elsewhere.
+#pragma once
+
+#if defined(COMMTASK_ASSERTIONS) && COMMTASK_ASSERTIONS
+#include <cstdio>
+#include <cstdlib>
+#define COMMTASK_ASSERT(condition)                                                                                     \
+    ((condition) ? static_cast<void>(0)                                                                                \
+                 : (std::fprintf(stderr, "commtask: broken invariant: %s (%s:%d)\n", #condition, __FILE__, __LINE__),  \
+                    std::abort()))
+#else
+#define COMMTASK_ASSERT(condition) static_cast<void>(sizeof(!(condition)))
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of CPUs (hwloc's physical PU numbers, as the kernel, taskset and lscpu count them) with value semantics.
+// It exists because a raw hwloc_bitmap_t has to be freed by hand and a cpu_set_t ends at 1024 CPUs.
+#pragma once
+
+#include <hwloc.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace commtask::detail {
+
+class cpu_set {
+public:
+    cpu_set();
+    explicit cpu_set(hwloc_const_bitmap_t bits);
+    cpu_set(std::initializer_list<int> cpus);
+    cpu_set(const cpu_set& other);
+    cpu_set& operator=(const cpu_set& other);
+    cpu_set(cpu_set&&) noexcept = default;
+    cpu_set& operator=(cpu_set&&) noexcept = default;
+    ~cpu_set() = default;
+
+    /// The set {first, ..., last}.
+    [[nodiscard]] static cpu_set range(int first, int last);
+    /// Reads "0-3,8"; the empty text is the empty set; nothing for any other text.
+    [[nodiscard]] static std::optional<cpu_set> from_text(std::string_view text);
+
+    void insert(int cpu);
+    void erase(int cpu);
+    [[nodiscard]] bool contains(int cpu) const;
+    [[nodiscard]] bool is_empty() const;
+    [[nodiscard]] int size() const;
+    [[nodiscard]] int first() const; ///< -1 when empty.
+    [[nodiscard]] bool intersects(const cpu_set& other) const;
+    [[nodiscard]] bool includes(const cpu_set& other) const;
+    [[nodiscard]] std::vector<int> members() const; ///< Ascending.
+    [[nodiscard]] std::string text() const;         ///< "0-3,8"; "none" is never printed, the empty set is "".
+    [[nodiscard]] hwloc_const_bitmap_t native() const { return bits_.get(); }
+    [[nodiscard]] hwloc_bitmap_t native() { return bits_.get(); }
+
+    cpu_set& operator|=(const cpu_set& other);
+    cpu_set& operator&=(const cpu_set& other);
+    cpu_set& operator-=(const cpu_set& other);
+    friend bool operator==(const cpu_set& a, const cpu_set& b);
+
+private:
+    struct release {
+        void operator()(hwloc_bitmap_s* bits) const { hwloc_bitmap_free(bits); }
+    };
+    std::unique_ptr<hwloc_bitmap_s, release> bits_;
+};
+
+[[nodiscard]] cpu_set operator|(cpu_set a, const cpu_set& b);
+[[nodiscard]] cpu_set operator&(cpu_set a, const cpu_set& b);
+[[nodiscard]] cpu_set operator-(cpu_set a, const cpu_set& b);
+
+/// Reads "3,7-9" in the order written, so that it can give lane 0 the first CPU and so on. Nothing if the text is
+/// anything else, names a CPU twice or one above `highest_cpu`.
+[[nodiscard]] std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
+
+/// More CPUs than any Linux is built for.
+inline constexpr int highest_cpu = 8191;
+
+} // namespace commtask::detail

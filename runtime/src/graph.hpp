@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who waits for whom. Edges are added by the worker of the successor, which takes that cost off the poster; a task's end
+// is announced by whoever ends it, the worker or the thread that signals an event. Both may happen at once, on different
+// lanes: the list of successors is closed by one exchange, and an edge that comes too late finds it closed.
+#pragma once
+
+#include "task.hpp"
+#include "task_pool.hpp"
+
+#include <cstdint>
+
+namespace commtask::detail::graph {
+
+/// Adds the edges from `successor`'s predecessors, and drops the references that the poster took on those that have ended
+/// already. The worker of `successor` only, once.
+/// @return whether nothing is left to wait for: the caller then moves it on.
+[[nodiscard]] inline bool link_predecessors(task& successor) noexcept {
+    const std::uint32_t count = successor.extras.n_predecessors;
+    std::uint32_t gone = 1; // the one that kept the count above zero while edges were missing
+    for (std::uint32_t i = 0; i < count; ++i) {
+        task& predecessor = *successor.predecessors[i];
+        edge& link = successor.edges[i];
+        link.successor = &successor;
+        // acquire: partner of the exchange in finish(); what the predecessor did is visible to its successor.
+        edge* first = predecessor.successors.load(std::memory_order_acquire);
+        do {
+            if (is_closed(first)) break;
+            link.next = first;
+            // acq_rel: publishes the edge; partner of the exchange in finish().
+        } while (!predecessor.successors.compare_exchange_weak(first, &link, std::memory_order_acq_rel,
+                                                               std::memory_order_acquire));
+        if (!is_closed(first)) continue;
+        if (first == closed_badly()) successor.marks.fetch_or(mark_predecessor_failed, std::memory_order_relaxed);
+        task_pool::drop(&predecessor);
+        ++gone;
+    }
+    // acq_rel: sees the marks of predecessors that ended meanwhile; partner of the same in finish().
+    return successor.waiting_for.fetch_sub(gone, std::memory_order_acq_rel) == gone;
+}
+
+/// Ends a task: nobody can follow it any more, its state becomes final, `n_references` of the caller are dropped, and
+/// then its successors are told. `move_on(task&)` is called for each that waits for nothing more.
+template <typename MoveOn>
+void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& move_on) noexcept {
+    const bool is_completed = state == task_state::completed;
+    // acq_rel: publishes what the task did to late edges, and sees the edges that came in time.
+    edge* link = ended.successors.exchange(is_completed ? closed_well() : closed_badly(), std::memory_order_acq_rel);
+    // Waiting threads come before successors. Each edge has a reference of its own, so the slot lasts.
+    if (ended.life.finish(state, n_references)) task_pool::release(&ended);
+    std::uint32_t released = 0;
+    while (link != nullptr) {
+        edge* const next = link->next; // the successor's slot may be reused once it is counted down
+        task& successor = *link->successor;
+        if (!is_completed) successor.marks.fetch_or(mark_predecessor_failed, std::memory_order_relaxed);
+        if (successor.waiting_for.fetch_sub(1, std::memory_order_acq_rel) == 1) move_on(successor);
+        link = next;
+        ++released;
+    }
+    if (released > 0) task_pool::drop(&ended, released);
+}
+
+} // namespace commtask::detail::graph

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lane: the tasks of the communicators that it serves, from post to end. This is the progress logic alone; the thread
+// that runs it is in worker.hpp, MPI is behind `transport`. Whoever holds the baton may call what is marked "driver";
+// everything else may be called by any thread.
+#pragma once
+
+#include "bell.hpp"
+#include "comm_queue.hpp"
+#include "graph.hpp"
+#include "handoff.hpp"
+#include "inbox.hpp"
+#include "stats.hpp"
+#include "transport.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+struct lane_settings {
+    std::size_t queue_capacity = 4096;
+    std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
+    bool keeps_stats = false;
+    bool warns = true; ///< May write warnings to stderr.
+    bool has_heavy_barrier = false;
+};
+
+class lane final : public completion_sink {
+public:
+    lane(transport& carrier, const lane_settings& settings);
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    /// Takes over an initialised task. Waits while the inbox is full.
+    void post(task& posted) noexcept;
+
+    /// @return false if the inbox is full.
+    [[nodiscard]] bool try_post(task& posted) noexcept;
+
+    /// try_post for a task that takes its place in program order here: one that finds no room must not take any, since
+    /// a place cannot be given back without room in the inbox.
+    [[nodiscard]] bool try_post_ordered(task& posted) noexcept;
+
+    /// The last predecessor of a task of this lane is done. Whoever counted it down to zero, once.
+    void released(task& which) noexcept;
+
+    /// Somebody who holds a reference wants the task canceled.
+    void cancel(task& which) noexcept;
+
+    /// Has the driver write the list of unfinished tasks in its next pass.
+    void request_report() noexcept;
+
+    /// Approximately, for watchers: tasks ended so far, tasks taken over and not ended.
+    [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
+    /// The kind of operation that is being started this moment, 0 if none; for watchers.
+    [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
+    /// Whether there was something to poll or to start after the last pass.
+    [[nodiscard]] bool approx_has_work() const noexcept { return has_work_.load(std::memory_order_seq_cst); }
+    /// Has the driver say from now on, after each pass, whether anything is left. Not before somebody asks: it would have
+    /// to load the posters' line in every pass, and every post would wait for that line.
+    void watch_drain() noexcept {
+        watches_drain_.store(true, std::memory_order_seq_cst);
+        drain_asked_.store(true, std::memory_order_seq_cst); // a worker that is about to sleep must see it
+        wake_up.ring_surely();
+    }
+
+    /// After watch_drain(): whether nothing was left after the last pass. Exact once all posts happened before that pass.
+    [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
+
+    /// Whether the calling thread is in progress() of a lane: then it must not wait.
+    [[nodiscard]] static bool is_driving() noexcept;
+
+    /// Only one thread drives at a time.
+    [[nodiscard]] bool try_take_baton() noexcept {
+        return !baton_.load(std::memory_order_relaxed) && !baton_.exchange(true, std::memory_order_acquire);
+    }
+    void return_baton() noexcept { baton_.store(false, std::memory_order_release); }
+
+    bell wake_up;                        ///< Where the worker sleeps.
+    waiting_room waiters;                ///< Where waiting threads sleep.
+    shared_time_distribution post_times; ///< Only with statistics.
+
+    // Driver ----------------------------------------------------------------------------------------------------------
+
+    /// One pass: takes over what was posted, starts what is ready, polls the transport once.
+    /// @return whether anything moved.
+    bool progress() noexcept;
+
+    /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
+    [[nodiscard]] bool has_arrivals() const noexcept {
+        return inbox_.has_more() || !handoff_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
+               drain_asked_.load(std::memory_order_seq_cst);
+    }
+    /// Whether a pass could move something without a new arrival.
+    [[nodiscard]] bool has_work() const noexcept {
+        return transport_->in_flight() > 0 || first_ready_ != nullptr || overflow_.size() > overflow_taken_;
+    }
+    [[nodiscard]] std::size_t in_flight() const noexcept { return transport_->in_flight(); }
+
+    /// Before the worker sleeps: posters may use every free cell.
+    void prepare_sleep() noexcept { inbox_.give_back_all(); }
+
+    /// The unfinished tasks as a table; empty if there are none.
+    [[nodiscard]] std::string unfinished_table(const char* heading) const;
+
+    /// Ends every unfinished task as given up. The last thing before the lane is destroyed.
+    void give_up_all() noexcept;
+
+    lane_stats& counters() noexcept { return stats_; }
+
+    // The transport's reports.
+    void ended(task& which) noexcept override;
+
+private:
+    [[nodiscard]] bool is_live(const task& which) const noexcept {
+        return which.live_in.load(std::memory_order_relaxed) == this;
+    }
+    void publish_what_is_left() noexcept;
+    void accept(task& posted) noexcept;
+    void hand_over(task& which, std::uint32_t mark) noexcept;
+    void take_handed() noexcept;
+    void on_released(task& which) noexcept;
+    void consider(task& which) noexcept;
+    void enqueue_ready(task& ready) noexcept;
+    void issue_ready() noexcept;
+    void issue(task& ready) noexcept;
+    void finish(task& which, task_state state) noexcept;
+    void run_callback(task& which, task_state state) noexcept;
+    [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
+    [[nodiscard]] std::vector<const task*> live_tasks() const;
+    [[nodiscard]] std::string where_it_waits(const task& which) const;
+
+    transport* const transport_;
+    const lane_settings settings_;
+    inbox<task> inbox_;
+    handoff<task> handoff_;
+    alignas(cache_line_bytes) std::atomic<bool> baton_{false};
+    std::atomic<bool> report_requested_{false};
+
+    // The driver's.
+    alignas(cache_line_bytes) task* first_ready_ = nullptr;
+    task* last_ready_ = nullptr;
+    std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
+    std::size_t overflow_taken_ = 0;
+    std::uint64_t ended_in_pass_ = 0;
+    std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
+    std::atomic<std::uint64_t> n_live_{0};
+    std::atomic<std::uint64_t> n_passes_{0};
+    std::atomic<bool> has_work_{false};
+    std::atomic<bool> was_drained_{false};
+    std::atomic<bool> watches_drain_{false};
+    std::atomic<bool> drain_asked_{false}; ///< watch_drain() was called, and no pass has answered yet.
+    std::atomic<int> starting_kind_{0};
+    lane_stats stats_;
+};
+
+/// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
+void copy_status(const task& which, task_state state, commtask_status& status) noexcept;
+
+} // namespace commtask::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of unfinished tasks, which the watchdog and commtask_finalize print: what each task is, how old, and where it
+// waits. It is found by looking at every slot, so that running tasks pay nothing for it. Driver only.
+#include "lane.hpp"
+
+#include "task_pool.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace commtask::detail {
+namespace {
+
+constexpr std::size_t lines_at_most = 64;
+
+[[nodiscard]] std::string predecessor_text(const task& predecessor, const transport& carrier) {
+    if (predecessor.is_event()) {
+        const std::uint32_t missing = predecessor.waiting_for.load(std::memory_order_relaxed);
+        return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
+    }
+    return carrier.describe(predecessor);
+}
+
+} // namespace
+
+std::vector<const task*> lane::live_tasks() const {
+    std::vector<const task*> live;
+    for (const task* slot : task_pool::all_slots()) {
+        if (is_live(*slot)) live.push_back(slot);
+    }
+    std::sort(live.begin(), live.end(),
+              [](const task* left, const task* right) { return left->accepted_ns < right->accepted_ns; });
+    return live;
+}
+
+std::string lane::where_it_waits(const task& which) const {
+    if (which.is_started) {
+        return "in flight: MPI has not completed it";
+    }
+    if (which.is_queued) {
+        const std::uint64_t turn = which.queue->orders[which.extras.ticket_class].expected();
+        return "ready, place " + std::to_string(which.extras.ticket) + " in program order; place " +
+               std::to_string(turn) + " has not come";
+    }
+    for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
+        const task& predecessor = *which.predecessors[i];
+        // A predecessor that is done may be another task by now; only unfinished ones are known to be the right ones.
+        if (which.edges[i].successor != &which || predecessor.life.state() != task_state::open) continue;
+        return "after " + predecessor_text(predecessor, *transport_);
+    }
+    return "for its predecessors";
+}
+
+std::string lane::unfinished_table(const char* heading) const {
+    const std::vector<const task*> live = live_tasks();
+    if (live.empty()) return {};
+    const std::uint64_t now = now_ns();
+    std::string table = "commtask: " + std::to_string(live.size()) + (live.size() == 1 ? " task" : " tasks") +
+                        " unfinished, " + heading + ":\n  age [s]  operation; where it waits\n";
+    for (std::size_t i = 0; i < std::min(live.size(), lines_at_most); ++i) {
+        const task& which = *live[i];
+        std::array<char, 32> age{};
+        const std::uint64_t since = which.accepted_ns == 0 ? now : std::min(which.accepted_ns, now);
+        std::snprintf(age.data(), age.size(), "  %7.3f  ", static_cast<double>(now - since) * 1e-9);
+        table += std::string(age.data()) + transport_->describe(which) + "; " + where_it_waits(which) + "\n";
+    }
+    if (live.size() > lines_at_most) {
+        table += "  ... and " + std::to_string(live.size() - lines_at_most) + " more\n";
+    }
+    return table;
+}
+
+void lane::give_up_all() noexcept {
+    for (const task* which : live_tasks()) {
+        task& lost = const_cast<task&>(*which); // the list is made for reading, the slots are ours
+        if (lost.is_started) transport_->abandon(lost);
+        finish(lost, task_state::given_up);
+    }
+    first_ready_ = nullptr;
+    waiters.announce();
+}
+
+} // namespace commtask::detail

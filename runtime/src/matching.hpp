@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Can every need be met, each by another item? Placement asks this before it gives a core away, so that the first
+// rank's choice never leaves a later rank without one. Augmenting paths: exact, and fast enough for the few hundred
+// cores and ranks of a node.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace commtask::detail {
+
+/// For each need, the items that could meet it.
+using needs_list = std::vector<std::vector<std::size_t>>;
+
+class matching {
+public:
+    matching(const needs_list& needs, std::size_t n_items) : needs_(needs), holder_(n_items) {}
+
+    /// True if all needs can be met at once.
+    [[nodiscard]] bool meets_all() {
+        for (std::size_t need = 0; need < needs_.size(); ++need) {
+            std::vector<char> is_seen(holder_.size(), 0);
+            if (!meets(need, is_seen)) return false;
+        }
+        return true;
+    }
+
+private:
+    bool meets(std::size_t need, std::vector<char>& is_seen) {
+        for (const std::size_t item : needs_[need]) {
+            if (holder_[item]) continue;
+            holder_[item] = need;
+            return true;
+        }
+        for (const std::size_t item : needs_[need]) {
+            if (std::exchange(is_seen[item], 1) != 0) continue;
+            if (!meets(*holder_[item], is_seen)) continue;
+            holder_[item] = need;
+            return true;
+        }
+        return false;
+    }
+
+    const needs_list& needs_;
+    std::vector<std::optional<std::size_t>> holder_;
+};
+
+} // namespace commtask::detail

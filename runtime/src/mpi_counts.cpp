@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Narrowing arrays of large counts for an MPI that has none: one allocation per such task, made by the worker. A program
+// that cares uses the _int forms, which are passed through.
+#include "mpi_counts.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace commtask::detail {
+
+bool has_count_arrays(int kind) noexcept {
+    switch (kind) {
+    case COMMTASK_OP_GATHERV:
+    case COMMTASK_OP_SCATTERV:
+    case COMMTASK_OP_ALLGATHERV:
+    case COMMTASK_OP_ALLTOALLV:
+    case COMMTASK_OP_ALLTOALLW:
+    case COMMTASK_OP_REDUCE_SCATTER:
+    case COMMTASK_OP_NEIGHBOR_ALLGATHERV:
+    case COMMTASK_OP_NEIGHBOR_ALLTOALLV:
+    case COMMTASK_OP_NEIGHBOR_ALLTOALLW: return true;
+    default: return false;
+    }
+}
+
+namespace {
+
+[[nodiscard]] int find_neighbours(MPI_Comm comm, array_lengths& lengths) noexcept {
+    int topology = MPI_UNDEFINED;
+    if (const int code = MPI_Topo_test(comm, &topology); code != MPI_SUCCESS) return code;
+    if (topology == MPI_CART) {
+        int n_dimensions = 0;
+        const int code = MPI_Cartdim_get(comm, &n_dimensions);
+        lengths = {2 * n_dimensions, 2 * n_dimensions};
+        return code;
+    }
+    if (topology == MPI_GRAPH) {
+        int rank = 0;
+        int n_neighbours = 0;
+        MPI_Comm_rank(comm, &rank);
+        const int code = MPI_Graph_neighbors_count(comm, rank, &n_neighbours);
+        lengths = {n_neighbours, n_neighbours};
+        return code;
+    }
+    if (topology == MPI_DIST_GRAPH) {
+        int is_weighted = 0;
+        return MPI_Dist_graph_neighbors_count(comm, &lengths.recv, &lengths.send, &is_weighted);
+    }
+    return MPI_ERR_TOPOLOGY;
+}
+
+/// Copies `count` numbers of type From as int. @return false if one does not fit.
+template <typename From>
+[[nodiscard]] bool copy_as_int(const void* from, int count, int* to) noexcept {
+    const From* const numbers = static_cast<const From*>(from);
+    for (int i = 0; i < count; ++i) {
+        if (numbers[i] > INT_MAX || numbers[i] < INT_MIN) return false;
+        to[i] = static_cast<int>(numbers[i]);
+    }
+    return true;
+}
+
+} // namespace
+
+int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
+    switch (op.kind) {
+    case COMMTASK_OP_NEIGHBOR_ALLGATHERV:
+    case COMMTASK_OP_NEIGHBOR_ALLTOALLV:
+    case COMMTASK_OP_NEIGHBOR_ALLTOALLW: return find_neighbours(op.comm, lengths);
+    default: break;
+    }
+    int is_intercommunicator = 0;
+    if (const int code = MPI_Comm_test_inter(op.comm, &is_intercommunicator); code != MPI_SUCCESS) return code;
+    int size = 0;
+    const bool counts_locals = is_intercommunicator == 0 || op.kind == COMMTASK_OP_REDUCE_SCATTER;
+    const int code = counts_locals ? MPI_Comm_size(op.comm, &size) : MPI_Comm_remote_size(op.comm, &size);
+    int rank = 0;
+    MPI_Comm_rank(op.comm, &rank);
+    const bool is_root = is_intercommunicator != 0 ? op.peer == MPI_ROOT : op.peer == rank;
+    lengths = {size, size};
+    if (op.kind == COMMTASK_OP_GATHERV && !is_root) lengths = {};
+    if (op.kind == COMMTASK_OP_SCATTERV && !is_root) lengths = {};
+    return code;
+}
+
+int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
+    array_lengths lengths;
+    if (const int code = find_array_lengths(op, lengths); code != MPI_SUCCESS) return code;
+    const bool has_send_arrays = op.kind != COMMTASK_OP_GATHERV && op.kind != COMMTASK_OP_ALLGATHERV &&
+                                 op.kind != COMMTASK_OP_REDUCE_SCATTER && op.kind != COMMTASK_OP_NEIGHBOR_ALLGATHERV;
+    const bool has_recv_arrays = op.kind != COMMTASK_OP_SCATTERV;
+    const bool keeps_displs = op.kind == COMMTASK_OP_NEIGHBOR_ALLTOALLW; // MPI_Aint in both forms
+    const int n_send = has_send_arrays && op.send.counts != nullptr ? lengths.send : 0;
+    const int n_recv = has_recv_arrays && op.recv.counts != nullptr ? lengths.recv : 0;
+    if (n_send + n_recv == 0) return MPI_SUCCESS;
+    int* numbers = static_cast<int*>(std::malloc(2 * sizeof(int) * static_cast<std::size_t>(n_send + n_recv)));
+    if (numbers == nullptr) return MPI_ERR_NO_MEM;
+    scratch = numbers;
+    bool fits = true;
+    const auto narrow = [&](commtask_side& side, int count) {
+        fits = fits && copy_as_int<MPI_Count>(side.counts, count, numbers);
+        side.counts = numbers;
+        numbers += count;
+        if (side.displs == nullptr || keeps_displs) return;
+        fits = fits && copy_as_int<MPI_Aint>(side.displs, count, numbers);
+        side.displs = numbers;
+        numbers += count;
+    };
+    if (n_send > 0) narrow(op.send, n_send);
+    if (n_recv > 0) narrow(op.recv, n_recv);
+    return fits ? MPI_SUCCESS : MPI_ERR_COUNT;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What our handler may do outside the library is little: MPICH calls it with its global lock held if MPI_THREAD_MULTIPLE
+// was given, so no MPI function can be called there, not even to abort. The program is then ended by abort(), after the
+// code was printed, which the launcher turns into the end of the job as MPI_ERRORS_ARE_FATAL would.
+#include "mpi_errors.hpp"
+
+#include "lane.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+thread_local int quiet_depth = 0;
+
+/// The communicators that have our handler. Process-wide, because MPI calls the handler without a context.
+struct handler_table {
+    std::mutex mutex;
+    MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
+    bool may_call_mpi = false; ///< In the handler.
+    std::vector<MPI_Comm> taken_over;
+};
+
+handler_table& handlers() {
+    static handler_table* const table = new handler_table; // handlers may run during exit
+    return *table;
+}
+
+void on_error(MPI_Comm* comm, int* code, ...) {
+    if (quiet_depth > 0 || lane::is_driving()) return;
+    // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
+    if (handlers().may_call_mpi) {
+        MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
+        MPI_Comm_call_errhandler(*comm, *code);
+    }
+    std::fprintf(stderr,
+                 "commtask: an MPI call of the program failed with error code %d, and its communicator's errors "
+                 "are fatal\n",
+                 *code);
+    // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
+    std::abort();
+}
+
+} // namespace
+
+errors_come_back::errors_come_back() noexcept { ++quiet_depth; }
+errors_come_back::~errors_come_back() { --quiet_depth; }
+
+mpi_error_handling::mpi_error_handling() noexcept {
+    const errors_come_back scope;
+    handler_table& table = handlers();
+    if (table.ours == MPI_ERRHANDLER_NULL) MPI_Comm_create_errhandler(&on_error, &table.ours);
+#if defined(MPICH_VERSION)
+    int thread_level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&thread_level);
+    table.may_call_mpi = thread_level < MPI_THREAD_MULTIPLE;
+#else
+    table.may_call_mpi = true;
+#endif
+    take_over(MPI_COMM_WORLD);
+    take_over(MPI_COMM_SELF);
+}
+
+int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
+    const errors_come_back scope;
+    handler_table& table = handlers();
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    if (const int code = MPI_Comm_get_errhandler(comm, &before); code != MPI_SUCCESS) return code;
+    if (before == MPI_ERRORS_RETURN) return MPI_SUCCESS;
+    if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before); // only our reference to it
+    {
+        const std::lock_guard guard{table.mutex};
+        table.taken_over.push_back(comm);
+    }
+    return MPI_Comm_set_errhandler(comm, table.ours);
+}
+
+void mpi_error_handling::forget(MPI_Comm comm) noexcept {
+    handler_table& table = handlers();
+    const std::lock_guard guard{table.mutex};
+    std::erase(table.taken_over, comm);
+}
+
+mpi_error_handling::~mpi_error_handling() {
+    const errors_come_back scope;
+    handler_table& table = handlers();
+    std::vector<MPI_Comm> taken_over;
+    {
+        const std::lock_guard guard{table.mutex};
+        taken_over.swap(table.taken_over);
+    }
+    for (const MPI_Comm comm : taken_over) {
+        MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+        if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) continue;
+        if (now == table.ours) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    }
+}
+
+} // namespace commtask::detail

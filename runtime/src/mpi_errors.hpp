@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes MPI errors come back as codes inside the library, while the program's own calls keep their behaviour. MPICH asks
+// MPI_COMM_WORLD's handler in Testsome and not the request's, so setting "return" on our own communicators is not enough.
+// A communicator whose handler is MPI_ERRORS_ARE_FATAL gets one of ours, which returns when the library made the call and
+// ends the program otherwise. Handlers that return, and functions of the program's own, stay: see docs/errors.md.
+#pragma once
+
+#include <mpi.h>
+
+namespace commtask::detail {
+
+/// Errors of MPI calls that this thread makes come back as codes while one of these lives, or while it drives a lane.
+class errors_come_back {
+public:
+    errors_come_back() noexcept;
+    errors_come_back(const errors_come_back&) = delete;
+    errors_come_back& operator=(const errors_come_back&) = delete;
+    ~errors_come_back();
+};
+
+/// The error handling of a context. Calls MPI, so: on the thread that initialises or finalises, or on a driver.
+class mpi_error_handling {
+public:
+    /// Takes over MPI_COMM_WORLD and MPI_COMM_SELF.
+    mpi_error_handling() noexcept;
+    mpi_error_handling(const mpi_error_handling&) = delete;
+    mpi_error_handling& operator=(const mpi_error_handling&) = delete;
+    /// Gives every communicator that still has our handler MPI_ERRORS_ARE_FATAL back.
+    ~mpi_error_handling();
+
+    /// @return an MPI error code: the communicator's if it is not one.
+    int take_over(MPI_Comm comm) noexcept;
+
+    /// The communicator is about to be freed.
+    static void forget(MPI_Comm comm) noexcept;
+};
+
+} // namespace commtask::detail

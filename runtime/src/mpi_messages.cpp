@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starting messages and doors. MPI-3.1 has no nonblocking sendrecv: it is a receive and a send with one task, the receive
+// first, so that a send to oneself finds it. sendrecv_replace packs what is sent, because the same buffer receives.
+#include "mpi_counts.hpp"
+#include "mpi_start.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace commtask::detail {
+namespace {
+
+/// The operation keeps every buffer as const; those that MPI writes were not const when they came in.
+[[nodiscard]] void* writable(const void* buffer) noexcept { return const_cast<void*>(buffer); }
+
+[[nodiscard]] int start_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
+                             MPI_Request* request) noexcept {
+    const one_count n{count};
+    return COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request);
+}
+
+[[nodiscard]] int start_recv(const commtask_op& op, MPI_Request* request) noexcept {
+    const one_count n{op.recv.count};
+    return COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type, op.source,
+                             op.recv_tag, op.comm, request);
+}
+
+/// The second half of a sendrecv: if the send cannot start, the receive is withdrawn and the error is the task's.
+[[nodiscard]] int add_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
+                           started_requests& started) noexcept {
+    const int code = start_send(op, buffer, count, type, &started.requests[1]);
+    if (code == MPI_SUCCESS) {
+        started.count = 2;
+    } else {
+        MPI_Cancel(&started.requests[0]);
+    }
+    return code;
+}
+
+[[nodiscard]] int start_sendrecv(const commtask_op& op, started_requests& started) noexcept {
+    if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
+    started.count = 1;
+    return add_send(op, op.send.buffer, op.send.count, op.send.type, started);
+}
+
+[[nodiscard]] int start_sendrecv_replace(task& which, started_requests& started) noexcept {
+    const commtask_op& op = which.op;
+    if (!fits_int(op.recv.count)) return MPI_ERR_COUNT;
+    const int count = static_cast<int>(op.recv.count);
+    int packed_size = 0;
+    if (const int code = MPI_Pack_size(count, op.recv.type, op.comm, &packed_size); code != MPI_SUCCESS) return code;
+    which.scratch = std::malloc(packed_size > 0 ? static_cast<std::size_t>(packed_size) : 1);
+    if (which.scratch == nullptr) return MPI_ERR_NO_MEM;
+    int position = 0;
+    if (const int code = MPI_Pack(op.recv.buffer, count, op.recv.type, which.scratch, packed_size, &position, op.comm);
+        code != MPI_SUCCESS) {
+        return code;
+    }
+    if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
+    started.count = 1;
+    return add_send(op, which.scratch, position, MPI_PACKED, started);
+}
+
+} // namespace
+
+int start_message(task& which, started_requests& started) noexcept {
+    const commtask_op& op = which.op;
+    MPI_Request* const request = &started.requests[0];
+    const one_count n{op.send.count};
+    const bool fits = fits_int(n.value);
+    int code = MPI_SUCCESS;
+    switch (op.kind) {
+    case COMMTASK_OP_SEND: code = start_send(op, op.send.buffer, op.send.count, op.send.type, request); break;
+    case COMMTASK_OP_SSEND:
+        code = COMMTASK_MPI_CALL(fits, Issend, op.send.buffer, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+        break;
+    case COMMTASK_OP_BSEND:
+        code = COMMTASK_MPI_CALL(fits, Ibsend, op.send.buffer, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+        break;
+    case COMMTASK_OP_RSEND:
+        code = COMMTASK_MPI_CALL(fits, Irsend, op.send.buffer, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+        break;
+    case COMMTASK_OP_RECV: code = start_recv(op, request); break;
+    case COMMTASK_OP_SENDRECV: return start_sendrecv(op, started);
+    case COMMTASK_OP_SENDRECV_REPLACE: return start_sendrecv_replace(which, started);
+    case COMMTASK_OP_MPROBE: started.is_probing = true; return MPI_SUCCESS;
+    case COMMTASK_OP_MRECV: {
+        const one_count m{op.recv.count};
+        code = COMMTASK_MPI_CALL(fits_int(m.value), Imrecv, writable(op.recv.buffer), m, op.recv.type,
+                                 static_cast<MPI_Message*>(op.result), request);
+        break;
+    }
+    default: return MPI_ERR_INTERN;
+    }
+    if (code == MPI_SUCCESS) started.count = 1;
+    return code;
+}
+
+int start_door(task& which, started_requests& started) noexcept {
+    const commtask_op& op = which.op;
+    switch (op.kind) {
+    case COMMTASK_OP_CALL: return op.call(op.result);
+    case COMMTASK_OP_NOOP: return MPI_SUCCESS;
+    case COMMTASK_OP_START:
+        if (const int code = op.start(&started.requests[0], op.result); code != MPI_SUCCESS) return code;
+        break;
+    case COMMTASK_OP_ATTACH:
+        // The request was copied into the task when it was posted: the caller's variable is null since then.
+        std::memcpy(&started.requests[0], which.mpi_status, sizeof(MPI_Request));
+        break;
+    default: return MPI_ERR_INTERN;
+    }
+    started.count = started.requests[0] == MPI_REQUEST_NULL ? 0 : 1;
+    return MPI_SUCCESS;
+}
+
+} // namespace commtask::detail

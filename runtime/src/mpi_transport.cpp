@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Testsome reports an error either in the status (MPI_ERR_IN_STATUS) or for the call; in the second case the window is
+// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case.
+#include "mpi_transport.hpp"
+
+#include "mpi_counts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+namespace commtask::detail {
+
+mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
+    : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window) {
+    constexpr std::size_t expected_in_flight = 1024;
+    requests_.reserve(expected_in_flight);
+    owners_.reserve(expected_in_flight);
+}
+
+void mpi_transport::take_error(task& which, int error) noexcept {
+    if (which.result.error != 0) return; // the first one counts
+    which.result.error = error;
+    MPI_Error_class(error, &which.result.error_class);
+}
+
+void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
+    std::memcpy(which.mpi_status, &status, sizeof status);
+    // What a door started may be a receive: only MPI knows, and its status says.
+    const bool is_door = which.op.kind == COMMTASK_OP_START || which.op.kind == COMMTASK_OP_ATTACH;
+    if (!operation_of(which.op.kind).receives && !is_door) return;
+    if (!is_door && which.op.kind != COMMTASK_OP_MRECV && which.op.source == MPI_PROC_NULL) {
+        // MPICH 4.0 leaves the status of a receive from nobody as it was.
+        MPI_Status nobody{};
+        nobody.MPI_SOURCE = MPI_PROC_NULL;
+        nobody.MPI_TAG = MPI_ANY_TAG;
+        std::memcpy(which.mpi_status, &nobody, sizeof nobody);
+        which.result.source = MPI_PROC_NULL;
+        which.result.tag = MPI_ANY_TAG;
+        return;
+    }
+    which.result.source = status.MPI_SOURCE;
+    which.result.tag = status.MPI_TAG;
+    MPI_Count bytes = 0;
+    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+        which.result.bytes = bytes;
+    }
+}
+
+start_result mpi_transport::start(task& which) noexcept {
+    started_requests started;
+    const int code = operation_of(which.op.kind).start(which, started);
+    if (which.op.kind != COMMTASK_OP_ATTACH || code != MPI_SUCCESS)
+        std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+    if (code != MPI_SUCCESS) take_error(which, code);
+    if (started.is_probing) {
+        probes_.push_back(&which);
+        count_in_flight();
+        return start_result::started;
+    }
+    if (keeps_stats_ && which.op.send.buffer != nullptr && !has_count_arrays(which.op.kind) &&
+        which.op.send.count > 0 && which.op.kind <= COMMTASK_OP_ALLTOALL) {
+        MPI_Count element = 0;
+        if (MPI_Type_size_x(which.op.send.type, &element) == MPI_SUCCESS) {
+            which.result.bytes = element * which.op.send.count;
+        }
+    }
+    if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
+    which.open_requests = static_cast<std::uint32_t>(started.count);
+    for (int i = 0; i < started.count; ++i) {
+        requests_.push_back(started.requests[static_cast<std::size_t>(i)]);
+        owners_.push_back({&which, i == 0});
+    }
+    count_in_flight();
+    return start_result::started;
+}
+
+void mpi_transport::poll(completion_sink& sink) noexcept {
+    if (!probes_.empty()) poll_probes(sink);
+    const std::size_t count = requests_.size();
+    if (count == 0) return;
+    if (count <= window_) return test(0, count, sink);
+    // The newest half window: what a program waits for next is often what it started last.
+    const std::size_t newest = std::max<std::size_t>(window_ / 2, 1);
+    test(count - newest, newest, sink);
+    if (cursor_ >= requests_.size()) cursor_ = 0;
+    const std::size_t further = std::min(window_, requests_.size() - cursor_);
+    cursor_ += further;
+    if (further > 0) test(cursor_ - further, further, sink);
+}
+
+void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
+    int n_ended = 0;
+    const int code =
+        MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data());
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
+        int error_class = MPI_SUCCESS;
+        MPI_Error_class(code, &error_class);
+        if (error_class != MPI_ERR_IN_STATUS) return test_one_by_one(first, count, sink);
+    }
+    if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
+    // From the back, since removing a request moves the last one into its place. Insertion sort: mostly one or two.
+    for (int i = 1; i < n_ended; ++i) {
+        for (int j = i; j > 0 && indices_[static_cast<std::size_t>(j)] > indices_[static_cast<std::size_t>(j - 1)];
+             --j) {
+            std::swap(indices_[static_cast<std::size_t>(j)], indices_[static_cast<std::size_t>(j - 1)]);
+            std::swap(statuses_[static_cast<std::size_t>(j)], statuses_[static_cast<std::size_t>(j - 1)]);
+        }
+    }
+    for (int i = 0; i < n_ended; ++i) {
+        const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+        const int error = code == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
+        request_ended(first + static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), status, error, sink);
+        // An MPI that leaves a status untouched must not show the next request this one's.
+        statuses_[static_cast<std::size_t>(i)] = MPI_Status{};
+    }
+}
+
+void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
+    for (std::size_t index = first + count; index > first; --index) {
+        int has_ended = 0;
+        MPI_Status status{};
+        const int code = MPI_Test(&requests_[index - 1], &has_ended, &status);
+        if (code != MPI_SUCCESS || has_ended != 0) request_ended(index - 1, status, code, sink);
+    }
+}
+
+void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, int error,
+                                  completion_sink& sink) noexcept {
+    const owner ended = owners_[index];
+    task& which = *ended.of;
+    remove(index);
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
+        take_error(which, error);
+        // The other half of a sendrecv must not wait for ever for what will not come.
+        if (which.open_requests > 1) withdraw(which);
+    }
+    if (ended.gives_status) {
+        take_status(which, status);
+        // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
+        int was_canceled = 0;
+        if (operation_of(which.op.kind).receives) MPI_Test_cancelled(&status, &was_canceled);
+        which.result.is_canceled = was_canceled != 0;
+    }
+    if (--which.open_requests == 0) sink.ended(which);
+}
+
+void mpi_transport::remove(std::size_t index) noexcept {
+    requests_[index] = requests_.back();
+    owners_[index] = owners_.back();
+    requests_.pop_back();
+    owners_.pop_back();
+    count_in_flight();
+}
+
+/// Whether one message could be taken by both: then the one that was posted first has it.
+[[nodiscard]] static bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
+    const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
+    return first.comm == second.comm && overlap(first.source, second.source, MPI_ANY_SOURCE) &&
+           overlap(first.recv_tag, second.recv_tag, MPI_ANY_TAG);
+}
+
+void mpi_transport::poll_probes(completion_sink& sink) noexcept {
+    // In the order of posting. One that found nothing bars later ones from messages that it could take: a message that
+    // comes between the two looks would go to the wrong task. The first n_kept places are those that found nothing.
+    std::size_t n_kept = 0;
+    for (std::size_t i = 0; i < probes_.size(); ++i) {
+        task& which = *probes_[i];
+        int is_there = 0;
+        MPI_Status status{};
+        int code = MPI_SUCCESS;
+        if (!which.result.is_canceled) {
+            const auto kept_end = probes_.begin() + static_cast<std::ptrdiff_t>(n_kept);
+            const bool is_barred = std::any_of(
+                probes_.begin(), kept_end, [&](const task* earlier) { return want_the_same(earlier->op, which.op); });
+            if (!is_barred) {
+                code = MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
+                                   static_cast<MPI_Message*>(which.op.result), &status);
+            }
+            if (code == MPI_SUCCESS && is_there == 0) {
+                probes_[n_kept++] = &which;
+                continue;
+            }
+        }
+        if (is_there != 0) {
+            take_status(which, status);
+        } else if (code != MPI_SUCCESS) {
+            take_error(which, code);
+        }
+        ended_probes_.push_back(&which);
+    }
+    probes_.resize(n_kept);
+    count_in_flight();
+    // Reported last, since a callback may withdraw another probe.
+    for (task* const which : ended_probes_) sink.ended(*which);
+    ended_probes_.clear();
+}
+
+void mpi_transport::withdraw(task& which) noexcept {
+    if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) {
+        which.result.is_canceled = true; // the next poll ends it
+        return;
+    }
+    const bool receives = operation_of(which.op.kind).receives;
+    for (std::size_t i = 0; i < owners_.size(); ++i) {
+        // Only receives: MPI gives no promise for sends, and collectives cannot be canceled at all.
+        if (owners_[i].of != &which || !owners_[i].gives_status || !receives) continue;
+        // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
+        if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+    }
+}
+
+void mpi_transport::abandon(task& which) noexcept {
+    std::erase(probes_, &which);
+    for (std::size_t i = owners_.size(); i > 0; --i) {
+        if (owners_[i - 1].of != &which) continue;
+        if (operation_of(which.op.kind).receives && owners_[i - 1].gives_status) {
+            // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
+            MPI_Cancel(&requests_[i - 1]);
+            int has_ended = 0;
+            MPI_Test(&requests_[i - 1], &has_ended, MPI_STATUS_IGNORE);
+        }
+        if (requests_[i - 1] != MPI_REQUEST_NULL && operation_of(which.op.kind).ordered_in == order_class::messages) {
+            MPI_Request_free(&requests_[i - 1]);
+        }
+        remove(i - 1);
+    }
+    count_in_flight();
+    which.scratch = nullptr; // MPI may still read it: it is left alone
+}
+
+void mpi_transport::clean_up(task& which) noexcept {
+    std::free(which.scratch);
+    which.scratch = nullptr;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI as a transport: the table of requests in flight and how it is polled. Requests lie next to each other, so that MPI
+// tests a window of them in place; a pass tests the newest ones and one further window, so a thousand receives that wait
+// do not slow one completion down. Whoever holds the lane's baton calls it.
+#pragma once
+
+#include "mpi_start.hpp"
+#include "transport.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+class mpi_transport final : public transport {
+public:
+    /// `test_window`: how many requests one pass tests at least.
+    mpi_transport(std::size_t test_window, bool keeps_stats);
+
+    [[nodiscard]] start_result start(task& which) noexcept override;
+    void poll(completion_sink& sink) noexcept override;
+    void withdraw(task& which) noexcept override;
+    void abandon(task& which) noexcept override;
+    void clean_up(task& which) noexcept override;
+    [[nodiscard]] std::string describe(const task& which) const override;
+
+private:
+    /// Whose request it is.
+    struct owner {
+        task* of;
+        bool gives_status; ///< Its status is the task's; false for the send of a sendrecv.
+    };
+
+    void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
+    void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
+    void request_ended(std::size_t index, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void remove(std::size_t index) noexcept;
+    void count_in_flight() noexcept { n_in_flight_ = requests_.size() + probes_.size(); }
+    void poll_probes(completion_sink& sink) noexcept;
+    static void take_status(task& which, const MPI_Status& status) noexcept;
+    static void take_error(task& which, int error) noexcept;
+
+    const std::size_t window_;
+    const bool keeps_stats_;
+    std::vector<MPI_Request> requests_;
+    std::vector<owner> owners_; ///< Parallel to requests_.
+    std::vector<task*> probes_;
+    std::vector<task*> ended_probes_; ///< Room for those that end in one look.
+    std::size_t cursor_ = 0;          ///< Where the next window begins.
+    std::vector<int> indices_;
+    std::vector<MPI_Status> statuses_;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// "Did you mean …": the valid word nearest to a mistyped one. Neighbouring letters that changed places count as one
+// mistake, and case as none, because those are the commonest slips in the name of a variable.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace commtask::detail {
+
+/// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
+[[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+    const auto same = [](char x, char y) {
+        return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+    };
+    // Three rows of the usual table: two back (for swaps), one back, and the current one.
+    std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        current[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+            current[j] = std::min({replaced, last[j] + 1, current[j - 1] + 1});
+            const bool is_swap = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
+            if (is_swap) current[j] = std::min(current[j], before_last[j - 2] + 1);
+        }
+        std::swap(before_last, last);
+        std::swap(last, current);
+    }
+    return last[b.size()];
+}
+
+/// The candidate with the fewest mistakes, the earlier one among equals. There must be one.
+[[nodiscard]] inline std::string_view nearest_word(std::string_view word,
+                                                   std::span<const std::string_view> candidates) {
+    return *std::ranges::min_element(candidates, {},
+                                     [word](std::string_view candidate) { return edit_distance(word, candidate); });
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adding counters up and printing them. Nothing here runs while tasks do, so it is written to be read, not for speed;
+// what runs on the worker's path is in the header.
+#include "stats.hpp"
+
+#include <cstdio>
+
+namespace commtask::detail {
+
+namespace {
+
+template <typename... Values>
+std::string print(const char* format, Values... values) {
+    std::array<char, 128> buffer{};
+    const int length = std::snprintf(buffer.data(), buffer.size(), format, values...);
+    return {buffer.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(buffer.size()) - 1))};
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    auto amount = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; amount >= 1024 && unit + 1 < units.size(); ++unit) amount /= 1024;
+    return unit == 0 ? print("%.0f B", amount) : print("%.1f %s", amount, units[unit]);
+}
+
+/// Microseconds with as many digits as mean something.
+std::string us_text(double time_ns) {
+    const double us = time_ns / 1000;
+    return print(us < 10 ? "%.2f" : us < 100 ? "%.1f" : "%.0f", us);
+}
+
+std::string distribution_text(const time_distribution& times) {
+    if (times.count == 0) return "-";
+    return us_text(times.mean_ns()) + "/" + us_text(static_cast<double>(times.approx_quantile_ns(0.99))) + "/" +
+           us_text(static_cast<double>(times.longest_ns));
+}
+
+std::uint64_t total(const std::array<std::uint64_t, stats_kind_count>& values) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t value : values) sum += value;
+    return sum;
+}
+
+std::string busy_text(const lane_stats& stats) {
+    if (stats.worker_life_ns == 0) return "-";
+    return print("%.1f %%",
+                 100 * static_cast<double>(stats.worker_busy_ns) / static_cast<double>(stats.worker_life_ns));
+}
+
+std::string line(const std::string& name, const lane_stats& stats) {
+    return print("%6s %10llu %7llu %8llu %11s %7s", name.c_str(), static_cast<unsigned long long>(total(stats.tasks)),
+                 static_cast<unsigned long long>(stats.failed), static_cast<unsigned long long>(stats.canceled),
+                 bytes_text(total(stats.bytes)).c_str(), busy_text(stats).c_str()) +
+           print(" %20s %20s", distribution_text(stats.post).c_str(), distribution_text(stats.queue_delay).c_str()) +
+           print(" %20s %20s\n", distribution_text(stats.in_flight).c_str(), distribution_text(stats.unblock).c_str());
+}
+
+std::string kinds_line(const std::string& name, const lane_stats& stats, std::span<const std::string_view> kind_names) {
+    std::string text;
+    for (std::size_t kind = 0; kind < stats_kind_count; ++kind) {
+        if (stats.tasks[kind] == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += kind < kind_names.size() ? std::string{kind_names[kind]} : "kind " + std::to_string(kind);
+        text += " " + std::to_string(stats.tasks[kind]);
+        if (stats.bytes[kind] > 0) text += " (" + bytes_text(stats.bytes[kind]) + ")";
+    }
+    return print("%6s  ", name.c_str()) + (text.empty() ? "none" : text) + "\n";
+}
+
+} // namespace
+
+void time_distribution::merge(const time_distribution& other) {
+    count += other.count;
+    sum_ns += other.sum_ns;
+    longest_ns = std::max(longest_ns, other.longest_ns);
+    for (std::size_t bin = 0; bin < bin_count; ++bin) bins[bin] += other.bins[bin];
+}
+
+std::uint64_t time_distribution::approx_quantile_ns(double share) const {
+    std::uint64_t below = 0;
+    for (std::size_t bin = 0; bin < bin_count; ++bin) {
+        below += bins[bin];
+        if (below == 0 || static_cast<double>(below) < share * static_cast<double>(count)) continue;
+        return bin + 1 == bin_count ? longest_ns : std::min(longest_ns, (std::uint64_t{1} << bin) - 1);
+    }
+    return longest_ns;
+}
+
+void lane_stats::merge(const lane_stats& other) {
+    for (std::size_t kind = 0; kind < stats_kind_count; ++kind) {
+        tasks[kind] += other.tasks[kind];
+        bytes[kind] += other.bytes[kind];
+    }
+    failed += other.failed;
+    canceled += other.canceled;
+    post.merge(other.post);
+    queue_delay.merge(other.queue_delay);
+    in_flight.merge(other.in_flight);
+    unblock.merge(other.unblock);
+    worker_busy_ns += other.worker_busy_ns;
+    worker_life_ns += other.worker_life_ns;
+    worker_sleeps += other.worker_sleeps;
+}
+
+time_distribution shared_time_distribution::snapshot() const {
+    time_distribution copy;
+    copy.count = count_.load(std::memory_order_relaxed); // pairs with nothing: see add()
+    copy.sum_ns = sum_ns_.load(std::memory_order_relaxed);
+    copy.longest_ns = longest_ns_.load(std::memory_order_relaxed);
+    for (std::size_t bin = 0; bin < copy.bins.size(); ++bin)
+        copy.bins[bin] = bins_[bin].load(std::memory_order_relaxed);
+    return copy;
+}
+
+std::string format_stats(std::span<const lane_stats> ranks, std::span<const std::string_view> kind_names) {
+    std::string text = print("commtask statistics of %zu rank%s; times in us as mean/99 %% below (about)/longest\n",
+                             ranks.size(), ranks.size() == 1 ? "" : "s");
+    text += "  rank      tasks  failed canceled       bytes    busy                 post          queue delay"
+            "            in flight              unblock\n";
+    lane_stats sum;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        text += line(std::to_string(rank), ranks[rank]);
+        sum.merge(ranks[rank]);
+    }
+    text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+        text += kinds_line(std::to_string(rank), ranks[rank], kind_names);
+    return text + kinds_line("all", sum, kind_names);
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread of a lane and its idle policy. A reserved worker keeps the baton and spins on its own core until it has had
+// nothing to do for a while; then it sleeps until somebody rings. A worker that shares its core gives the baton back after
+// every pass, so that a thread which waits in the library can drive the lane itself; it yields, then naps.
+#pragma once
+
+#include "lane.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+#include <sched.h>
+
+namespace commtask::detail {
+
+struct worker_settings {
+    bool is_reserved = false;
+    std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
+    std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight.
+    bool keeps_stats = false;
+    std::function<void()> on_start; ///< Runs first, on the worker's thread: binds it.
+};
+
+class worker {
+public:
+    /// @throws std::system_error if the system gives no thread.
+    worker(lane& served, worker_settings settings);
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+    ~worker() { stop(); }
+
+    /// Ends the thread after its pass. Tasks that are left stay where they are.
+    void stop() noexcept;
+
+    /// Whether the calling thread is the worker's.
+    [[nodiscard]] bool is_me() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+
+    [[nodiscard]] bool is_reserved() const noexcept { return settings_.is_reserved; }
+
+private:
+    void run() noexcept;
+    void run_reserved() noexcept;
+    void run_shared() noexcept;
+    bool timed_pass() noexcept;
+    [[nodiscard]] bool has_reason_to_wake() const noexcept {
+        return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
+    }
+
+    lane& lane_;
+    const worker_settings settings_;
+    std::atomic<bool> must_stop_{false};
+    std::thread thread_;
+};
+
+/// How threads wait for tasks of a lane.
+struct waiting_policy {
+    bool worker_is_reserved = false;
+    std::uint64_t spin_ns = 0; ///< Before the waiting thread sleeps.
+};
+
+/// Waits until `is_done()`. Where the worker shares its core, the waiting thread drives the lane itself.
+/// @param timeout_ns negative: for ever.
+/// @return whether `is_done()`.
+template <typename IsDone>
+bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
+    constexpr int looks_before_clock = 256;
+    constexpr int looks_between_clocks = 64;
+    constexpr std::int64_t longest_sleep_ns = 10'000'000;
+    if (is_done()) return true;
+    if (timeout_ns == 0) return false;
+    if (policy.worker_is_reserved) {
+        // Most waits are short: the clock is not read for them.
+        for (int i = 0; i < looks_before_clock; ++i) {
+            if (is_done()) return true;
+        }
+    }
+    const std::uint64_t begin_ns = now_ns();
+    for (;;) {
+        bool drove = false;
+        if (policy.worker_is_reserved) {
+            for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
+        } else if (awaited.try_take_baton()) {
+            drove = true;
+            bool moved = false;
+            for (int i = 0; i < looks_between_clocks && !is_done(); ++i) moved = awaited.progress() || moved;
+            const bool leaves_work = awaited.approx_has_work();
+            awaited.return_baton();
+            if (leaves_work) awaited.wake_up.ring_if_deep();
+            if (!moved) sched_yield();
+        } else {
+            sched_yield();
+        }
+        if (is_done()) return true;
+        const std::uint64_t waited_ns = now_ns() - begin_ns;
+        if (timeout_ns > 0 && waited_ns >= static_cast<std::uint64_t>(timeout_ns)) return false;
+        // Who drives stays awake as long as MPI has something in flight: nobody else is as quick.
+        if (waited_ns < policy.spin_ns || (drove && awaited.approx_has_work())) continue;
+        const std::int64_t left_ns =
+            timeout_ns < 0 ? longest_sleep_ns
+                           : std::min(longest_sleep_ns, timeout_ns - static_cast<std::int64_t>(waited_ns));
+        awaited.waiters.wait(left_ns, is_done);
+    }
+}
+
+} // namespace commtask::detail

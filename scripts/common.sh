@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by scripts/demo, scripts/test and scripts/bench (sourced, never run): what must be installed, how to say what
+# is being done, how to configure and build one preset. Only missing Debian packages are installed, as root or with
+# sudo; a machine without either gets the one line that its administrator needs.
+
+commtask_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+commtask_jobs=${COMMTASK_JOBS:-$(nproc)}
+
+packages_build=(cmake ninja-build pkg-config gcc-12 g++-12 clang-19 libclang-rt-19-dev libomp-19-dev
+    libhwloc-dev libmpich-dev mpich libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev python3)
+packages_bench=(libbenchmark-dev iproute2)
+packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen llvm-19 ccache)
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# need_packages NAME…: installs those that are missing.
+need_packages() {
+    command -v dpkg-query >/dev/null || {
+        say "not a Debian system: these must be there already: $*"
+        return 0
+    }
+    local name missing=()
+    for name in "$@"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    local as_root=()
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null && sudo -n true 2>/dev/null && as_root=(sudo) ||
+            die "these packages are missing, and this user may not install them. Ask for: apt-get install ${missing[*]}"
+    fi
+    say "installing ${missing[*]}"
+    "${as_root[@]}" apt-get update -q || printf 'apt-get update failed; trying with the lists at hand\n' >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
+        die "could not install ${missing[*]}"
+}
+
+# build_preset PRESET [-DNAME=VALUE…]: configures and builds build/PRESET.
+build_preset() {
+    local preset=$1
+    shift
+    local launcher=()
+    if command -v ccache >/dev/null; then
+        launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+    (cd "$commtask_root" &&
+        cmake --preset "$preset" "${launcher[@]}" "$@" &&
+        cmake --build --preset "$preset" --parallel "$commtask_jobs")
+}

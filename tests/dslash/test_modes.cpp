@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every mode, on every number of ranks, with and without --force-comm, gives the bits that one rank gives alone.
+// Bits, not tolerances: a hop that read a halo too early would differ in a few sites only.
+#include "local_operator.hpp"
+#include "runtime_session.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace dslash;
+using namespace dslash::test;
+
+namespace {
+
+constexpr coordinates lattice{8, 4, 12, 16};
+constexpr int n_hops = 10;
+constexpr double scale = 0.25;
+
+/// What a chain of hops leaves, as a fingerprint; collective over `comm`.
+std::uint64_t fingerprint_of_chain(mode which, MPI_Comm comm, const stencil_options& options, int n_cores,
+                                   bool force_comm) {
+    const local_operator d(lattice, random_links(lattice), options, comm, force_comm);
+    field work = d.make(random_spinor(lattice));
+    std::vector<hop_step> steps;
+    for (int h = 0; h < n_hops; ++h) steps.push_back({&work, &work, h % 2, scale});
+    const auto active = make_exchange(which, *d.on, {.comm = comm, .n_cores = n_cores, .probe_every = 1});
+    active->run(steps);
+    active->barrier();
+    return d.checks.fingerprint(work);
+}
+
+struct setting {
+    mode which;
+    int n_cores;
+};
+
+class Modes : public testing::TestWithParam<setting> {};
+
+TEST_P(Modes, GiveTheBitsOfOneRankAlone) {
+    const auto [which, n_cores] = GetParam();
+    const runtime_session runtime(which);
+    for (const precision real : {precision::double_, precision::single}) {
+        const std::uint64_t alone = fingerprint_of_chain(mode::plain, MPI_COMM_SELF, {.real = real}, 1, false);
+        for (const bool force_comm : {false, true}) {
+            for (const int tile_t : {0, 1}) {
+                const stencil_options options{.real = real, .tile_t = tile_t, .tile_z = tile_t, .n_threads = n_cores};
+                EXPECT_EQ(fingerprint_of_chain(which, MPI_COMM_WORLD, options, n_cores, force_comm), alone)
+                    << "force_comm " << force_comm << ", tile " << tile_t;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Modes,
+                         testing::Values(setting{mode::plain, 1}, setting{mode::baseline, 1},
+                                         setting{mode::baseline, 3}, setting{mode::iprobe, 2},
+                                         setting{mode::commself, 2}, setting{mode::offload, 1},
+                                         setting{mode::offload, 3}, setting{mode::omp, 1}, setting{mode::omp, 3}),
+                         [](const auto& instance) {
+                             std::string name;
+                             for (const mode_description& m : modes()) {
+                                 if (m.which == instance.param.which) name = m.name;
+                             }
+                             return name + "_" + std::to_string(instance.param.n_cores) + "_cores";
+                         });
+
+} // namespace

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shows that tools/lint.py finds what it says it finds, and lets good files pass: a rule that never fires is worse than
+# no rule. Every test holds one smallest file; the words that the rules look for are put together here from pieces, so
+# that this file obeys them too.
+"""Unit tests of tools/lint.py."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import lint  # noqa: E402
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n// Why: a file for a test, with two lines\n// that say why it exists.\n"
+DOC = "/// Does it.\n/// @param first What it is.\n/// @param second The other.\n"
+
+
+def rules_broken(path, text):
+    return sorted({rule for _, _, rule, _ in lint.check(lint.SourceFile(path, text))})
+
+
+class WholeFiles(unittest.TestCase):
+    def test_a_good_file_passes(self):
+        self.assertEqual(rules_broken("runtime/src/graph.cpp", HEAD + "int commtask_x;\n"), [])
+
+    def test_a_missing_spdx_line_is_found(self):
+        self.assertIn("spdx", rules_broken("runtime/src/graph.cpp", "// Why.\n// Because.\n"))
+
+    def test_a_script_has_its_spdx_line_second(self):
+        text = "#!/bin/bash\n# SPDX-License-Identifier: Apache-2.0\n# Why this script is here,\n# and why not.\n"
+        self.assertEqual(rules_broken("scripts/thing", text), [])
+
+    def test_a_missing_why_is_found(self):
+        self.assertIn("why", rules_broken("runtime/src/graph.cpp", HEAD.split("\n")[0] + "\n#include <x>\n"))
+
+    def test_an_essay_is_found(self):
+        self.assertIn("why", rules_broken("runtime/src/graph.cpp", HEAD + "// and on\n" * 5))
+
+    def test_a_long_file_is_found(self):
+        self.assertIn("length", rules_broken("runtime/src/graph.cpp", HEAD + "int x;\n" * 498))
+        self.assertNotIn("length", rules_broken("runtime/src/graph.cpp", HEAD + "int x;\n" * 497))
+
+    def test_an_unfinished_line_is_found(self):
+        self.assertIn("unfinished", rules_broken("docs/a.md", "TO" + "DO: more\n"))
+
+    def test_a_machine_path_is_found_and_a_system_path_is_not(self):
+        self.assertIn("machine-path", rules_broken("docs/a.md", "see /ho" + "me/me/x\n"))
+        self.assertIn("machine-path", rules_broken("docs/a.md", "see `/tm" + "p/x`\n"))
+        self.assertEqual(rules_broken("docs/a.md", "see /usr/lib and build/tmp/x and $HOME/tmp/x\n"), [])
+
+    def test_tabs_blanks_and_a_missing_newline_are_found(self):
+        for body in ("int x; \n", "\tint x;\n", "int x;", "int x;\n\n"):
+            self.assertIn("whitespace", rules_broken("runtime/src/graph.cpp", HEAD + body))
+
+    def test_a_file_name_in_camel_case_is_found(self):
+        self.assertIn("file-name", rules_broken("runtime/src/TaskGraph.cpp", HEAD))
+
+    def test_a_dead_link_is_found(self):
+        self.assertIn("link", rules_broken("docs/a.md", "[x](no/such/file.md)\n"))
+        self.assertEqual(rules_broken("README.md", "[x](LICENSE) [y](https://example.org/z)\n"), [])
+
+    def test_an_exception_with_a_reason_is_allowed_and_one_without_is_not(self):
+        word = "TO" + "DO"
+        self.assertEqual(rules_broken("docs/a.md", f"<!-- lint-allow(unfinished): a quotation --> {word}\n"), [])
+        self.assertIn("unfinished", rules_broken("docs/a.md", f"<!-- lint-allow(unfinished): --> {word}\n"))
+
+
+class Arrows(unittest.TestCase):
+    def test_only_the_mpi_files_call_mpi(self):
+        call = HEAD + "void f() {\n    MPI_Barrier(MPI_COMM_WORLD);\n}\n"
+        self.assertEqual(rules_broken("runtime/src/worker.cpp", call), ["mpi-call"])
+        self.assertEqual(rules_broken("runtime/src/mpi_transport.cpp", call), [])
+        self.assertEqual(rules_broken("tests/mpi/send.cpp", call), [])
+
+    def test_mpi_types_and_comments_are_no_calls(self):
+        text = HEAD + "// MPI_Send(x) is elsewhere\nconst auto n = MPI_Count(5);\nconst char* s = \"MPI_Send(\";\n"
+        self.assertEqual(rules_broken("runtime/src/worker.cpp", text), [])
+
+    def test_plugins_do_not_include_each_other(self):
+        text = HEAD + "#include <commtask/tbb.h>\n"
+        self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", text), ["include"])
+        self.assertEqual(rules_broken("plugins/tbb/src/bridge.cpp", text), [])
+
+    def test_the_runtime_knows_no_tasking_runtime(self):
+        for header in ("omp.h", "omp-tools.h", "tbb/flow_graph.h", "oneapi/tbb.h", "commtask/omp.h"):
+            self.assertEqual(rules_broken("runtime/src/worker.cpp", HEAD + f"#include <{header}>\n"), ["include"])
+
+    def test_a_sleep_in_a_test_is_found(self):
+        text = HEAD + "void f() { std::this_thread::sleep_for(1s); }\n"
+        self.assertEqual(rules_broken("tests/unit/graph.cpp", text), ["sleep"])
+        self.assertEqual(rules_broken("bench/free.cpp", text), [])
+
+    def test_an_acquire_without_a_word_on_its_partner_is_found(self):
+        def broken(comment, order):
+            body = f"int f() {{\n    return state_.load(std::memory_order_{order});\n}}\n"
+            return rules_broken("runtime/src/lane.cpp", HEAD + "int x;\n" * 4 + comment + body)
+
+        self.assertEqual(broken("", "acquire"), ["memory-order"])
+        self.assertEqual(broken("// Pairs with g().\n", "acquire"), [])
+        self.assertEqual(broken("", "relaxed"), [])
+
+    def test_a_runtime_that_ends_the_program_is_found(self):
+        for call in ("std::abort()", "exit(1)", "MPI_Abort(c, 1)"):
+            self.assertIn("ending", rules_broken("runtime/src/mpi_x.cpp", HEAD + f"void f() {{ {call}; }}\n"))
+        self.assertEqual(rules_broken("runtime/src/mpi_x.cpp", HEAD + "void f() { at_exit(1); }\n"), [])
+
+
+class PublicHeaders(unittest.TestCase):
+    PATH = "runtime/include/commtask/commtask.h"
+    TOP = HEAD + "#pragma once\n"
+
+    def broken(self, text, path=PATH):
+        return [message for _, _, _, message in lint.check(lint.SourceFile(path, self.TOP + text))]
+
+    def test_a_documented_function_passes(self):
+        self.assertEqual(self.broken(DOC + "int commtask_do(int first, const char* second);\n"), [])
+
+    def test_one_inside_extern_c_and_over_two_lines_passes(self):
+        text = 'extern "C" {\n' + DOC + "COMMTASK_API int commtask_do(int first,\n    void (*second)(void*, int)) "
+        self.assertEqual(self.broken(text + "COMMTASK_NOEXCEPT;\n}\n"), [])
+
+    def test_a_declaration_that_it_cannot_read_is_reported(self):
+        found = self.broken(DOC + "int (*commtask_do(int first))(int second);\n")
+        self.assertEqual(found, ["lint cannot read this declaration: write it plainly, or teach tools/lint_cpp.py"])
+
+    def test_a_guard_counts_as_pragma_once(self):
+        text = HEAD + "#ifndef COMMTASK_X_H\n#define COMMTASK_X_H\nint commtask_x;\n#endif\n"
+        self.assertEqual(rules_broken(self.PATH, text), [])
+
+    def test_only_the_first_paragraph_says_why(self):
+        self.assertEqual(rules_broken("runtime/src/graph.cpp", HEAD + "//\n" + "// More.\n" * 9 + "int x;\n"), [])
+
+    def test_a_missing_param_is_found(self):
+        found = self.broken("/// Does it.\n/// @param first X.\nint commtask_do(int first, int second[]);\n")
+        self.assertEqual(found, ["commtask_do: @param second is missing"])
+
+    def test_a_param_too_many_is_found(self):
+        self.assertEqual(self.broken("/// Does it.\n/// @param ghost X.\nvoid commtask_do(void);\n"),
+                         ["commtask_do: @param ghost documents no parameter"])
+
+    def test_a_block_comment_with_directions_counts(self):
+        text = "/** Does it.\n * @param[in] a X.\n * @param[out] b Y.\n */\nint commtask_do(const int* a, int* b);\n"
+        self.assertEqual(self.broken(text), [])
+
+    def test_an_undocumented_function_is_found_after_structs_and_enums(self):
+        text = ("typedef struct commtask_task* commtask_task_t;\nenum { COMMTASK_A = 0 };\n"
+                "struct commtask_config { int size; int (*hook)(int); };\nint commtask_do(void);\n")
+        self.assertEqual(self.broken(text), ["commtask_do has no documentation comment right above it"])
+
+    def test_an_inline_function_with_a_body_is_read_too(self):
+        self.assertEqual(self.broken("static inline int commtask_do(int a) { return a; }\nint commtask_x;\n"),
+                         ["commtask_do has no documentation comment right above it"])
+
+    def test_names_without_the_prefix_are_found(self):
+        found = self.broken("/// X.\nint start(void);\n#define LIMIT 3\n")
+        self.assertEqual(sorted(found), ["LIMIT: a public macro's name begins with COMMTASK_ or COMM_",
+                                         "start: a public function's name begins with commtask_"])
+
+    def test_private_headers_are_free(self):
+        self.assertEqual(self.broken("int start(void);\n", "runtime/src/worker.hpp"), [])
+
+    def test_a_missing_pragma_once_is_found(self):
+        self.assertEqual(rules_broken(self.PATH, HEAD + "int commtask_x;\n"), ["pragma-once"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds one consumer program against the staged package and runs it on two ranks. It uses only what a user would:
+# find_package with CMAKE_PREFIX_PATH, or pkg-config with PKG_CONFIG_PATH and one compiler line. The library is found
+# at run time by an rpath that the consumer sets, as a user would who installed into a folder of his own.
+"""Builds and runs one consumer of the installed package; see --help."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(words, **named):
+    print("+", *words, flush=True)
+    subprocess.run([str(word) for word in words], check=True, timeout=100, **named)
+
+
+def build_with_cmake(options, work):
+    # The project speaks both languages (FindMPI asks in C), so one compiler family is named for both.
+    c_name = options.compiler.replace("clang++", "clang").replace("g++", "gcc")
+    cxx_name = c_name.replace("gcc", "g++") if "gcc" in c_name else c_name.replace("clang", "clang++")
+    run([options.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release",
+         f"-DCMAKE_PREFIX_PATH={options.stage}", f"-DCONSUMER_COMPONENT={options.component}",
+         f"-DCONSUMER_LANGUAGE={options.language}", f"-DCMAKE_C_COMPILER={c_name}", f"-DCMAKE_CXX_COMPILER={cxx_name}"])
+    run([options.cmake, "--build", work / "build"])
+    return work / "build" / "consumer"
+
+
+def build_with_pkgconfig(options, work):
+    package = "commtask" if options.component == "core" else f"commtask-{options.component}"
+    libdir = pathlib.Path(options.stage) / options.libdir
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(libdir / "pkgconfig"))
+
+    def ask(*words):
+        done = subprocess.run(["pkg-config", *words, package], env=environment, text=True, capture_output=True,
+                              check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"pkg-config {' '.join(words)} {package}: {done.stderr}")
+        return done.stdout.split()
+
+    if ask("--variable=mpi") != [options.mpi]:
+        raise SystemExit(f"{package}.pc does not say that its MPI is {options.mpi}")
+    standard = "-std=c11" if options.language == "c" else "-std=c++20"
+    program = work / "consumer"
+    source = HERE / "consumer" / f"{options.component}.{options.language}"
+    # One line for compiling and linking: the shortest thing that a user would try.
+    run([options.compiler, standard, "-Wall", "-Wextra", "-Werror", source, "-o", program, *ask("--cflags", "--libs"),
+         f"-Wl,-rpath,{libdir}"])
+    return program
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--way", choices=("cmake", "pkgconfig"), required=True)
+    for name in ("component", "language", "compiler", "cmake", "mpi", "stage", "libdir", "work"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("launch", nargs="+")
+    options = parser.parse_args()
+    if shutil.which(options.compiler) is None:
+        print(f"{options.compiler} is not installed")
+        return 77
+
+    work = pathlib.Path(options.work)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    build = build_with_cmake if options.way == "cmake" else build_with_pkgconfig
+    program = build(options, work)
+    needed = subprocess.run(["ldd", str(program)], text=True, capture_output=True, check=True).stdout
+    if "libgomp" in needed:
+        print(f"the program loads libgomp:\n{needed}")
+        return 1
+    run([*options.launch, program], env=dict(os.environ, OMP_NUM_THREADS="2"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs the build into a first folder, moves the tree to its final place, and looks for traces of where it was: an
+# installed text file that names the build, the source or the first folder would break on the next machine.
+"""usage: stage.py --cmake CMAKE --build-dir BUILD --to STAGE"""
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cmake", required=True)
+    parser.add_argument("--build-dir", required=True)
+    parser.add_argument("--to", required=True)
+    options = parser.parse_args()
+    stage = pathlib.Path(options.to)
+    first = stage.with_name(stage.name + "-first")
+    for folder in (stage, first):
+        shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([options.cmake, "--install", options.build_dir, "--prefix", str(first)], check=True,
+                   stdout=subprocess.DEVNULL)
+    first.rename(stage)
+
+    source = str(pathlib.Path(__file__).resolve().parents[2])
+    traces = 0
+    for path in sorted(stage.rglob("*")):
+        if path.suffix not in (".cmake", ".pc", ".h", ".hpp"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        for name in (str(first), options.build_dir, source):
+            if name in text:
+                print(f"{path.relative_to(stage)} names {name}")
+                traces += 1
+    print(f"staged {sum(1 for path in stage.rglob('*') if path.is_file())} files")
+    return 1 if traces else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

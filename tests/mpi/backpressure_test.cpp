@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mpi.backpressure: a full queue makes the poster wait, or says so where asked, and drops nothing. The queue here holds
+// 64 tasks, the least there is. How many tasks are in flight is another matter: 100 000 receives are outstanding before
+// the first of their sends, and memory follows the tasks, not the queue.
+#include "runtime_test.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace commtask::test {
+namespace {
+
+constexpr std::size_t capacity = 64;
+#ifdef COMMTASK_SANITIZED
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+class Backpressure : public Runtime {
+protected:
+    [[nodiscard]] commtask_config configuration() const override {
+        commtask_config config = COMMTASK_CONFIG_INIT;
+        config.queue_capacity = capacity;
+        return config;
+    }
+};
+
+/// Keeps the worker inside one call until it is let go.
+struct stopper {
+    std::atomic<bool> has_started{false};
+    std::atomic<bool> may_end{false};
+};
+int stop_the_worker(void* argument) {
+    auto* const state = static_cast<stopper*>(argument);
+    state->has_started = true;
+    while (!state->may_end) std::this_thread::yield();
+    return MPI_SUCCESS;
+}
+
+std::size_t resident_bytes() {
+    std::ifstream file{"/proc/self/statm"};
+    std::size_t total_pages = 0;
+    std::size_t resident_pages = 0;
+    file >> total_pages >> resident_pages;
+    return resident_pages * 4096;
+}
+
+TEST_F(Backpressure, AHundredThousandReceivesWaitForTheirSends) {
+    constexpr std::size_t n_messages = 100'000;
+    std::vector<int> sent(n_messages);
+    std::vector<int> received(n_messages);
+    std::vector<commtask_t> tasks(2 * n_messages, COMMTASK_NULL);
+    std::size_t resident_after_first = 0;
+    for (int round = 0; round < 2; ++round) {
+        std::fill(received.begin(), received.end(), -1);
+        for (std::size_t i = 0; i < n_messages; ++i) {
+            const commtask_op op = commtask_op_recv(&received[i], 1, MPI_INT, left(), 0, comm_);
+            ASSERT_EQ(commtask_post(&op, nullptr, &tasks[i]), COMMTASK_OK) << commtask_last_error();
+        }
+        run(commtask_op_barrier(comm_)); // or early messages would pile up inside MPI, which never gives memory back
+        for (std::size_t i = 0; i < n_messages; ++i) {
+            sent[i] = value_of(rank_, static_cast<int>(i));
+            const commtask_op op = commtask_op_send(&sent[i], 1, MPI_INT, right(), 0, comm_);
+            ASSERT_EQ(commtask_post(&op, nullptr, &tasks[n_messages + i]), COMMTASK_OK) << commtask_last_error();
+        }
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), 4 * limit_ns, nullptr), COMMTASK_OK);
+        for (std::size_t i = 0; i < n_messages; ++i) ASSERT_EQ(received[i], value_of(left(), static_cast<int>(i)));
+        if (round == 0) resident_after_first = resident_bytes();
+    }
+    // What the first round's tasks needed serves the second; slots for as many tasks again would be twice this.
+    if (is_sanitized) return; // the sanitizers keep memory that was freed
+    if (n_ranks_ > 1) return; // MPI keeps what a peer that runs ahead sends, as much as timing makes it
+    EXPECT_LT(resident_bytes(), resident_after_first + n_messages * 100);
+}
+
+TEST_F(Backpressure, TryIsAnsweredWithAgainAndNothingIsLost) {
+    stopper state;
+    commtask_t stop = post(commtask_op_call(stop_the_worker, &state, comm_));
+    while (!state.has_started) std::this_thread::yield();
+    std::atomic<int> n_ended{0};
+    const auto count_ended = [](const commtask_status* /*status*/, void* argument) {
+        static_cast<std::atomic<int>*>(argument)->fetch_add(1);
+    };
+    options how;
+    how.flags(COMMTASK_TRY).call(count_ended, &n_ended);
+    const commtask_op noop = commtask_op_noop(comm_);
+    int n_accepted = 0;
+    int code = COMMTASK_OK;
+    commtask_t none = COMMTASK_NULL;
+    while ((code = commtask_post(&noop, how.get(), nullptr)) == COMMTASK_OK && n_accepted <= 1000) ++n_accepted;
+    EXPECT_EQ(code, COMMTASK_AGAIN);
+    EXPECT_GT(n_accepted, 0);
+    EXPECT_LE(n_accepted, static_cast<int>(capacity));
+    EXPECT_EQ(commtask_post(&noop, how.get(), &none), COMMTASK_AGAIN) << "it stays full";
+    EXPECT_EQ(none, COMMTASK_NULL);
+    // An ordered task that was not taken has not taken a place either.
+    const commtask_op barrier = commtask_op_barrier(comm_);
+    EXPECT_EQ(commtask_post(&barrier, how.get(), nullptr), COMMTASK_AGAIN);
+    state.may_end = true;
+    EXPECT_EQ(finish(stop), COMMTASK_OK);
+    run(commtask_op_barrier(comm_));
+    run(commtask_op_noop(comm_));
+    EXPECT_EQ(n_ended, n_accepted);
+}
+
+TEST_F(Backpressure, APosterWaitsUntilThereIsRoomAgain) {
+    stopper state;
+    commtask_t stop = post(commtask_op_call(stop_the_worker, &state, comm_));
+    while (!state.has_started) std::this_thread::yield();
+    constexpr int n_tasks = 1000;
+    std::atomic<int> n_posted{0};
+    std::atomic<int> n_ended{0};
+    std::thread poster{[&] {
+        for (int i = 0; i < n_tasks; ++i) {
+            options how;
+            how.call(
+                [](const commtask_status* /*status*/, void* n) { static_cast<std::atomic<int>*>(n)->fetch_add(1); },
+                &n_ended);
+            const commtask_op noop = commtask_op_noop(comm_);
+            EXPECT_EQ(commtask_post(&noop, how.get(), nullptr), COMMTASK_OK);
+            ++n_posted;
+        }
+    }};
+    // The queue is full when one that may not wait is refused.
+    options try_it;
+    const commtask_op noop = commtask_op_noop(comm_);
+    while (commtask_post(&noop, try_it.flags(COMMTASK_TRY).get(), nullptr) != COMMTASK_AGAIN) std::this_thread::yield();
+    EXPECT_LT(n_posted, n_tasks);
+    EXPECT_EQ(n_ended, 0);
+    state.may_end = true;
+    poster.join();
+    EXPECT_EQ(n_posted, n_tasks);
+    EXPECT_EQ(finish(stop), COMMTASK_OK);
+    run(commtask_op_noop(comm_));
+    EXPECT_EQ(n_ended, n_tasks);
+}
+
+struct burst {
+    MPI_Comm comm;
+    std::atomic<int> n_refused{0};
+    std::atomic<int> n_ended{0};
+};
+constexpr int burst_size = 1000;
+void post_a_burst(const commtask_status* /*status*/, void* argument) {
+    auto* const state = static_cast<burst*>(argument);
+    for (int i = 0; i < burst_size; ++i) {
+        commtask_options how = COMMTASK_OPTIONS_INIT;
+        how.callback = [](const commtask_status*, void* counter) {
+            static_cast<burst*>(counter)->n_ended.fetch_add(1);
+        };
+        how.callback_argument = state;
+        const commtask_op noop = commtask_op_noop(state->comm);
+        if (commtask_post(&noop, &how, nullptr) != COMMTASK_OK) ++state->n_refused;
+    }
+}
+
+TEST_F(Backpressure, ACallbackMayPostMoreThanTheQueueHolds) {
+    burst state;
+    state.comm = comm_;
+    options how;
+    commtask_t first = post(commtask_op_noop(comm_), how.call(post_a_burst, &state));
+    EXPECT_EQ(finish(first), COMMTASK_OK);
+    while (state.n_ended + state.n_refused < burst_size) std::this_thread::yield();
+    EXPECT_EQ(state.n_refused, 0);
+}
+
+TEST_F(Backpressure, ManyPostersThroughASmallQueueLoseNothing) {
+    constexpr int n_threads = 4;
+    constexpr int n_each = 20'000;
+    std::atomic<int> n_ended{0};
+    std::vector<std::thread> threads;
+    for (int which = 0; which < n_threads; ++which) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < n_each; ++i) {
+                commtask_options how = COMMTASK_OPTIONS_INIT;
+                how.callback = [](const commtask_status*, void* n) { static_cast<std::atomic<int>*>(n)->fetch_add(1); };
+                how.callback_argument = &n_ended;
+                const commtask_op noop = commtask_op_noop(comm_);
+                EXPECT_EQ(commtask_post(&noop, &how, nullptr), COMMTASK_OK);
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    run(commtask_op_noop(comm_));
+    EXPECT_EQ(n_ended, n_threads * n_each);
+}
+
+} // namespace
+} // namespace commtask::test

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A scenario is a whole program in a function: it starts and ends MPI as its story wants, so it cannot share a process
+// with others. scenario_test.py starts it, reads what it prints and judges how it ended; what can be judged inside is
+// CHECKed here, and a rank with a failed check exits with 1.
+#pragma once
+
+#include <commtask/commtask.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace commtask::test {
+
+inline int n_failed_checks = 0;
+
+inline void check(bool is_true, const char* text, const char* file, int line) {
+    if (is_true) return;
+    ++n_failed_checks;
+    std::fprintf(stderr, "CHECK FAILED: %s:%d: %s (last error: \"%s\")\n", file, line, text, commtask_last_error());
+}
+
+#define CHECK(condition) ::commtask::test::check((condition), #condition, __FILE__, __LINE__)
+
+inline bool last_error_names(const char* word) { return std::strstr(commtask_last_error(), word) != nullptr; }
+
+/// MPI with the level that most scenarios want. @return the rank.
+inline int begin_mpi() {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    CHECK(provided >= MPI_THREAD_SERIALIZED);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/// The launcher passes stdin to rank 0: scenario_test.py says "go on" there once it has seen what it waits for.
+inline void wait_for_go_on() {
+    char line[64];
+    CHECK(std::fgets(line, sizeof line, stdin) != nullptr);
+}
+
+// scenario_lifecycle.cpp
+void before_mpi();
+void thread_level();
+void init_twice();
+void after_finalize();
+void bad_field();
+void bad_variable();
+void misspelt_variable();
+void good_variable();
+void stats();
+
+// scenario_unfinished.cpp
+void finalize_lists();
+void finalize_unsignalled();
+void watchdog();
+void forgotten_finalize();
+void forgotten_finalize_with_tasks();
+void leaves_early();
+void killed();
+void fatal_handler();
+
+// scenario_worker.cpp
+void idle();
+void idle_with_a_receive();
+void placement();
+
+} // namespace commtask::test

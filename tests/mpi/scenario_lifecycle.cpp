@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenarios about the beginning and the end of the library: called too early, too late, twice, at a thread level that it
+// cannot work with, and with settings that it does not know. Every one ends in a code and a sentence.
+#include "scenario.hpp"
+
+#include <cstdlib>
+
+namespace commtask::test {
+namespace {
+
+/// Every function that needs the library says that it is not there.
+void check_not_initialized() {
+    CHECK(commtask_is_initialized() == 0);
+    const commtask_op noop = commtask_op_noop(MPI_COMM_WORLD);
+    commtask_t task = COMMTASK_NULL;
+    CHECK(commtask_post(&noop, nullptr, &task) == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(task == COMMTASK_NULL);
+    CHECK(last_error_names("commtask_init"));
+    CHECK(commtask_comm_register(MPI_COMM_WORLD) == COMMTASK_ERR_NOT_INITIALIZED);
+    commtask_ticket ticket{};
+    CHECK(commtask_ticket_take(&noop, &ticket) == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(commtask_ticket_drop(MPI_COMM_WORLD, ticket) == COMMTASK_ERR_NOT_INITIALIZED);
+    commtask_event_t event = COMMTASK_EVENT_NULL;
+    CHECK(commtask_event_create(1, &event) == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(event == COMMTASK_EVENT_NULL);
+    commtask_info info{};
+    info.struct_size = sizeof info;
+    CHECK(commtask_get_info(&info) == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(commtask_finalize() == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(last_error_names("commtask_init"));
+}
+
+} // namespace
+
+void before_mpi() {
+    check_not_initialized();
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_MPI_STATE);
+    CHECK(last_error_names("MPI_Init_thread"));
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_MPI_STATE);
+    CHECK(last_error_names("finalised"));
+    check_not_initialized();
+}
+
+void thread_level() {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    if (provided < MPI_THREAD_SERIALIZED) {
+        CHECK(commtask_init(nullptr) == COMMTASK_ERR_THREAD_LEVEL);
+        CHECK(last_error_names("MPI_THREAD_SERIALIZED"));
+        CHECK(last_error_names("MPI_THREAD_FUNNELED"));
+        check_not_initialized();
+    }
+    MPI_Finalize();
+    if (provided >= MPI_THREAD_SERIALIZED) std::exit(77);
+}
+
+void init_twice() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_ALREADY_INITIALIZED);
+    CHECK(commtask_is_initialized() == 1);
+    commtask_t task = COMMTASK_NULL;
+    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, &task) == COMMTASK_OK);
+    CHECK(commtask_wait(&task, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+void after_finalize() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    check_not_initialized();
+    MPI_Finalize();
+}
+
+// One rank alone is wrong: all must come back.
+void bad_field() {
+    const int rank = begin_mpi();
+    commtask_config config = COMMTASK_CONFIG_INIT;
+    if (rank == 0) config.queue_capacity = 100;
+    CHECK(commtask_init(&config) == COMMTASK_ERR_CONFIG);
+    if (rank == 0) CHECK(last_error_names("COMMTASK_QUEUE_CAPACITY"));
+    if (rank == 0) CHECK(last_error_names("power of two"));
+    CHECK(commtask_last_error()[0] != '\0');
+    CHECK(commtask_is_initialized() == 0);
+    commtask_config other = COMMTASK_CONFIG_INIT;
+    other.idle = "sometimes";
+    CHECK(commtask_init(&other) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names("COMMTASK_IDLE"));
+    CHECK(last_error_names("reserved"));
+    commtask_config unsized{};
+    CHECK(commtask_init(&unsized) == COMMTASK_ERR_CONFIG);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// scenario_test.py sets COMMTASK_IDLE=reservd.
+void bad_variable() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names("COMMTASK_IDLE"));
+    CHECK(last_error_names("reservd"));
+    CHECK(last_error_names("reserved"));
+    MPI_Finalize();
+}
+
+// scenario_test.py sets COMMTASK_QUEUE_CAPCITY=128 and reads the warning.
+void misspelt_variable() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// scenario_test.py sets COMMTASK_IDLE=shared, which goes over the field.
+void good_variable() {
+    begin_mpi();
+    commtask_config config = COMMTASK_CONFIG_INIT;
+    config.idle = "reserved";
+    CHECK(commtask_init(&config) == COMMTASK_OK);
+    commtask_info info{};
+    info.struct_size = sizeof info;
+    CHECK(commtask_get_info(&info) == COMMTASK_OK);
+    CHECK(info.worker_is_reserved == 0);
+    CHECK(info.lanes == 1);
+    CHECK(info.thread_level >= MPI_THREAD_SERIALIZED);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// scenario_test.py sets COMMTASK_STATS=1 and reads the table.
+void stats() {
+    const int rank = begin_mpi();
+    int n_ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    static char out[1000];
+    static char in[1000];
+    for (int i = 0; i < 10; ++i) {
+        commtask_t receive = COMMTASK_NULL;
+        const commtask_op recv =
+            commtask_op_recv(in, 1000, MPI_CHAR, (rank + n_ranks - 1) % n_ranks, 0, MPI_COMM_WORLD);
+        CHECK(commtask_post(&recv, nullptr, &receive) == COMMTASK_OK);
+        const commtask_op send = commtask_op_send(out, 1000, MPI_CHAR, (rank + 1) % n_ranks, 0, MPI_COMM_WORLD);
+        CHECK(commtask_post(&send, nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
+    }
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+} // namespace commtask::test

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the scenario that the first argument names; see scenario.hpp. Every scenario ends MPI itself, or has a reason
+// not to.
+#include "scenario.hpp"
+
+#include <string_view>
+
+namespace commtask::test {
+namespace {
+
+struct scenario {
+    std::string_view name;
+    void (*run)();
+};
+
+constexpr scenario scenarios[] = {
+    {"before_mpi", before_mpi},
+    {"thread_level", thread_level},
+    {"init_twice", init_twice},
+    {"after_finalize", after_finalize},
+    {"bad_field", bad_field},
+    {"bad_variable", bad_variable},
+    {"misspelt_variable", misspelt_variable},
+    {"good_variable", good_variable},
+    {"stats", stats},
+    {"finalize_lists", finalize_lists},
+    {"finalize_unsignalled", finalize_unsignalled},
+    {"watchdog", watchdog},
+    {"forgotten_finalize", forgotten_finalize},
+    {"forgotten_finalize_with_tasks", forgotten_finalize_with_tasks},
+    {"leaves_early", leaves_early},
+    {"killed", killed},
+    {"fatal_handler", fatal_handler},
+    {"idle", idle},
+    {"idle_with_a_receive", idle_with_a_receive},
+    {"placement", placement},
+};
+
+} // namespace
+} // namespace commtask::test
+
+int main(int argc, char** argv) {
+    for (const auto& scenario : commtask::test::scenarios) {
+        if (argc != 2 || scenario.name != argv[1]) continue;
+        scenario.run();
+        return commtask::test::n_failed_checks == 0 ? 0 : 1;
+    }
+    std::fprintf(stderr, "usage: %s SCENARIO\n", argv[0]);
+    return 2;
+}

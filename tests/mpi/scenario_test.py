@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Starts one scenario (scenario.hpp) under the launcher and judges it from outside: how it ended, within which time, and
+# what it printed. EXPECTATIONS has one entry per scenario or per setting of one. "wait_for" texts must appear while the
+# program still runs: it reads its standard input until they have, so no test depends on a guess of time.
+import argparse
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+
+UNFINISHED = r"task(s)? unfinished, given up by commtask_finalize"
+AGE = r"\d+\.\d+\s+"
+WORKER = r"rank (\d+) worker (-?\d+) reserved (\d) compute ([\d,]+)"
+
+
+def distinct_or_shared(found, n_ranks):
+    """Every rank reports; no two have the same worker CPU."""
+    cpus = [int(match[1]) for match in found if int(match[1]) >= 0]
+    return len(found) == n_ranks and len(set(cpus)) == len(cpus)
+
+
+def all_without(found, n_ranks):
+    return len(found) == n_ranks and all(int(match[1]) == -1 for match in found)
+
+
+def all_reserved(found, n_ranks):
+    return len(found) == n_ranks and all(match[2] == "1" and int(match[1]) >= 0 for match in found)
+
+
+def on_first_given(found, n_ranks):
+    return len(found) == n_ranks and int(found[0][1]) == min(os.sched_getaffinity(0))
+
+
+def first_cpu():
+    return str(min(os.sched_getaffinity(0)))
+
+
+# environment; prints / never: patterns in what it printed; exits: "zero", "nonzero", "anyhow";
+# cpus: how many it takes to run.
+EXPECTATIONS = {
+    "before_mpi": {},
+    "thread_level": {},
+    "init_twice": {},
+    "after_finalize": {},
+    "bad_field": {},
+    "bad_variable": {"environment": {"COMMTASK_IDLE": "reservd"}, "never": [r"warning"]},
+    "misspelt_variable": {"environment": {"COMMTASK_QUEUE_CAPCITY": "128"},
+                          "prints": [r"COMMTASK_QUEUE_CAPCITY.*COMMTASK_QUEUE_CAPACITY"],
+                          "once": r"COMMTASK_QUEUE_CAPCITY"},
+    "good_variable": {"environment": {"COMMTASK_IDLE": "shared"}, "never": [r"COMMTASK_"]},
+    "stats": {"environment": {"COMMTASK_STATS": "1"}, "prints": [r"statistics of \d rank", r"send 10 \(", r"recv 10 \("]},
+    "finalize_lists": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
+                       "prints": [UNFINISHED,
+                                  AGE + r"recv of 1 MPI_INT from rank \d, tag 77, halo; in flight",
+                                  AGE + r"send of 1 MPI_INT to rank \d, tag 78, halo; after recv of 1 MPI_INT from rank \d, "
+                                  r"tag 77",
+                                  AGE + r"barrier, halo; .*place 2 .*place 1 has not come"]},
+    "finalize_unsignalled": {"prints": [UNFINISHED, AGE + r"barrier, MPI_COMM_WORLD; after an event with 1 signal missing"]},
+    "watchdog": {"environment": {"COMMTASK_STALL_S": "0.3"},
+                 "wait_for": [r"recv of 1 MPI_INT from rank 0, tag 77, MPI_COMM_WORLD; in flight"] * 2,
+                 "never": [UNFINISHED]},
+    "forgotten_finalize": {"prints": [r"MPI_Finalize.*commtask_finalize", r"rank 0 came to its end"],
+                           "never": [UNFINISHED]},
+    "forgotten_finalize_with_tasks": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
+                                      "prints": [r"MPI_Finalize.*commtask_finalize", UNFINISHED,
+                                                 r"recv of 1 MPI_INT from rank 0, tag 77", r"rank 0 came to its end"]},
+    "leaves_early": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
+                     "prints": [UNFINISHED, r"recv of 1 MPI_INT from rank 1, tag 77, MPI_COMM_WORLD; in flight",
+                                r"rank 0 came to its end"]},
+    # Launchers do not agree on the exit status of a job that lost a rank.
+    "killed": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "2"}, "prints": [r"the survivor came to its end"],
+               "exits": "anyhow"},
+    "fatal_handler": {"exits": "nonzero", "never": [r"the wrong call came back"]},
+    "idle": {},
+    "idle_with_a_receive": {},
+    "placement": {"match": distinct_or_shared},
+    "placement.none": {"environment": {"COMMTASK_CORE": "none"}, "match": all_without},
+    "placement.list": {"environment": {"COMMTASK_CORE": first_cpu}, "match": on_first_given, "cpus": 2},
+    "placement.shared": {"environment": {"COMMTASK_IDLE": "shared"}, "match": all_without},
+    "placement.reserved": {"environment": {"COMMTASK_IDLE": "reserved"}, "match": all_reserved, "cpus": 2},
+    "placement.crowded": {"match": all_without, "bind_to_one": True, "once": r"commtask: warning: .*core"},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--expect", required=True, choices=sorted(EXPECTATIONS))
+    parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("--limit", type=float, default=50, help="seconds")
+    parser.add_argument("command", nargs="+", help="-- launcher and its words, up to the rank count, and the program")
+    arguments = parser.parse_args()
+    expected = EXPECTATIONS[arguments.expect]
+    if len(os.sched_getaffinity(0)) < expected.get("cpus", 1):
+        print("needs more CPUs")
+        return 77
+    environment = dict(os.environ)
+    for name, value in expected.get("environment", {}).items():
+        environment[name] = value() if callable(value) else value
+
+    def bind():
+        if expected.get("bind_to_one"):
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+    begin = time.monotonic()
+    process = subprocess.Popen(arguments.command + [arguments.expect.split(".")[0]], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                               env=environment, preexec_fn=bind)
+    timed_out = threading.Event()
+
+    def end_it():
+        timed_out.set()
+        process.kill()
+
+    timer = threading.Timer(arguments.limit, end_it)
+    timer.start()
+    missing = list(expected.get("wait_for", []))
+    if not missing:
+        process.stdin.close()
+    printed = []
+    for line in process.stdout:
+        printed.append(line)
+        if missing and re.search(missing[0], line):
+            missing.pop(0)
+            if not missing:
+                process.stdin.write("go on\n")
+                process.stdin.close()
+    status = process.wait()
+    timer.cancel()
+    text = "".join(printed)
+
+    faults = []
+    if timed_out.is_set():
+        faults.append(f"did not end within {arguments.limit:.0f} s")
+    if status == 77:
+        print(text + "cannot run here")
+        return 77
+    exits = expected.get("exits", "zero")
+    if exits != "anyhow" and (status == 0) != (exits == "zero"):
+        faults.append(f"exit status {status}, expected {exits}")
+    if "CHECK FAILED" in text:
+        faults.append("a check failed")
+    faults += [f"printed nothing like '{pattern}' while it ran" for pattern in missing]
+    faults += [f"nothing like '{p}'" for p in expected.get("prints", []) if not re.search(p, text)]
+    faults += [f"'{p}' should not be there" for p in expected.get("never", []) if re.search(p, text)]
+    if "once" in expected and len(re.findall(expected["once"], text)) != 1:
+        faults.append(f"'{expected['once']}' should be there once")
+    if "match" in expected and not expected["match"](sorted(re.findall(WORKER, text)), arguments.ranks):
+        faults.append("the workers are not where the settings want them")
+    print(text)
+    print(f"{time.monotonic() - begin:.1f} s")
+    for fault in faults:
+        print("FAULT:", fault)
+    return 1 if faults else 0
+
+
+sys.exit(main())

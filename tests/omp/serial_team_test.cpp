@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Teams of one thread, thousands of times: libomp forgets a dependent there when the event was fulfilled before the
+// dependent was created, so taskwait and taskgroup return too early. Each run lets completions fall at random moments
+// before, between and after the creation of the dependents.
+#include "omp_fixture.hpp"
+
+#include <array>
+#include <cstdlib>
+
+namespace {
+
+using omp_test::compute;
+
+const auto* const library = testing::AddGlobalTestEnvironment(new omp_test::library);
+
+int repetitions() {
+    const char* text = std::getenv("COMMTASK_TEST_REPETITIONS");
+    return text != nullptr ? std::atoi(text) : 1000;
+}
+
+class SerialTeam : public omp_test::ring {
+protected:
+    static constexpr std::size_t max_pairs = 3;
+    omp_test::random_number random{12345};
+    int n_too_early = 0;
+
+    /// A wait that does not wait shows in the counts, not in the memory of a function that has returned.
+    std::array<int, max_pairs> cell{};
+    std::array<int, max_pairs> n_runs{};
+
+    std::size_t n_pairs = 0;
+
+    /// Pairs of a communication task and a dependent that may be created long after the communication has ended. Few of
+    /// them, since any that is still open hides that another was forgotten.
+    void create_pairs() {
+        n_runs.fill(0);
+        n_pairs = 1 + static_cast<std::size_t>(random.below(max_pairs));
+        for (std::size_t i = 0; i < n_pairs; ++i) {
+            int* data = &cell[i];
+            int* runs = &n_runs[i];
+            COMM_TASK(noop(comm), out(data));
+            compute(random.below(20000));
+#pragma omp task depend(inout : *data) firstprivate(runs)
+            ++*runs;
+            if (random.below(2) == 0) {
+                COMM_TASK(noop(comm), inout(data));
+#pragma omp task depend(in : *data) firstprivate(runs)
+                *runs += 0;
+            }
+        }
+    }
+    void count_misses() {
+        for (std::size_t i = 0; i < n_pairs; ++i) n_too_early += n_runs[i] != 1;
+    }
+};
+
+TEST_F(SerialTeam, WaitsForEveryDependentInTaskwait) {
+    for (int run = 0; run < repetitions(); ++run) {
+#pragma omp parallel num_threads(1)
+        {
+            create_pairs();
+#pragma omp taskwait
+            count_misses();
+        }
+    }
+    EXPECT_EQ(n_too_early, 0);
+}
+
+TEST_F(SerialTeam, WaitsForEveryDependentInTaskgroup) {
+    for (int run = 0; run < repetitions(); ++run) {
+#pragma omp parallel num_threads(1)
+        {
+#pragma omp taskgroup
+            create_pairs();
+            count_misses();
+        }
+    }
+    EXPECT_EQ(n_too_early, 0);
+}
+
+TEST_F(SerialTeam, WaitsForEveryDependentOutsideOfParallelRegions) {
+    if (omp_test::tasks_need_a_region()) GTEST_SKIP() << "Archer cannot follow tasks outside of parallel regions";
+    for (int run = 0; run < repetitions(); ++run) {
+        create_pairs();
+#pragma omp taskwait
+        count_misses();
+    }
+    EXPECT_EQ(n_too_early, 0);
+}
+
+TEST_F(SerialTeam, WaitsForEveryDependentAtTheEndOfTheRegion) {
+    for (int run = 0; run < repetitions(); ++run) {
+#pragma omp parallel num_threads(1)
+        create_pairs();
+        count_misses();
+    }
+    EXPECT_EQ(n_too_early, 0);
+}
+
+TEST_F(SerialTeam, WaitsInDependentsThatCreateAndWaitThemselves) {
+    for (int run = 0; run < repetitions() / 4; ++run) {
+        int outer = 0;
+        int n_outer = 0;
+#pragma omp parallel num_threads(1)
+        {
+            COMM_TASK(noop(comm), out(&outer));
+            compute(random.below(20000));
+#pragma omp task depend(inout : outer) shared(n_outer)
+            {
+                create_pairs();
+#pragma omp taskwait
+                count_misses();
+                ++n_outer;
+            }
+            COMM_TASK(noop(comm), inout(&outer));
+            compute(random.below(20000));
+#pragma omp task depend(in : outer) shared(n_outer)
+            ++n_outer;
+#pragma omp taskwait
+            n_too_early += n_outer != 2;
+        }
+    }
+    EXPECT_EQ(n_too_early, 0);
+}
+
+// The receive, what uses it, and only then the send that it waits for: a team of one thread that waited in the
+// receive, or in front of its dependent, would wait for ever.
+TEST_F(SerialTeam, ReceivesFromItselfBeforeItSends) {
+    for (int run = 0; run < repetitions(); ++run) {
+        int in = -1;
+        int seen = -1;
+        int value = run;
+#pragma omp parallel num_threads(1)
+        {
+            COMM_TASK(recv(&in, 1, MPI_INT, left, 3, comm), out(&in));
+#pragma omp task depend(in : in) shared(in, seen)
+            seen = in;
+            compute(random.below(2000));
+            COMM_TASK(send(&value, 1, MPI_INT, right, 3, comm), in(&value));
+#pragma omp taskwait
+            n_too_early += seen != run;
+        }
+    }
+    EXPECT_EQ(n_too_early, 0);
+}
+
+} // namespace

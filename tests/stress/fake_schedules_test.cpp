@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The progress logic under real threads without MPI: a worker of each kind drives a lane whose transport ends, refuses
+// and keeps operations at random, while threads post random graphs, cancel, signal events and wait. Without MPI the
+// sanitizers see every access, and thousands of rounds take seconds.
+#include "lane.hpp"
+#include "task_pool.hpp"
+#include "worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+/// Ends what was started after a random number of polls; one in sixteen fails, some end at once.
+class random_transport final : public transport {
+public:
+    [[nodiscard]] start_result start(task& which) noexcept override {
+        const auto draw = random_() % 16;
+        if (draw == 0) {
+            which.result.error = 7;
+            return start_result::failed;
+        }
+        if (draw < 5) return start_result::completed;
+        flying_.push_back({&which, draw < 8 ? 100U : draw - 8, false});
+        n_in_flight_ = flying_.size();
+        return start_result::started;
+    }
+    void poll(completion_sink& sink) noexcept override {
+        std::vector<flight> landed;
+        for (std::size_t i = 0; i < flying_.size();) {
+            if (flying_[i].polls_left-- > 0) {
+                ++i;
+                continue;
+            }
+            landed.push_back(flying_[i]);
+            flying_[i] = flying_.back();
+            flying_.pop_back();
+        }
+        n_in_flight_ = flying_.size();
+        for (const flight& each : landed) {
+            each.which->result.error = random_() % 16 == 0 ? 7 : 0;
+            each.which->result.is_canceled = each.is_withdrawn;
+            sink.ended(*each.which);
+        }
+    }
+    void withdraw(task& which) noexcept override {
+        for (flight& each : flying_) {
+            if (each.which != &which) continue;
+            each.polls_left = 0;
+            each.is_withdrawn = true;
+        }
+    }
+    void abandon(task& which) noexcept override {
+        std::erase_if(flying_, [&](const flight& each) { return each.which == &which; });
+        n_in_flight_ = flying_.size();
+    }
+    void clean_up(task& /*which*/) noexcept override {}
+    [[nodiscard]] std::string describe(const task& /*which*/) const override { return "a task"; }
+
+private:
+    struct flight {
+        task* which;
+        std::size_t polls_left;
+        bool is_withdrawn;
+    };
+    std::minstd_rand random_{12345};
+    std::vector<flight> flying_;
+};
+
+/// What the C interface does around a lane, as far as this test needs it.
+class poster {
+public:
+    poster(lane& served, comm_queue& queue, std::atomic<long>& n_called, unsigned seed)
+        : lane_(served), queue_(queue), n_called_(n_called), random_(seed) {}
+    poster(const poster&) = delete;
+    poster& operator=(const poster&) = delete;
+    ~poster() {
+        for (task* each : held_) task_pool::drop(each);
+    }
+
+    void post_one() {
+        std::vector<task*> after;
+        for (auto i = random_() % 4; i > 0 && !held_.empty(); --i) after.push_back(held_[random_() % held_.size()]);
+        if (random_() % 4 == 0) after.push_back(an_event());
+        task& made = *task_pool::acquire();
+        made.op = {};
+        made.op.kind = COMMTASK_OP_SEND;
+        const std::uint32_t flags = random_() % 4 == 0 ? COMMTASK_RUN_AFTER_FAILURE : 0U;
+        made.op.reserved = static_cast<int>(flag_has_extras | flags);
+        made.queue = &queue_;
+        made.marks.store(0, std::memory_order_relaxed);
+        made.life.begin(2);
+        made.result = {};
+        made.successors.store(nullptr, std::memory_order_relaxed);
+        const auto count = static_cast<std::uint32_t>(after.size());
+        if (count > made.edge_capacity) {
+            made.predecessors = std::make_unique<task*[]>(count);
+            made.edges = std::make_unique<edge[]>(count);
+            made.edge_capacity = count;
+        }
+        for (std::uint32_t i = 0; i < count; ++i) {
+            after[i]->life.take_reference();
+            made.predecessors[i] = after[i];
+            made.edges[i] = {};
+        }
+        made.waiting_for.store(count == 0 ? 0 : count + 1, std::memory_order_relaxed);
+        const std::uint64_t ticket = random_() % 3 == 0 ? queue_.orders[0].take_ticket() : 0;
+        made.extras = {[](const commtask_status*, void* counter) {
+                           static_cast<std::atomic<long>*>(counter)->fetch_add(1, std::memory_order_relaxed);
+                       },
+                       &n_called_,
+                       nullptr,
+                       ticket,
+                       0,
+                       count};
+        lane_.post(made);
+        ++n_posted;
+        held_.push_back(&made);
+        if (random_() % 8 == 0) lane_.cancel(*held_[random_() % held_.size()]);
+        if (random_() % 3 == 0) signal_one();
+        if (held_.size() > 32) forget_one();
+    }
+
+    void signal_all() {
+        while (!events_.empty()) signal_one();
+    }
+
+    /// Waits for all that is held.
+    void settle(const waiting_policy& policy) {
+        signal_all();
+        for (task* each : held_) {
+            static_cast<void>(
+                wait_in_library(lane_, policy, -1, [&] { return each->life.state() != task_state::open; }));
+        }
+    }
+
+    long n_posted = 0;
+
+private:
+    task* an_event() {
+        if (!events_.empty() && random_() % 2 == 0) return events_.back();
+        task& event = *task_pool::acquire();
+        event.op = {};
+        event.op.reserved = static_cast<int>(flag_is_event);
+        event.queue = nullptr;
+        event.marks.store(0, std::memory_order_relaxed);
+        event.life.begin(2);
+        event.result = {};
+        event.waiting_for.store(1, std::memory_order_relaxed);
+        event.successors.store(nullptr, std::memory_order_release);
+        events_.push_back(&event);
+        return &event;
+    }
+    void signal_one() {
+        if (events_.empty()) return;
+        task& event = *events_.front();
+        events_.pop_front();
+        event.waiting_for.store(0, std::memory_order_release);
+        graph::finish(event, task_state::completed, 1,
+                      [](task& successor) { successor.queue->owner->released(successor); });
+        task_pool::drop(&event);
+    }
+    void forget_one() {
+        std::swap(held_[random_() % held_.size()], held_.back());
+        task_pool::drop(held_.back());
+        held_.pop_back();
+    }
+
+    lane& lane_;
+    comm_queue& queue_;
+    std::atomic<long>& n_called_;
+    std::minstd_rand random_;
+    std::vector<task*> held_;
+    std::deque<task*> events_;
+};
+
+struct setting {
+    const char* name;
+    bool is_reserved;
+    std::size_t capacity;
+    bool has_heavy_barrier;
+};
+
+class FakeSchedules : public testing::TestWithParam<setting> {};
+
+TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
+    constexpr int n_threads = 3;
+    constexpr int n_rounds = 8;
+    constexpr int n_tasks = 400;
+    for (unsigned round = 0; round < n_rounds; ++round) {
+        random_transport carrier;
+        lane_settings of_lane;
+        of_lane.queue_capacity = GetParam().capacity;
+        of_lane.has_heavy_barrier = GetParam().has_heavy_barrier && register_heavy_barrier();
+        lane served{carrier, of_lane};
+        comm_queue queue{MPI_Comm{}, served};
+        worker_settings plan;
+        plan.is_reserved = GetParam().is_reserved;
+        plan.spin_ns = 2'000;
+        plan.nap_max_ns = 50'000;
+        const waiting_policy policy{plan.is_reserved, 1'000};
+        std::atomic<long> n_called{0};
+        std::atomic<long> n_posted{0};
+        {
+            worker driver{served, plan};
+            std::array<std::thread, n_threads> threads;
+            for (unsigned t = 0; t < n_threads; ++t) {
+                threads[t] = std::thread{[&, t] {
+                    poster mine{served, queue, n_called, 1 + 100 * round + t};
+                    for (int i = 0; i < n_tasks; ++i) mine.post_one();
+                    mine.settle(policy);
+                    n_posted += mine.n_posted;
+                }};
+            }
+            for (std::thread& each : threads) each.join();
+            static_cast<void>(wait_in_library(served, policy, -1, [&] { return n_called == n_posted; }));
+        }
+        EXPECT_EQ(n_called, n_posted);
+        EXPECT_EQ(served.unfinished_table("left over"), "");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, FakeSchedules,
+                         testing::Values(setting{"reserved", true, 64, false}, setting{"shared", false, 64, false},
+                                         setting{"reserved_heavy", true, 1024, true},
+                                         setting{"shared_heavy", false, 8, true}),
+                         [](const auto& parameter) { return std::string{parameter.param.name}; });
+
+} // namespace
+} // namespace commtask::detail

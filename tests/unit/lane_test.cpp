@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The progress logic over a fake transport: dependences, failure, cancellation and program order, in every order of
+// events that can be written down. One thread plays both sides, so each case is the same at every run.
+#include "fake_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace commtask::detail::testing {
+namespace {
+
+using tasks = std::vector<task*>;
+
+task_state state_of(const task& which) { return which.life.state(); }
+
+TEST(Lane, StartsIndependentTasksInTheOrderOfTheirPosts) {
+    lane_bench bench;
+    task& first = bench.post();
+    task& second = bench.post();
+    bench.run();
+    EXPECT_EQ(bench.carrier().take_started(), (tasks{&first, &second}));
+    bench.complete(second);
+    EXPECT_EQ(state_of(first), task_state::open);
+    EXPECT_EQ(state_of(second), task_state::completed);
+    bench.complete(first);
+}
+
+TEST(Lane, StartsASuccessorOnlyAfterItsLastPredecessorInEveryOrder) {
+    std::array<std::size_t, 3> order{0, 1, 2};
+    do {
+        lane_bench bench;
+        const tasks halos{&bench.post(), &bench.post(), &bench.post()};
+        task& send = bench.post({.after = halos});
+        bench.run();
+        EXPECT_EQ(bench.carrier().take_started(), halos);
+        bench.complete(*halos[order[0]]);
+        bench.complete(*halos[order[1]]);
+        EXPECT_TRUE(bench.carrier().take_started().empty());
+        bench.complete(*halos[order[2]]);
+        EXPECT_EQ(bench.carrier().take_started(), tasks{&send});
+        bench.complete(send);
+    } while (std::ranges::next_permutation(order).found);
+}
+
+TEST(Lane, StartsASuccessorOfATaskThatEndedBeforeItWasPosted) {
+    lane_bench bench;
+    task& early = bench.post({.tag = fake_transport::completes_at_once});
+    bench.run();
+    task& late = bench.post({.after = {&early}, .tag = fake_transport::completes_at_once});
+    bench.run();
+    EXPECT_EQ(state_of(late), task_state::completed);
+}
+
+TEST(Lane, NeverStartsTheSuccessorsOfAFailedOperation) {
+    lane_bench bench;
+    task& failing = bench.post();
+    task& unrelated = bench.post();
+    task& child = bench.post({.after = {&failing}});
+    task& grandchild = bench.post({.after = {&child, &unrelated}});
+    bench.run();
+    static_cast<void>(bench.carrier().take_started());
+    bench.complete(failing, {.error = 7});
+    bench.complete(unrelated);
+    EXPECT_TRUE(bench.carrier().take_started().empty());
+    EXPECT_EQ(state_of(failing), task_state::failed);
+    EXPECT_EQ(state_of(child), task_state::canceled);
+    EXPECT_EQ(state_of(grandchild), task_state::canceled);
+    EXPECT_EQ(state_of(unrelated), task_state::completed);
+}
+
+TEST(Lane, CancelsASuccessorPostedAfterTheFailure) {
+    lane_bench bench;
+    task& failing = bench.post({.tag = fake_transport::is_refused});
+    bench.run();
+    EXPECT_EQ(state_of(failing), task_state::failed);
+    task& late = bench.post({.after = {&failing}});
+    bench.run();
+    EXPECT_EQ(state_of(late), task_state::canceled);
+}
+
+TEST(Lane, RunsASuccessorAfterAFailureWhereItWasAskedTo) {
+    lane_bench bench;
+    task& failing = bench.post({.tag = fake_transport::is_refused});
+    task& brave = bench.post(
+        {.after = {&failing}, .flags = COMMTASK_RUN_AFTER_FAILURE, .tag = fake_transport::completes_at_once});
+    bench.run();
+    EXPECT_EQ(state_of(brave), task_state::completed);
+}
+
+TEST(Lane, EndsAChainOfAHundredThousandWithoutRecursion) {
+    lane_bench bench{128};
+    for (const int first_tag : {fake_transport::completes_at_once, fake_transport::is_refused}) {
+        task* last = &bench.post({.tag = 1});
+        task* const first = last;
+        bench.run();
+        for (int i = 0; i < 100'000; ++i) {
+            last = &bench.post({.after = {last}, .tag = fake_transport::completes_at_once});
+            if (i % 64 == 0) bench.run();
+        }
+        bench.run();
+        bench.complete(*first, {.error = first_tag == fake_transport::is_refused ? 1 : 0});
+        EXPECT_EQ(state_of(*last),
+                  first_tag == fake_transport::is_refused ? task_state::canceled : task_state::completed);
+    }
+}
+
+TEST(Lane, HoldsOrderedTasksUntilTheirTurnInEveryOrderOfReadiness) {
+    std::array<std::size_t, 4> order{0, 1, 2, 3};
+    do {
+        lane_bench bench;
+        tasks events;
+        tasks ordered;
+        for (int i = 0; i < 4; ++i) {
+            events.push_back(&bench.make_event());
+            ordered.push_back(&bench.post(
+                {.after = {events.back()}, .ticket = bench.take_ticket(), .tag = fake_transport::completes_at_once}));
+        }
+        bench.run();
+        for (const std::size_t i : order) {
+            lane_bench::signal(*events[i]);
+            bench.run();
+        }
+        EXPECT_EQ(bench.carrier().take_started(), ordered);
+    } while (std::ranges::next_permutation(order).found);
+}
+
+TEST(Lane, LetsMessagesPassACollectiveThatIsNotReady) {
+    lane_bench bench;
+    task& event = bench.make_event();
+    task& collective = bench.post(
+        {.after = {&event}, .ticket = bench.take_ticket(order_class::collectives), .order = order_class::collectives});
+    task& ordered_message = bench.post({.ticket = bench.take_ticket()});
+    task& message = bench.post();
+    bench.run();
+    EXPECT_EQ(bench.carrier().take_started(), (tasks{&ordered_message, &message}));
+    lane_bench::signal(event);
+    bench.run();
+    EXPECT_EQ(bench.carrier().take_started(), tasks{&collective});
+    for (task* started : {&collective, &ordered_message, &message}) bench.complete(*started);
+}
+
+TEST(Lane, GivesThePlaceOfACanceledOrderedTaskToTheNext) {
+    lane_bench bench;
+    task& failing = bench.post();
+    task& doomed = bench.post({.after = {&failing}, .ticket = bench.take_ticket()});
+    task& next = bench.post({.ticket = bench.take_ticket(), .tag = fake_transport::completes_at_once});
+    bench.run();
+    EXPECT_EQ(state_of(next), task_state::open);
+    bench.complete(failing, {.error = 1});
+    EXPECT_EQ(state_of(doomed), task_state::canceled);
+    EXPECT_EQ(state_of(next), task_state::completed);
+}
+
+TEST(Lane, HoldsOrderedTasksWhileAnEarlierTicketIsOut) {
+    lane_bench bench;
+    const std::uint64_t early = bench.take_ticket();
+    task& late = bench.post({.ticket = bench.take_ticket(), .tag = fake_transport::completes_at_once});
+    bench.run();
+    EXPECT_EQ(state_of(late), task_state::open);
+    EXPECT_NE(bench.the_lane().unfinished_table("in a test").find("place 1 has not come"), std::string::npos);
+    bench.post({.ticket = early, .tag = fake_transport::completes_at_once});
+    bench.run();
+    EXPECT_EQ(state_of(late), task_state::completed);
+}
+
+TEST(Lane, CancelsAWaitingTaskAtOnceAndSurvivesItsPredecessors) {
+    lane_bench bench;
+    task& predecessor = bench.post();
+    task& waiting = bench.post({.after = {&predecessor}});
+    task& follower = bench.post({.after = {&waiting}});
+    bench.run();
+    bench.the_lane().cancel(waiting);
+    bench.run();
+    EXPECT_EQ(state_of(waiting), task_state::canceled);
+    EXPECT_EQ(state_of(follower), task_state::canceled);
+    bench.complete(predecessor);
+    EXPECT_EQ(state_of(predecessor), task_state::completed);
+}
+
+TEST(Lane, CancelsATaskThatItHasNotSeenYet) {
+    lane_bench bench;
+    task& unseen = bench.make();
+    bench.the_lane().cancel(unseen);
+    bench.the_lane().post(unseen);
+    bench.run();
+    EXPECT_EQ(state_of(unseen), task_state::canceled);
+    EXPECT_TRUE(bench.carrier().take_started().empty());
+}
+
+TEST(Lane, WithdrawsAStartedTaskOnce) {
+    lane_bench bench;
+    task& started = bench.post();
+    bench.run();
+    bench.the_lane().cancel(started);
+    bench.run();
+    EXPECT_EQ(state_of(started), task_state::canceled);
+    EXPECT_EQ(bench.carrier().cleaned(), tasks{&started});
+}
+
+TEST(Lane, CallsBackBeforeTheStateIsFinal) {
+    lane_bench bench;
+    struct seen {
+        task* which = nullptr;
+        task_state state = task_state::given_up;
+        int calls = 0;
+    } seen;
+    const commtask_callback look = [](const commtask_status* status, void* argument) {
+        auto& noted = *static_cast<struct seen*>(argument);
+        EXPECT_EQ(status->state, COMMTASK_STATE_COMPLETED);
+        noted.state = noted.which->life.state();
+        ++noted.calls;
+    };
+    task& which = bench.make({.tag = fake_transport::completes_at_once, .callback = look, .argument = &seen});
+    seen.which = &which;
+    bench.the_lane().post(which);
+    bench.run();
+    EXPECT_EQ(seen.state, task_state::open);
+    EXPECT_EQ(seen.calls, 1);
+    EXPECT_EQ(state_of(which), task_state::completed);
+}
+
+TEST(Lane, DoesNotLetItsWorkerSleepBeforeItHasSaidThatNothingIsLeft) {
+    lane_bench bench;
+    bench.post({.tag = fake_transport::completes_at_once});
+    bench.run();
+    EXPECT_FALSE(bench.the_lane().has_arrivals());
+    bench.the_lane().watch_drain(); // between the worker's last pass and its sleep
+    EXPECT_TRUE(bench.the_lane().has_arrivals());
+    bench.run();
+    EXPECT_FALSE(bench.the_lane().has_arrivals());
+    EXPECT_TRUE(bench.the_lane().was_drained());
+}
+
+TEST(Lane, TakesPostsFromACallbackEvenThroughAFullInbox) {
+    lane_bench bench{64};
+    struct posting {
+        lane_bench* bench;
+        tasks posted{};
+    } posting{&bench};
+    const commtask_callback post_many = [](const commtask_status*, void* argument) {
+        auto& job = *static_cast<struct posting*>(argument);
+        for (int i = 0; i < 1000; ++i) {
+            job.posted.push_back(&job.bench->post({.tag = fake_transport::completes_at_once}));
+        }
+    };
+    bench.post({.tag = fake_transport::completes_at_once, .callback = post_many, .argument = &posting});
+    bench.run();
+    tasks started = bench.carrier().take_started();
+    started.erase(started.begin());
+    EXPECT_EQ(started, posting.posted);
+    bench.the_lane().watch_drain();
+    bench.run();
+    EXPECT_TRUE(bench.the_lane().was_drained());
+}
+
+TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
+    lane_bench bench;
+    task& event = bench.make_event();
+    task& flying = bench.post({.tag = 11});
+    task& waiting = bench.post({.after = {&event}, .tag = 12});
+    task& behind = bench.post({.after = {&flying}, .tag = 13});
+    bench.run();
+    const std::string table = bench.the_lane().unfinished_table("in a test");
+    EXPECT_NE(table.find("3 tasks unfinished"), std::string::npos) << table;
+    EXPECT_NE(table.find("task 11; in flight"), std::string::npos) << table;
+    EXPECT_NE(table.find("task 12; after an event with 1 signal missing"), std::string::npos) << table;
+    EXPECT_NE(table.find("task 13; after task 11"), std::string::npos) << table;
+    bench.the_lane().give_up_all();
+    for (const task* lost : {&flying, &waiting, &behind}) EXPECT_EQ(state_of(*lost), task_state::given_up);
+    EXPECT_EQ(bench.the_lane().unfinished_table("in a test"), "");
+}
+
+} // namespace
+} // namespace commtask::detail::testing

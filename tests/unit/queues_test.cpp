@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ways into a lane, with real threads: nothing is lost, nothing comes twice, and what one thread posts stays in its
+// order, over many laps of a small ring and with a taker that sleeps.
+#include "bell.hpp"
+#include "comm_order.hpp"
+#include "handoff.hpp"
+#include "inbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+struct item {
+    int poster = 0;
+    int number = 0;
+    item* next_handed = nullptr;
+};
+
+class Inbox : public ::testing::TestWithParam<bool> {
+protected:
+    /// Whether the first poster is favoured; without the barrier there is no such thing.
+    static bool favours() { return GetParam() && register_heavy_barrier(); }
+};
+
+TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
+    constexpr int n_posters = 3;
+    constexpr int n_items = 20'000;
+    inbox<item> box{64, favours()};
+    std::array<std::vector<item>, n_posters> items;
+    std::vector<std::thread> posters;
+    for (int poster = 0; poster < n_posters; ++poster) {
+        auto& mine = items[static_cast<std::size_t>(poster)];
+        for (int i = 0; i < n_items; ++i) mine.push_back({poster, i});
+        posters.emplace_back([&box, &mine] {
+            for (item& one : mine) box.put(&one);
+        });
+    }
+    std::array<int, n_posters> next{};
+    for (int taken = 0; taken < n_posters * n_items;) {
+        item* const one = box.take();
+        if (one == nullptr) {
+            box.give_back_all();
+            std::this_thread::yield();
+            continue;
+        }
+        EXPECT_EQ(one->number, next[static_cast<std::size_t>(one->poster)]++);
+        ++taken;
+    }
+    for (std::thread& poster : posters) poster.join();
+    EXPECT_EQ(box.take(), nullptr);
+    EXPECT_FALSE(box.has_more());
+}
+
+TEST_P(Inbox, RefusesATryWhenFullAndTakesItWhenThereIsRoom) {
+    inbox<item> box{64, favours()};
+    std::vector<item> items(65);
+    for (std::size_t i = 0; i < 64; ++i) ASSERT_TRUE(box.try_put(&items[i]));
+    EXPECT_FALSE(box.try_put(&items[64]));
+    for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(box.take(), &items[i]);
+    EXPECT_TRUE(box.try_put(&items[64]));
+    EXPECT_EQ(box.take(), &items[64]);
+}
+
+TEST_P(Inbox, LosesNothingWhenASecondThreadEndsTheFavour) {
+    for (int round = 0; round < 300; ++round) {
+        inbox<item> box{64, favours()};
+        std::array<std::array<item, 20>, 2> items{};
+        std::atomic<int> n_ready{0};
+        std::vector<std::thread> posters;
+        for (auto& mine : items) {
+            posters.emplace_back([&] {
+                n_ready.fetch_add(1);
+                while (n_ready.load() < 2) std::this_thread::yield();
+                for (item& one : mine) box.put(&one);
+            });
+        }
+        for (std::thread& poster : posters) poster.join();
+        std::array<std::size_t, 2> next{};
+        for (int i = 0; i < 40; ++i) {
+            const item* const one = box.take();
+            ASSERT_NE(one, nullptr);
+            const std::size_t whose = one >= items[1].data() && one < items[1].data() + items[1].size() ? 1 : 0;
+            EXPECT_EQ(one, &items[whose][next[whose]++]);
+        }
+        EXPECT_EQ(box.take(), nullptr);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutFavour, Inbox, ::testing::Bool());
+
+TEST(Handoff, GivesEverythingBackInOrder) {
+    handoff<item> stack;
+    std::vector<item> items(10);
+    for (item& one : items) stack.give(&one);
+    item* taken = stack.take_all();
+    for (item& one : items) {
+        ASSERT_EQ(taken, &one);
+        taken = taken->next_handed;
+    }
+    EXPECT_EQ(taken, nullptr);
+    EXPECT_TRUE(stack.is_empty());
+}
+
+TEST(Bell, LosesNoRingOverManySleeps) {
+    const bool has_heavy_barrier = register_heavy_barrier();
+    for (const bool uses_heavy_barrier : {has_heavy_barrier, false}) {
+        bell wake_up{uses_heavy_barrier};
+        inbox<item> box{64};
+        constexpr int n_items = 5'000;
+        std::vector<item> items(n_items);
+        std::thread sleeper{[&] {
+            for (int taken = 0; taken < n_items;) {
+                if (box.take() != nullptr) {
+                    ++taken;
+                } else {
+                    box.give_back_all();
+                    wake_up.sleep(-1, [&] { return box.has_more(); }); // a lost ring hangs here
+                }
+            }
+        }};
+        for (item& one : items) {
+            box.put(&one);
+            wake_up.ring();
+        }
+        sleeper.join();
+    }
+}
+
+TEST(WaitingRoom, LosesNoAnnouncement) {
+    waiting_room room{register_heavy_barrier()};
+    std::atomic<int> round{0};
+    constexpr int n_rounds = 5'000;
+    std::thread waiter{[&] {
+        for (int i = 1; i <= n_rounds; ++i) {
+            while (round.load() < i) {
+                room.wait(-1, [&] { return round.load() >= i; }); // a lost announcement hangs here
+            }
+        }
+    }};
+    for (int i = 1; i <= n_rounds; ++i) {
+        round.store(i);
+        room.announce();
+    }
+    waiter.join();
+}
+
+TEST(CommOrder, IssuesInTicketOrderWhateverTheOrderOfArrival) {
+    comm_order order;
+    std::vector<task*> issued;
+    std::array<task*, 40> slots{};
+    for (auto& slot : slots) {
+        slot = reinterpret_cast<task*>(&slot); // never looked at, only told apart
+        static_cast<void>(order.take_ticket());
+    }
+    const auto collect = [&](task& one) { issued.push_back(&one); };
+    for (std::uint64_t ticket = 40; ticket > 1; --ticket) {
+        order.arrive(ticket, ticket % 7 == 0 ? nullptr : slots[ticket - 1]);
+        order.issue_in_order(collect);
+        EXPECT_TRUE(issued.empty());
+    }
+    order.arrive(1, slots[0]);
+    order.issue_in_order(collect);
+    std::vector<task*> expected;
+    for (std::uint64_t ticket = 1; ticket <= 40; ++ticket) {
+        if (ticket % 7 != 0) expected.push_back(slots[ticket - 1]);
+    }
+    EXPECT_EQ(issued, expected);
+    EXPECT_EQ(order.expected(), 41U);
+    EXPECT_EQ(order.held(), 0U);
+}
+
+} // namespace
+} // namespace commtask::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks functions up in the MPI library that the process runs with. That can be newer than the one the library was
+// compiled against, so both are worth knowing: a function that is there but was not at compile time is not used.
+#include "info.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+
+namespace commtask::info {
+
+namespace {
+
+struct feature {
+    const char* what;
+    const char* function;
+};
+
+constexpr std::array features{
+    feature{"large counts", "MPI_Send_c"},
+    feature{"partitioned communication", "MPI_Psend_init"},
+    feature{"persistent collectives", "MPI_Allreduce_init"},
+    feature{"sessions", "MPI_Session_init"},
+    feature{"standard ABI", "MPI_Abi_get_version"},
+    feature{"streams", "MPIX_Stream_create"},
+    feature{"progress of one stream", "MPIX_Stream_progress"},
+    feature{"completion without progress", "MPIX_Request_is_complete"},
+    feature{"hooks in progress", "MPIX_Async_start"},
+    feature{"progress thread of the MPI", "MPIX_Start_progress_thread"},
+};
+
+std::string library_version() {
+    std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+    int length = 0;
+    if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "unknown";
+    text.resize(static_cast<std::size_t>(length));
+    text.resize(std::min(text.size(), text.find('\n')));
+    for (char& c : text)
+        if (c == '\t') c = ' ';
+    return text;
+}
+
+const char* thread_level_name(int level) {
+    switch (level) {
+    case MPI_THREAD_SINGLE: return "single";
+    case MPI_THREAD_FUNNELED: return "funneled";
+    case MPI_THREAD_SERIALIZED: return "serialized";
+    case MPI_THREAD_MULTIPLE: return "multiple";
+    default: return "unknown";
+    }
+}
+
+} // namespace
+
+nlohmann::json mpi_features(int thread_level) {
+    int version = 0;
+    int subversion = 0;
+    MPI_Get_version(&version, &subversion);
+    nlohmann::json list = nlohmann::json::array();
+    for (const feature& one : features)
+        list.push_back({{"feature", one.what},
+                        {"function", one.function},
+                        {"is_there", dlsym(RTLD_DEFAULT, one.function) != nullptr}});
+    return {{"library", library_version()},
+            {"standard", std::to_string(version) + "." + std::to_string(subversion)},
+            {"compiled_against_standard", std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION)},
+            {"thread_level", thread_level_name(thread_level)},
+            {"features", list}};
+}
+
+} // namespace commtask::info

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The house rules that a script can check, so that reviewers need not. Each rule is one function from a file to the
+# places where it is broken; the rules for C and C++ are in lint_cpp.py. A line that must break a rule says so in place:
+#     lint-allow(rule): the reason
+# on the line itself or on the line before. Rules that need judgement stay with the readers.
+"""usage: tools/lint.py [--fix] [--no-format] [--list] [FILE...]   (default: every file that git would track)"""
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import lint_cpp
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_LINES = 500
+WHY_LINES = range(2, 7)
+
+CPP = (".c", ".h", ".cpp", ".hpp", ".cc", ".h.in")
+HASH = (".py", ".sh", ".cmake", ".cmake.in", ".pc.in", ".supp", ".yml", ".yaml", ".map")
+HASH_NAMES = ("CMakeLists.txt", ".clang-format", ".clang-tidy", "Doxyfile")
+ALLOW = re.compile(r"lint-allow\(([\w-]+)\): \w")
+
+
+class SourceFile:
+    """A file under the rules: its path from the root, its text, and what kind of file it is."""
+
+    def __init__(self, path, text):
+        self.path = str(path)
+        self.text = text
+        self.lines = text.split("\n")
+        if self.lines and self.lines[-1] == "":
+            self.lines.pop()
+        self.name = pathlib.PurePosixPath(self.path).name
+        self.is_cpp = self.name.endswith(CPP)
+        self.is_script = bool(self.lines) and self.lines[0].startswith("#!")
+        self.is_hash = self.name.endswith(HASH) or self.name in HASH_NAMES or self.is_script
+        self.is_map = self.name.endswith(".map")
+        self.is_code = self.is_cpp or self.is_hash
+        self.is_markdown = self.name.endswith(".md")
+
+    def allows(self, rule, line):
+        """Whether line (from 1) or the one before it carries lint-allow for this rule."""
+        for number in (line, line - 1):
+            if 1 <= number <= len(self.lines) and rule in ALLOW.findall(self.lines[number - 1]):
+                return True
+        return False
+
+
+def check_spdx(file):
+    """Code begins with the SPDX line (after the interpreter line, if there is one)."""
+    if not file.is_code:
+        return
+    first = 1 if file.is_script else 0
+    if len(file.lines) <= first or "SPDX-License-Identifier: Apache-2.0" not in file.lines[first]:
+        yield first + 1, "the SPDX line is missing: 'SPDX-License-Identifier: Apache-2.0'"
+
+
+def check_why(file):
+    """After the SPDX line a paragraph of two to six comment lines says why the file exists."""
+    if not file.is_code:
+        return
+    marks = ("//", "*", "/*") if file.is_cpp else ("#", "*", "/*")
+    after = 2 if file.is_script else 1
+    count = 0
+    for line in file.lines[after:]:
+        text = line.strip()
+        if not text.startswith(marks) or text.startswith(("#include", "#pragma", "#ifndef", "#define")):
+            break
+        if text.strip("/*# !<"):
+            count += 1
+        elif count:
+            break  # a blank comment line ends the first paragraph; what follows is free
+    if count not in WHY_LINES:
+        yield after + 1, (f"{count} comment lines say why this file exists and what it trades off; "
+                          f"{WHY_LINES[0]} to {WHY_LINES[-1]} are asked for, right after the SPDX line")
+
+
+def check_length(file):
+    """One idea a file: at most 500 lines."""
+    if (file.is_code or file.is_markdown) and len(file.lines) > MAX_LINES:
+        yield MAX_LINES + 1, f"{len(file.lines)} lines; at most {MAX_LINES}: split it by idea"
+
+
+def check_unfinished(file):
+    """Nothing admits that it is unfinished."""
+    word = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK")) + r")\b")
+    for number, line in enumerate(file.lines, 1):
+        if word.search(line):
+            yield number, f"'{word.search(line).group()}': finish it, or write down what it cannot do"
+
+
+def check_machine_paths(file):
+    """No path of one developer's machine."""
+    path = re.compile(r"(?<![\w.}\])/-])/(work|home|root|tmp|mnt|Users|scratch)/[\w.]")
+    for number, line in enumerate(file.lines, 1):
+        if path.search(line):
+            yield number, "a path of one machine; use a path relative to the project, or a temporary folder"
+
+
+def check_whitespace(file):
+    """No trailing blanks, no tabs, one newline at the end."""
+    for number, line in enumerate(file.lines, 1):
+        if line != line.rstrip() and not file.is_markdown:
+            yield number, "blanks at the end of the line"
+        if "\t" in line:
+            yield number, "a tab"
+    if file.text and (not file.text.endswith("\n") or file.text.endswith("\n\n")):
+        yield len(file.lines), "the file must end with exactly one newline"
+
+
+def check_names(file):
+    """File names are snake_case (documents and decision records may use hyphens and capitals)."""
+    if file.is_code and not file.is_script and file.name not in HASH_NAMES:
+        if not re.fullmatch(r"[a-z0-9_]+(-[a-z]+)?(\.[a-z]+)+|commtask[\w-]*(\.\w+)+", file.name):
+            yield 1, "a file name in snake_case is asked for"
+
+
+def check_links(file):
+    """Links between documents lead somewhere."""
+    if not file.is_markdown:
+        return
+    here = ROOT / pathlib.PurePosixPath(file.path).parent
+    for number, line in enumerate(file.lines, 1):
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line):
+            if not re.match(r"[a-z]+:", target) and not (here / target).exists():
+                yield number, f"the link to '{target}' leads nowhere"
+
+
+RULES = {
+    "spdx": check_spdx,
+    "why": check_why,
+    "length": check_length,
+    "unfinished": check_unfinished,
+    "machine-path": check_machine_paths,
+    "whitespace": check_whitespace,
+    "file-name": check_names,
+    "link": check_links,
+    **lint_cpp.RULES,
+}
+
+
+def check(file):
+    """All places where file breaks a rule, as (path, line, rule, message)."""
+    found = []
+    for rule, function in RULES.items():
+        for line, message in function(file):
+            if not file.allows(rule, line):
+                found.append((file.path, line, rule, message))
+    return found
+
+
+def check_format(paths):
+    """C and C++ are laid out as clang-format 19 would."""
+    tool = shutil.which("clang-format-19")
+    if tool is None:
+        return [("tools/lint.py", 1, "format", "clang-format-19 is not installed (or pass --no-format)")]
+    if not paths:
+        return []
+    done = subprocess.run([tool, "--dry-run", "--Werror", "--ferror-limit=1", *paths], cwd=ROOT, text=True,
+                          capture_output=True, check=False)
+    found = []
+    for match in re.finditer(r"^(\S+?):(\d+):\d+: error: code should be clang-formatted", done.stderr, re.M):
+        found.append((match[1], int(match[2]), "format", f"not as clang-format-19 would lay it out: run {tool} -i"))
+    if done.returncode != 0 and not found:
+        found.append(("tools/lint.py", 1, "format", f"clang-format-19 failed: {done.stderr.strip()}"))
+    return found
+
+
+def files_of_project():
+    """What git tracks or would track."""
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True,
+                          check=True)
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--no-format", action="store_true", help="do not run clang-format-19")
+    parser.add_argument("--fix", action="store_true", help="let clang-format-19 lay out the files first")
+    parser.add_argument("--list", action="store_true", help="print the rules and end")
+    parser.add_argument("files", nargs="*")
+    options = parser.parse_args(arguments)
+    if options.list:
+        for rule, function in RULES.items():
+            print(f"{rule:14} {function.__doc__}")
+        print(f"{'format':14} {check_format.__doc__}")
+        return 0
+
+    names = [str(pathlib.Path(name).resolve().relative_to(ROOT)) for name in options.files] or files_of_project()
+    found = []
+    cpp_names = []
+    for name in names:
+        if not (ROOT / name).is_file():
+            continue
+        try:
+            file = SourceFile(name, (ROOT / name).read_text(encoding="utf-8"))
+        except UnicodeDecodeError:
+            continue  # pictures and other binary files have no rules
+        found += check(file)
+        if file.is_cpp and not name.endswith(".in"):
+            cpp_names.append(name)
+    if options.fix and cpp_names:
+        subprocess.run(["clang-format-19", "-i", *cpp_names], cwd=ROOT, check=True)
+    if not options.no_format:
+        found += check_format(cpp_names)
+    for path, line, rule, message in sorted(found):
+        print(f"{path}:{line}: {rule}: {message}")
+    print(f"{len(names)} files, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
