@@ -38,6 +38,7 @@ public:
         std::vector<thread_work> work(static_cast<std::size_t>(compute_threads_));
         phase_times times;
         double created = 0;
+        int waited = COMMTASK_OK;
         const double start = seconds();
 #pragma omp parallel num_threads(compute_threads_)
 #pragma omp single
@@ -47,9 +48,12 @@ public:
                 const double from = seconds();
                 for (const hop_step& step : steps) times.post += create_tasks(step, work);
                 created = seconds() - from;
+                // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
+                waited = commtask_omp_wait_all();
             }
         }
         times.total = seconds() - start;
+        require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) throw std::runtime_error("a message failed: " + first_error());
         finish(times, work, created);
         return times;
@@ -100,31 +104,57 @@ private:
         const std::vector<char>& in = tokens(step.in, 1 - step.parity);
         const std::vector<char>& out = tokens(step.out, step.parity);
         const hop_reads& reads = reads_[parity];
-        const geometry& geom = on_.shape().geom;
+        const auto create_tiles = [&] {
+            for (std::size_t k = 0; k < table.tiles.size(); ++k) create_tile(step, table, k, in, out, work);
+        };
         double posting = 0;
+        for (int d = 0; d < n_directions; ++d) posting += create_receive(step, d);
+        // What feeds messages shall run first of all that a tile releases. libomp releases the dependents that were
+        // created last before the others: a single thread runs them in that order, at once; a larger team puts them on
+        // a stack.
+        if (compute_threads_ == 1) create_tiles();
         for (int d = 0; d < n_directions; ++d) {
-            const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
-            if (size == 0) continue;
-            const char* const halo = &halo_[parity][static_cast<std::size_t>(d)];
-            const char* const sent = &sent_[parity][static_cast<std::size_t>(d)];
-            // Messages of two successive hops are under way at once and start in any order: each hop has its tags.
-            const int tag = d + n_directions * step.parity;
-            const double before = seconds();
-            COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d), tag, comm_),
-                      out(halo), priority(message_priority));
-            posting += seconds() - before;
-            create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, sent, work);
-            const double between = seconds();
-            COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d ^ 1), tag, comm_),
-                      in(sent), priority(message_priority));
-            posting += seconds() - between;
+            if (on_.face_bytes(d) == 0) continue;
+            create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, work);
+            posting += create_send(step, d);
         }
-        for (std::size_t k = 0; k < table.tiles.size(); ++k) create_tile(step, table, k, in, out, work);
+        if (compute_threads_ != 1) create_tiles();
         return posting;
     }
 
+    // Messages of two successive hops are under way at once and start in any order: each hop has its tags.
+    static int tag_of(const hop_step& step, int direction) { return direction + n_directions * step.parity; }
+
+    const char* halo_token(const hop_step& step, int direction) const {
+        return &halo_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(direction)];
+    }
+    const char* sent_token(const hop_step& step, int direction) const {
+        return &sent_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(direction)];
+    }
+
+    /// Gives the seconds that it took.
+    double create_receive(const hop_step& step, int d) {
+        const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
+        if (size == 0) return 0;
+        const double before = seconds();
+        COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, on_.shape().geom.neighbour(d),
+                       tag_of(step, d), comm_),
+                  out(halo_token(step, d)), priority(message_priority));
+        return seconds() - before;
+    }
+
+    /// Gives the seconds that it took.
+    double create_send(const hop_step& step, int d) {
+        const double before = seconds();
+        COMM_TASK(send(on_.send_buffer(step.parity, d), static_cast<MPI_Count>(on_.face_bytes(d)), MPI_BYTE,
+                       on_.shape().geom.neighbour(d ^ 1), tag_of(step, d), comm_),
+                  in(sent_token(step, d)), priority(message_priority));
+        return seconds() - before;
+    }
+
     void create_pack(const hop_step& step, int direction, const std::vector<int>& tiles, const std::vector<char>& in,
-                     const char* sent, std::vector<thread_work>& work) {
+                     std::vector<thread_work>& work) {
+        const char* const sent = sent_token(step, direction);
         addresses_.clear();
         for (const int k : tiles) addresses_.push_back(&in[static_cast<std::size_t>(k)]);
         const address* const from = addresses_.data();
@@ -147,8 +177,9 @@ private:
         addresses_.clear();
         for (const int t : reads.tiles) addresses_.push_back(&in[static_cast<std::size_t>(t)]);
         for (const int d : reads.directions) {
-            addresses_.push_back(&halo_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(d)]);
+            addresses_.push_back(halo_token(step, d));
         }
+        const bool interior = table.tiles[k].halos == 0;
         const address* const from = addresses_.data();
         const int n_from = static_cast<int>(addresses_.size());
         const address result = &out[k];
@@ -156,7 +187,6 @@ private:
         const hop_step what = step;
         const tile* const which = &table.tiles[k];
         auto* const mine = work.data();
-        const bool interior = which->halos == 0;
 #pragma omp task firstprivate(on, what, which, mine, interior)                                                         \
     priority(interior ? interior_priority : boundary_priority) depend(iterator(i = 0 : n_from), in : *from[i])         \
     depend(out : *result)
@@ -165,6 +195,8 @@ private:
             on->compute(what, *which);
             thread_work& to = mine[omp_get_thread_num()];
             (interior ? to.interior : to.other) += seconds() - begin;
+            // On a core that the worker shares: messages move, and what they release comes before more of the interior.
+            commtask_omp_progress();
         }
     }
 

@@ -71,6 +71,20 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     return *handle == COMMTASK_NULL ? COMMTASK_OK : collect(*handle, status);
 }
 
+int commtask_progress(int* moved) noexcept {
+    if (moved == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "moved is null");
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (lane::is_driving()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
+    }
+    *moved = 0;
+    if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
+    const drive_result result = drive_for_a_moment(runtime->main_lane(), 4, [](bool has_moved) { return has_moved; });
+    *moved = result == drive_result::moved ? 1 : 0;
+    return COMMTASK_OK;
+}
+
 int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {
     return commtask_wait_for(handle, -1, status);
 }

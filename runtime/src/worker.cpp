@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The worker's loops. The clock is read only when nothing moves, so that a busy worker spends its time on tasks. A shared
-// worker that found nothing yields a few times and then naps, each nap twice the last up to the bound; with nothing in
-// flight both kinds sleep until somebody rings, and cost nothing.
+// worker that found nothing yields a few times and then naps, each nap twice the last up to the bound, and longer while
+// others drive; with nothing in flight both kinds sleep until somebody rings, and cost nothing.
 #include "worker.hpp"
 
 #include <algorithm>
@@ -73,16 +73,21 @@ void worker::run_shared() noexcept {
     prefer_short_turns();
     constexpr int yields_before_naps = 8;
     constexpr std::int64_t first_nap_ns = 5'000;
+    constexpr std::int64_t naps_when_others_drive = 10;
     int idle_passes = 0;
     std::int64_t nap_ns = first_nap_ns;
+    std::uint64_t passes_seen = 0;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (!lane_.try_take_baton()) {
             // Somebody who waits is driving; it has a reason to be quick, this thread has none.
             lane_.wake_up.nap(static_cast<std::int64_t>(settings_.nap_max_ns), [] { return false; });
             continue;
         }
+        // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
+        const bool others_drive = lane_.approx_passes() != passes_seen;
         const bool moved = timed_pass();
         const bool has_work = lane_.has_work();
+        passes_seen = lane_.approx_passes();
         lane_.prepare_sleep();
         lane_.return_baton();
         if (moved) {
@@ -92,6 +97,9 @@ void worker::run_shared() noexcept {
             ++lane_.counters().worker_sleeps;
             // A waiting thread may have started something between this pass and the sleep.
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+        } else if (others_drive) {
+            lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
+                              [] { return false; });
         } else if (++idle_passes <= yields_before_naps) {
             sched_yield();
         } else {

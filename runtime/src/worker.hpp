@@ -62,6 +62,26 @@ struct waiting_policy {
     std::uint64_t spin_ns = 0; ///< Before the waiting thread sleeps.
 };
 
+/// What driving a lane for a moment came to.
+enum class drive_result : std::uint8_t {
+    refused, ///< Another thread has the baton.
+    idle,    ///< Nothing moved.
+    moved,   ///< Something was started or ended.
+};
+
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does. Not from a callback.
+/// @param is_done  bool(bool moved): asked before every pass.
+template <typename IsDone>
+drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
+    if (!driven.try_take_baton()) return drive_result::refused;
+    bool moved = false;
+    for (int i = 0; i < most_passes && !is_done(moved); ++i) moved = driven.progress() || moved;
+    const bool leaves_work = driven.approx_has_work();
+    driven.return_baton();
+    if (leaves_work) driven.wake_up.ring_if_deep();
+    return moved ? drive_result::moved : drive_result::idle;
+}
+
 /// Waits until `is_done()`. Where the worker shares its core, the waiting thread drives the lane itself.
 /// @param timeout_ns negative: for ever.
 /// @return whether `is_done()`.
@@ -83,16 +103,11 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
         bool drove = false;
         if (policy.worker_is_reserved) {
             for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
-        } else if (awaited.try_take_baton()) {
-            drove = true;
-            bool moved = false;
-            for (int i = 0; i < looks_between_clocks && !is_done(); ++i) moved = awaited.progress() || moved;
-            const bool leaves_work = awaited.approx_has_work();
-            awaited.return_baton();
-            if (leaves_work) awaited.wake_up.ring_if_deep();
-            if (!moved) sched_yield();
         } else {
-            sched_yield();
+            const drive_result result =
+                drive_for_a_moment(awaited, looks_between_clocks, [&](bool) { return is_done(); });
+            drove = result != drive_result::refused;
+            if (result != drive_result::moved) sched_yield();
         }
         if (is_done()) return true;
         const std::uint64_t waited_ns = now_ns() - begin_ns;

@@ -55,6 +55,39 @@ TEST_F(Waiting, TestTellsHowATaskFailed) {
     EXPECT_EQ(task, COMMTASK_NULL);
 }
 
+TEST_F(Waiting, ProgressMovesTasksOnlyWhereTheWorkerSharesItsCore) {
+    commtask_info info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(commtask_get_info(&info), COMMTASK_OK);
+    commtask_t task = post(commtask_op_noop(comm_));
+    int ended = 0;
+    int n_moved = 0;
+    while (ended == 0) {
+        int moved = -1;
+        ASSERT_EQ(commtask_progress(&moved), COMMTASK_OK);
+        n_moved += moved;
+        ASSERT_EQ(commtask_test(&task, &ended, nullptr), COMMTASK_OK);
+    }
+    if (info.worker_is_reserved != 0) {
+        EXPECT_EQ(n_moved, 0);
+    }
+}
+
+TEST_F(Waiting, ProgressIsRefusedInCallbacksAndWithoutAPlaceForItsAnswer) {
+    EXPECT_EQ(commtask_progress(nullptr), COMMTASK_ERR_ARGUMENT);
+    std::atomic<int> code{COMMTASK_OK};
+    options how;
+    how.call(
+        [](const commtask_status*, void* argument) {
+            int moved = 0;
+            static_cast<std::atomic<int>*>(argument)->store(commtask_progress(&moved));
+        },
+        &code);
+    commtask_t task = post(commtask_op_noop(comm_), how);
+    EXPECT_EQ(commtask_wait(&task, nullptr), COMMTASK_OK);
+    EXPECT_EQ(code, COMMTASK_ERR_WORKER_THREAD);
+}
+
 TEST_F(Waiting, WaitForKeepsTheHandleWhenTheTimeIsOver) {
     event gate;
     commtask_t task = held_noop(gate);

@@ -6,8 +6,10 @@
 // early. There the worker only rings a bell, and the team's own thread fulfils the event. See docs/adr/0020.
 #include "bridge.hpp"
 
+#include "desk.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
+#include "ledger.hpp"
 
 #include <array>
 #include <utility>
@@ -20,54 +22,71 @@ omp_event_handle_t unpack(void* argument) noexcept {
     return static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(argument));
 }
 
-/// Runs on the worker when the operation has ended. What the report needs beside the status is in the type, so that a
-/// start allocates nothing.
-template <std::size_t Kind, bool HasStatus>
-void fulfil(const commtask_status* status, void* argument) {
-    if (status->state != COMMTASK_STATE_COMPLETED) {
-        report_ending(Kind, *status, HasStatus);
-    }
-    omp_fulfill_event(unpack(argument));
-}
-
-template <bool HasStatus, std::size_t... Kinds>
-constexpr std::array<commtask_callback, sizeof...(Kinds)>
-fulfil_table(std::index_sequence<Kinds...> /*kinds*/) noexcept {
-    return {&fulfil<Kinds, HasStatus>...};
-}
-
-commtask_callback fulfil_of(unsigned kind, bool has_status) noexcept {
-    static constexpr auto silent = fulfil_table<false>(std::make_index_sequence<COMMTASK_OP_END>{});
-    static constexpr auto with_status = fulfil_table<true>(std::make_index_sequence<COMMTASK_OP_END>{});
-    const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
-    return has_status ? with_status[place] : silent[place];
-}
-
-/// Nothing to do: completed by its event alone.
+/// A detached task without a body: completed by its desk.
 struct bell {
+    desk* owner;
     void run() noexcept {}
     void end() noexcept {}
 };
 
 /// Fulfils an event from a thread of the team; also when its taskgroup was cancelled meanwhile.
 struct bell_answer {
+    desk* owner;
     omp_event_handle_t event;
     void run() noexcept {}
-    void end() noexcept { omp_fulfill_event(event); }
+    void end() noexcept {
+        owner->note_answered();
+        omp_fulfill_event(event);
+    }
 };
 
-/// Makes a bell: an event that any thread may fulfil, whereupon a thread of this team fulfils `event`.
+/// Makes a bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
 /// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
 /// in the same step in which it is taken out of the count.
-omp_event_handle_t make_bell(omp_event_handle_t event) noexcept {
-    kmp_task_of<bell_answer> answer(0, {event});
-    kmp_task_of<bell> ring(kmp_is_detachable, {});
-    const omp_event_handle_t rung = ring.event();
+kmp_task* make_bell(omp_event_handle_t event) noexcept {
+    desk& mine = desk::mine();
+    // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
+    // made, but asks again when it ends; with the bell there both answers are yes.
+    kmp_task_of<bell> ring(kmp_is_detachable, {&mine});
+    kmp_task_of<bell_answer> answer(0, {&mine, event});
+    (void)ring.event(); // asked for, or the task would be complete after its body
+    kmp_task* const rung = ring.identity();
     kmp_depend link{reinterpret_cast<std::intptr_t>(answer.identity()), 1, kmp_depend_inout};
     ring.submit(1, &link);
     link.kind = kmp_depend_in;
     answer.submit(1, &link);
     return rung;
+}
+
+/// Who completes the OpenMP task: the event's callback, or a bell's.
+enum class ending { event, bell };
+
+/// Runs on the worker, or on a thread that drives the lane, when the operation has ended. What the report needs beside
+/// the status is in the type, so that a start allocates nothing.
+template <std::size_t Kind, bool HasStatus, ending By>
+void end_task(const commtask_status* status, void* argument) {
+    if (status->state != COMMTASK_STATE_COMPLETED) {
+        report_ending(Kind, *status, HasStatus);
+    }
+    ledger::of_process().note_ended();
+    if constexpr (By == ending::bell) {
+        kmp_task_of<bell>::payload_of(argument).owner->ring(static_cast<kmp_task*>(argument));
+    } else if (!desk::try_keep(unpack(argument))) {
+        omp_fulfill_event(unpack(argument));
+    }
+}
+
+template <bool HasStatus, ending By, std::size_t... Kinds>
+constexpr std::array<commtask_callback, sizeof...(Kinds)> table_of(std::index_sequence<Kinds...> /*kinds*/) noexcept {
+    return {&end_task<Kinds, HasStatus, By>...};
+}
+
+template <ending By>
+commtask_callback callback_of(unsigned kind, bool has_status) noexcept {
+    static constexpr auto silent = table_of<false, By>(std::make_index_sequence<COMMTASK_OP_END>{});
+    static constexpr auto with_status = table_of<true, By>(std::make_index_sequence<COMMTASK_OP_END>{});
+    const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
+    return has_status ? with_status[place] : silent[place];
 }
 
 } // namespace
@@ -82,23 +101,62 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
     posted.flags = options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED);
     posted.status = options.status;
     posted.ticket = options.ticket;
-    posted.callback = fulfil_of(operation.kind, options.status != nullptr);
-    if (omp_get_num_threads() == 1) {
-        event = make_bell(event);
+    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event) : nullptr;
+    if (bell_of_team != nullptr) {
+        posted.callback = callback_of<ending::bell>(operation.kind, options.status != nullptr);
+        posted.callback_argument = bell_of_team;
+    } else {
+        posted.callback = callback_of<ending::event>(operation.kind, options.status != nullptr);
+        posted.callback_argument = pack(event);
     }
-    posted.callback_argument = pack(event);
     const int code = commtask_post(&operation, &posted, nullptr);
     if (code == COMMTASK_OK) {
+        // Where the worker has no core of its own this thread would keep it waiting for a turn: start the operation now.
+        (void)progress();
         return code;
     }
     report_refusal(code, operation.kind, options.status, commtask_last_error());
     if (options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation.comm, options.ticket);
     }
+    ledger::of_process().note_ended();
+    if (bell_of_team != nullptr) {
+        kmp_task_of<bell>::payload_of(bell_of_team).owner->ring(bell_of_team);
+    } else {
+        omp_fulfill_event(event);
+    }
+    return code;
+}
+
+namespace {
+
+/// start() for what a caller gave: checked, and in the ledger.
+int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
+    const unsigned kind = operation != nullptr ? operation->kind : 0;
+    if (static_cast<std::uintptr_t>(event) == 0) {
+        ledger::of_process().note_ended();
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status,
+                              "its event is null: the task has no detach clause, or was compiled by gcc, to which "
+                              "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
+    }
+    if (operation != nullptr && runtime_objection().empty()) {
+        return start(*operation, options, event);
+    }
+    int code = COMMTASK_OK;
+    if (operation == nullptr) {
+        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null");
+    } else {
+        code = report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
+        if (options.ticket.number != 0) {
+            (void)commtask_ticket_drop(operation->comm, options.ticket);
+        }
+    }
+    ledger::of_process().note_ended();
     omp_fulfill_event(event);
     return code;
 }
 
+} // namespace
 } // namespace commtask::omp
 
 using namespace commtask::omp;
@@ -107,29 +165,12 @@ extern "C" {
 
 int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                        omp_event_handle_t event) noexcept {
-    commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
-    const unsigned kind = operation != nullptr ? operation->kind : 0;
-    if (static_cast<std::uintptr_t>(event) == 0) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status,
-                              "its event is null: the task has no detach clause, or was compiled by gcc, to which "
-                              "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
-    }
-    int code = COMMTASK_OK;
-    if (operation == nullptr) {
-        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status, "the operation is null");
-    } else if (!runtime_objection().empty()) {
-        code = report_refusal(COMMTASK_ERR_RUNTIME, kind, given.status, runtime_objection().c_str());
-        if (given.ticket.number != 0) {
-            (void)commtask_ticket_drop(operation->comm, given.ticket);
-        }
-    } else {
-        return start(*operation, given, event);
-    }
-    omp_fulfill_event(event);
-    return code;
+    ledger::of_process().note_made();
+    return begin(operation, options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT, event);
 }
 
 commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, commtask_status* status) noexcept {
+    ledger::of_process().note_made();
     commtask_omp_task task{};
     task.operation = operation;
     task.options = COMMTASK_OMP_OPTIONS_INIT;
@@ -149,15 +190,16 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
         // The ticket was refused; posting says why on this thread, and reports it.
         commtask_omp_options unordered = task->options;
         unordered.ticket = {};
-        return commtask_omp_start(&task->operation, &unordered, event);
+        return begin(&task->operation, unordered, event);
     }
-    return commtask_omp_start(&task->operation, &task->options, event);
+    return begin(&task->operation, task->options, event);
 }
 
 int commtask_omp_drop(const commtask_omp_task* task) noexcept {
     if (task == nullptr) {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
+    ledger::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;
     }

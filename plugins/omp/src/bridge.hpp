@@ -14,7 +14,11 @@ namespace commtask::omp {
 [[nodiscard]] bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept;
 
 /// Posts an operation from inside the task that `event` completes, and sees to it that the event is fulfilled whatever
-/// happens. Refusals are reported; a ticket that could not be used is given up.
+/// happens. Refusals are reported; a ticket that could not be used is given up. The task is in the ledger already.
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept;
+
+/// Drives the lane for a moment where its worker shares a core, and runs what became ready by it.
+/// @return COMMTASK_OK, or why the lane may not be driven here.
+int progress() noexcept;
 
 } // namespace commtask::omp

@@ -36,8 +36,13 @@ public:
 
     [[nodiscard]] Payload& payload() noexcept { return payload_of(task_); }
 
+    /// The payload of a task that is known by its identity().
+    static Payload& payload_of(void* task) noexcept {
+        return *std::launder(reinterpret_cast<Payload*>(static_cast<kmp_task*>(task) + 1));
+    }
+
     /// An address that no other task has: to make dependences between tasks of this library.
-    [[nodiscard]] void* identity() const noexcept { return task_; }
+    [[nodiscard]] kmp_task* identity() const noexcept { return task_; }
 
     void set_priority(int priority) noexcept { task_->second.priority = priority; }
 
@@ -53,9 +58,6 @@ public:
     }
 
 private:
-    static Payload& payload_of(void* task) noexcept {
-        return *std::launder(reinterpret_cast<Payload*>(static_cast<kmp_task*>(task) + 1));
-    }
     static std::int32_t run(std::int32_t /*thread*/, void* task) noexcept {
         payload_of(task).run();
         return 0;

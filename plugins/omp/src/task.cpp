@@ -6,6 +6,7 @@
 #include "bridge.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
+#include "ledger.hpp"
 
 #include <array>
 #include <memory>
@@ -36,6 +37,7 @@ struct communication {
         if (options.status != nullptr) {
             options.status->state = COMMTASK_STATE_CANCELED;
         }
+        ledger::of_process().note_ended();
         omp_fulfill_event(event);
     }
 };
@@ -93,6 +95,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         task.set_priority(options.priority);
     }
     task.payload().event = task.event();
+    ledger::of_process().note_made();
     task.submit(depends.size(), depends.data());
     return COMMTASK_OK;
 }

@@ -89,6 +89,15 @@ COMMTASK_API int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) COM
  *  @return COMMTASK_OK (ended well, or not yet), FAILED, CANCELED, ERR_ARGUMENT. */
 COMMTASK_API int commtask_test(commtask_t* task, int* ended, commtask_status* status) COMMTASK_NOEXCEPT;
 
+/** Drives MPI for a moment where the worker has no core of its own and no other thread drives; elsewhere it returns at
+ *  once. For programs that wait in a loop of their own, such as a task scheduler: their thread does then what the worker
+ *  could do only after a turn of the operating system's scheduler. Callbacks run on the calling thread.
+ *  @param moved  1 if something was started or has ended, else 0.
+ *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
+ *  @blocking No: some passes over what is in flight, or until something moved.
+ *  @threads Any. */
+COMMTASK_API int commtask_progress(int* moved) COMMTASK_NOEXCEPT;
+
 /** Waits for a task and gives its handle back.
  *  @param task    the handle; set to COMMTASK_NULL. COMMTASK_NULL returns at once.
  *  @param status  may be null.

@@ -110,6 +110,25 @@ COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
 
+/** Waits until every communication task that was made through this face, by any thread, has ended. Meanwhile the thread
+ *  runs tasks of its team, and drives MPI itself where the worker has no core of its own: put it before the taskwait,
+ *  the end of the taskgroup or the barrier that waits for the same tasks. libomp's own waiting spins, and on a shared
+ *  core each hand-over between it and the worker then costs a turn of the operating system's scheduler.
+ *
+ *  Tasks that depend on communication may still be running when it returns; the construct after it waits for them.
+ *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
+ *  @blocking Until the communication tasks have ended, those included whose dependences are not met yet: none may need
+ *            what the calling thread does only after this call.
+ *  @threads Any; other threads may create tasks meanwhile, which are waited for too. */
+COMMTASK_API int commtask_omp_wait_all(void) COMMTASK_NOEXCEPT;
+
+/** Drives MPI for a moment where the worker has no core of its own, and runs tasks that become ready by it: a scheduling
+ *  point for compute tasks on crowded cores, like taskyield. With a reserved worker it does next to nothing.
+ *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
+ *  @blocking No, but the tasks that it runs take their time.
+ *  @threads Any, in a task or outside. */
+COMMTASK_API int commtask_omp_progress(void) COMMTASK_NOEXCEPT;
+
 /** Says who hears of communication tasks that went wrong.
  *  @param handler   null: the default, which prints one sentence on stderr for each kind of operation and code, unless
  *                   the task has a status.

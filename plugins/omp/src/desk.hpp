@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread needs that waits in the library instead of in libomp. In a team of one thread bells (docs/adr/0020) lie
+// in libomp's queue until the thread waits for something; the desk counts them, so that it can wait for just them. And
+// events that the thread itself ends while it drives the lane wait until the pass is over: to fulfil one may run tasks of
+// the user, and not inside a callback, where the whole lane stands still.
+#pragma once
+
+#include "kmp.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+namespace commtask::omp {
+
+/// One per OpenMP thread that ever needed one.
+class desk {
+public:
+    /// The calling thread's; made on first use and never destroyed, since a task may outlive the thread that made it.
+    static desk& mine();
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    /// Rings a bell whose answer will run on the owner's thread: completes its task in libomp's queue, where the owner
+    /// finds it when it next waits.
+    void ring(kmp_task* bell) noexcept {
+        // Relaxed: the queue's lock orders what matters; the owner only asks whether to look.
+        n_rung_.fetch_add(1, std::memory_order_relaxed);
+        __kmpc_proxy_task_completed_ooo(bell);
+    }
+
+    // The owner -------------------------------------------------------------------------------------------------------
+
+    /// An answer begins to run. Once for every ring().
+    void note_answered() noexcept;
+
+    /// Runs the answers of all bells that were rung, and what they release.
+    void run_answers() noexcept;
+
+    /// commtask_progress, with the events that it ends fulfilled afterwards.
+    /// @param moved  as commtask_progress.
+    /// @return as commtask_progress.
+    int drive(int& moved) noexcept;
+
+    /// Keeps an event for the end of drive().
+    /// @return false if the calling thread is not in it.
+    [[nodiscard]] static bool try_keep(omp_event_handle_t event) noexcept;
+
+private:
+    desk() = default;
+
+    std::atomic<std::size_t> n_rung_{0};            ///< And not answered.
+    std::vector<omp_event_handle_t> when_answered_; ///< To be fulfilled when no rung bell is left.
+    std::vector<omp_event_handle_t> kept_;
+};
+
+} // namespace commtask::omp

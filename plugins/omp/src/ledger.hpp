@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many communication tasks were made and how many of them have ended, so that a thread can wait for all. Two
+// counters on lines of their own: threads that make tasks do not disturb the worker that ends them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace commtask::omp {
+
+class ledger {
+public:
+    /// One for the process, as there is one OpenMP runtime for it.
+    static ledger& of_process() noexcept {
+        static constinit ledger the_ledger;
+        return the_ledger;
+    }
+
+    /// Before a task can end.
+    void note_made() noexcept { made_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// Once for each task that was made, however it ended. Release: partner of have_all_ended().
+    void note_ended() noexcept { ended_.fetch_add(1, std::memory_order_release); }
+
+    /// Whether every task whose making happened before this call has ended.
+    [[nodiscard]] bool have_all_ended() const noexcept {
+        // First the ended ones: a task that is made between the two loads makes the answer "no", never a wrong "yes".
+        const std::uint64_t ended = ended_.load(std::memory_order_acquire);
+        return ended == made_.load(std::memory_order_relaxed);
+    }
+
+private:
+    alignas(64) std::atomic<std::uint64_t> made_{0};
+    alignas(64) std::atomic<std::uint64_t> ended_{0};
+};
+
+} // namespace commtask::omp

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for all communication tasks on a thread of a team. It does what libomp's own waiting does, run tasks, and what
+// libomp cannot: drive the lane where the worker has no core of its own.
+#include "bridge.hpp"
+#include "desk.hpp"
+#include "errors.hpp"
+#include "kmp_task.hpp"
+#include "ledger.hpp"
+
+#include <commtask/omp.h>
+
+#include <sched.h>
+
+namespace commtask::omp {
+namespace {
+
+/// Whether a thread can do what the worker else does in a turn of its own.
+bool is_worker_crowded() noexcept {
+    commtask_info info{};
+    info.struct_size = sizeof info;
+    return commtask_get_info(&info) == COMMTASK_OK && info.worker_is_reserved == 0;
+}
+
+int wait_all() noexcept {
+    desk& mine = desk::mine();
+    const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
+    for (;;) {
+        mine.run_answers();
+        if (ledger::of_process().have_all_ended()) {
+            return COMMTASK_OK;
+        }
+        int moved = 0;
+        if (const int code = mine.drive(moved); code != COMMTASK_OK) {
+            return set_last_error(code, commtask_last_error());
+        }
+        mine.run_answers();
+        (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
+        if (moved == 0) {
+            sched_yield();
+        }
+    }
+}
+
+/// How often progress() may run tasks that come here again, on one stack.
+constexpr int most_nested = 8;
+thread_local constinit int n_nested = 0;
+
+} // namespace
+
+int progress() noexcept {
+    if (n_nested == most_nested || !is_worker_crowded()) {
+        int moved = 0;
+        return commtask_progress(&moved);
+    }
+    desk& mine = desk::mine();
+    int moved = 0;
+    ++n_nested;
+    const int code = mine.drive(moved);
+    if (code == COMMTASK_OK) {
+        mine.run_answers();
+    }
+    --n_nested;
+    return code;
+}
+
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+int commtask_omp_progress(void) noexcept {
+    const int code = progress();
+    return code == COMMTASK_OK ? code : set_last_error(code, commtask_last_error());
+}
+
+int commtask_omp_wait_all(void) noexcept { return wait_all(); }
