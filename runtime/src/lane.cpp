@@ -115,7 +115,7 @@ bool lane::progress() noexcept {
     task* posted = inbox_.take();
     const bool has_others = !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr ||
                             report_requested_.load(std::memory_order_relaxed) ||
-                            watches_drain_.load(std::memory_order_relaxed);
+                            drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
 
     const driving_scope driving{*this};
@@ -143,15 +143,17 @@ bool lane::progress() noexcept {
     }
     if (ended_in_pass_ > 0) waiters.announce();
     moved = moved || ended_in_pass_ > 0;
-    if (moved || watches_drain_.load(std::memory_order_relaxed)) publish_what_is_left();
+    if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
 }
 
 void lane::publish_what_is_left() noexcept {
     const bool work_left = has_work();
     if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_seq_cst);
-    if (!watches_drain_.load(std::memory_order_relaxed)) return;
-    if (drain_asked_.load(std::memory_order_relaxed)) drain_asked_.store(false, std::memory_order_relaxed);
+    const drain_watch watch = drain_.load(std::memory_order_relaxed);
+    if (watch == drain_watch::none) return;
+    // A question that is asked between these two is answered by this pass, or by the next one.
+    if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
     const bool is_drained = !work_left && approx_live() == 0 && !inbox_.has_more() && handoff_.is_empty();
     if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
     // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.

@@ -64,8 +64,7 @@ public:
     /// Has the driver say from now on, after each pass, whether anything is left. Not before somebody asks: it would have
     /// to load the posters' line in every pass, and every post would wait for that line.
     void watch_drain() noexcept {
-        watches_drain_.store(true, std::memory_order_seq_cst);
-        drain_asked_.store(true, std::memory_order_seq_cst); // a worker that is about to sleep must see it
+        drain_.store(drain_watch::asked, std::memory_order_seq_cst); // a worker that is about to sleep must see it
         wake_up.ring_surely();
     }
 
@@ -95,13 +94,12 @@ public:
     /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
     [[nodiscard]] bool has_arrivals() const noexcept {
         return inbox_.has_more() || !handoff_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
-               drain_asked_.load(std::memory_order_seq_cst);
+               drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival.
     [[nodiscard]] bool has_work() const noexcept {
         return transport_->in_flight() > 0 || first_ready_ != nullptr || overflow_.size() > overflow_taken_;
     }
-    [[nodiscard]] std::size_t in_flight() const noexcept { return transport_->in_flight(); }
 
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
@@ -137,6 +135,13 @@ private:
     [[nodiscard]] std::vector<const task*> live_tasks() const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;
 
+    /// Whether the driver says after its passes if anything is left.
+    enum class drain_watch : std::uint8_t {
+        none,      ///< Nobody asked -> watch_drain() (asked).
+        asked,     ///< No pass has answered yet, so the worker must not sleep -> driver (answering).
+        answering, ///< Every pass answers.
+    };
+
     transport* const transport_;
     const lane_settings settings_;
     inbox<task> inbox_;
@@ -155,8 +160,7 @@ private:
     std::atomic<std::uint64_t> n_passes_{0};
     std::atomic<bool> has_work_{false};
     std::atomic<bool> was_drained_{false};
-    std::atomic<bool> watches_drain_{false};
-    std::atomic<bool> drain_asked_{false}; ///< watch_drain() was called, and no pass has answered yet.
+    std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
     lane_stats stats_;
 };

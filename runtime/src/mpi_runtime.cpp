@@ -151,6 +151,7 @@ int commtask_get_info(commtask_info* info) noexcept {
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
     full.n_tasks_ended = mine->main_lane().approx_ended();
+    full.task_bytes = task_pool::slot_count() * sizeof(task);
     std::memcpy(info, &full, std::min(sizeof full, info->struct_size));
     return COMMTASK_OK;
 }

@@ -181,6 +181,7 @@ typedef struct commtask_info {
     int has_large_counts;   /**< 1 if counts above INT_MAX can be carried. */
     int tag_upper_bound;    /**< MPI_TAG_UB. */
     uint64_t n_tasks_ended; /**< Tasks that ended since commtask_init, approximately. */
+    uint64_t task_bytes;    /**< Memory of the slots of tasks, used or free; it never shrinks (docs/promises/5). */
 } commtask_info;
 
 /** Fills in what the runtime runs on.
