@@ -2,6 +2,7 @@
 // Mode omp: the whole chain of hops as one graph of OpenMP tasks, in which messages are tasks too. A tile runs when the
 // tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
 // No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
+// Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere.
 #include "clock.hpp"
 #include "exchange.hpp"
 #include "runtime_session.hpp"
@@ -110,13 +111,23 @@ private:
             // Messages of two successive hops are under way at once and start in any order: each hop has its tags.
             const int tag = d + n_directions * step.parity;
             const double before = seconds();
+#if COMMTASK_HAVE_CLAUSE
+#pragma omp task depend(out : *halo) priority(message_priority)                                                        \
+    comm(recv : on_.receive_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d), tag, comm_)
+#else
             COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d), tag, comm_),
                       out(halo), priority(message_priority));
+#endif
             posting += seconds() - before;
             create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, sent, work);
             const double between = seconds();
+#if COMMTASK_HAVE_CLAUSE
+#pragma omp task depend(in : *sent) priority(message_priority)                                                         \
+    comm(send : on_.send_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d ^ 1), tag, comm_)
+#else
             COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, geom.neighbour(d ^ 1), tag, comm_),
                       in(sent), priority(message_priority));
+#endif
             posting += seconds() - between;
         }
         for (std::size_t k = 0; k < table.tiles.size(); ++k) create_tile(step, table, k, in, out, work);

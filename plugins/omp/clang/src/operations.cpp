@@ -18,14 +18,20 @@ constexpr llvm::StringLiteral prefix = "commtask_op_";
 
 } // namespace
 
-const clang::FunctionDecl* operations::find_function(llvm::StringRef name) const {
+clang::NamedDecl* operations::find_declaration(llvm::StringRef name) const {
     if (sema_.TUScope == nullptr) return nullptr;
     const clang::DeclarationName wanted(sema_.getPreprocessor().getIdentifierInfo(name));
     clang::LookupResult found(sema_, wanted, clang::SourceLocation(), clang::Sema::LookupOrdinaryName);
     found.suppressDiagnostics();
     sema_.LookupName(found, sema_.TUScope);
-    return found.getAsSingle<clang::FunctionDecl>();
+    return found.getAsSingle<clang::NamedDecl>();
 }
+
+const clang::FunctionDecl* operations::find_function(llvm::StringRef name) const {
+    return llvm::dyn_cast_or_null<clang::FunctionDecl>(find_declaration(name));
+}
+
+bool operations::is_event_known() const { return find_declaration("omp_event_handle_t") != nullptr; }
 
 bool operations::is_header_seen() const { return find_function("commtask_omp_start_prepared") != nullptr; }
 

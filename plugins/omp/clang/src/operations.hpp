@@ -23,6 +23,9 @@ public:
     /// Whether <commtask/omp.h> has been read, also through a precompiled header or a preprocessed file.
     bool is_header_seen() const;
 
+    /// Whether <omp.h> was one that knows events of detached tasks.
+    bool is_event_known() const;
+
     /// @return the function of an operation; null if there is no such operation.
     const clang::FunctionDecl* find(llvm::StringRef name) const;
 
@@ -33,6 +36,7 @@ public:
     std::string list() const;
 
 private:
+    clang::NamedDecl* find_declaration(llvm::StringRef name) const;
     const clang::FunctionDecl* find_function(llvm::StringRef name) const;
     std::vector<std::string> names() const;
 

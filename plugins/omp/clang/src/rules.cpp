@@ -109,6 +109,9 @@ objection check_unit(const clang::LangOptions& language, const operations& known
     if (!known.is_header_seen()) {
         return complaint{where, "the comm clause needs the header: #include <commtask/omp.h>", {}, {}};
     }
+    if (!known.is_event_known()) {
+        return complaint{where, "the comm clause needs LLVM's <omp.h>; this one has no omp_event_handle_t", {}, {}};
+    }
     return std::nullopt;
 }
 
