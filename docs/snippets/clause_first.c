@@ -19,8 +19,7 @@ int main(int argc, char** argv) {
 #pragma omp task depend(in : edge) comm(send : edge, 100, MPI_DOUBLE, (rank + 1) % size, 0, MPI_COMM_WORLD)
 #pragma omp task depend(out : ghost) comm(recv : ghost, 100, MPI_DOUBLE, (rank + size - 1) % size, 0, MPI_COMM_WORLD)
 #pragma omp task depend(in : ghost)
-        { /* use ghost */
-        }
+        ghost[0] += 1; /* use ghost */
     }
     commtask_finalize();
     MPI_Finalize();

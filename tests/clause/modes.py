@@ -193,6 +193,24 @@ class modes:
                 if texts[0] != texts[1]:
                     raise SystemExit(f"{source.name} {flags}: not the same")
 
+    def same_code(self):
+        """The clause becomes the object, byte for byte, that the detach form written by hand becomes."""
+        clause = "#pragma omp task depend(in : a[0]) comm(ordered, send : a, 1, MPI_INT, 0, 0, world)\n"
+        by_hand = ("omp_event_handle_t event = (omp_event_handle_t)0;\n"
+                   "commtask_omp_task prepared = commtask_omp_prepare(commtask_op_send(a, 1, MPI_INT, 0, 0, world), "
+                   "COMMTASK_ORDERED, NULL);\n"
+                   "#pragma omp task untied detach(event) firstprivate(event, prepared) depend(in : a[0])\n"
+                   "commtask_omp_start_prepared(&prepared, event);\n")
+        for suffix in ("c", "cpp"):
+            for level in ("-O2", "-O3"):
+                objects = []
+                for lines in (clause, by_hand):
+                    source = self.write(f"same.{suffix}", self.in_function(lines))
+                    self.run(self.command(source, level, "-c", "-o", "same.o"))
+                    objects.append((self.work / "same.o").read_bytes())
+                if objects[0] != objects[1]:
+                    raise SystemExit(f"{suffix} {level}: not the same code")
+
     def ccache(self):
         """ccache gives the same object back, and compiles anew for another plugin."""
         if shutil.which("ccache") is None:
@@ -280,6 +298,7 @@ class modes:
         self.run([self.wrapper, *WARNINGS, "-fopenmp", "-c", source])
         main = self.write("main.c", "int main(void) { return 0; }\n")
         self.run([self.wrapper, *WARNINGS, "-fopenmp", main, "object.o", "-o", "linked"])
+        self.run([self.wrapper, *WARNINGS, "-fopenmp", "-include", "stdio.h", main, "object.o", "-o", "linked.h"])
 
 
 def main():
