@@ -75,6 +75,13 @@ class modes:
         for source in ("places.c", "clauses.c", "places.cpp"):
             self.run(self.command(RIGHT / source, "-fsyntax-only", "-Wpedantic", "-Wshadow"))
 
+    def odd_places(self):
+        """Every directive of a file full of odd places becomes one communication."""
+        n = self.starts_in(HERE / "odd_places.cpp", "-Wno-implicit-fallthrough")
+        # Thirteen directives, one of them in a template with two instances.
+        if n != 14:
+            raise SystemExit(f"{n} communications, expected 14")
+
     def standards(self):
         """Every language level that OpenMP tasks are used with."""
         source = self.write("levels.c", self.in_function("#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, world)\n"))
