@@ -20,6 +20,7 @@ PROGRAMS = {
     "post": "what posting a task costs the thread that posts it",
     "roundtrip": "what an empty task costs from post to the end of the wait",
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
+    "clause": "what the comm clause costs over the detach clause written by hand",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }

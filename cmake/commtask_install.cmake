@@ -5,6 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 set(COMMTASK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/commtask")
+set(COMMTASK_CLAUSE_INSTALL_DIR "${CMAKE_INSTALL_LIBDIR}/commtask")
 
 # The way from the pkg-config files up to the prefix.
 file(RELATIVE_PATH COMMTASK_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
@@ -68,7 +69,7 @@ function(commtask_install_package)
     endif()
     configure_package_config_file(
         "${PROJECT_SOURCE_DIR}/cmake/commtaskConfig.cmake.in" "${PROJECT_BINARY_DIR}/commtaskConfig.cmake"
-        INSTALL_DESTINATION "${COMMTASK_PACKAGE_DIR}")
+        INSTALL_DESTINATION "${COMMTASK_PACKAGE_DIR}" PATH_VARS COMMTASK_CLAUSE_INSTALL_DIR)
     write_basic_package_version_file("${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${PROJECT_BINARY_DIR}/commtaskConfig.cmake" "${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"

@@ -21,6 +21,9 @@ if(NOT COMMTASK_LIBOMP)
                         "elsewhere pass -DCOMMTASK_LIBOMP=/path/to/libomp.so.")
 endif()
 get_filename_component(COMMTASK_LIBOMP_DIR "${COMMTASK_LIBOMP}" DIRECTORY)
+# Its header, for clangs of other releases, which bring none of their own.
+file(GLOB commtask_omp_h_dirs "${COMMTASK_LIBOMP_DIR}/clang/*/include")
+find_path(COMMTASK_OMP_H_DIR omp.h PATHS ${commtask_omp_h_dirs} DOC "The folder of LLVM's omp.h")
 
 add_library(commtask_openmp INTERFACE)
 target_compile_options(commtask_openmp INTERFACE -fopenmp)

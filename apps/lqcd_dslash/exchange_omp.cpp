@@ -2,6 +2,7 @@
 // Mode omp: the whole chain of hops as one graph of OpenMP tasks, in which messages are tasks too. A tile runs when the
 // tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
 // No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
+// Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere.
 #include "clock.hpp"
 #include "exchange.hpp"
 #include "runtime_session.hpp"
@@ -137,18 +138,31 @@ private:
         const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
         if (size == 0) return 0;
         const double before = seconds();
-        COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, on_.shape().geom.neighbour(d),
-                       tag_of(step, d), comm_),
-                  out(halo_token(step, d)), priority(message_priority));
+        const int peer = on_.shape().geom.neighbour(d);
+        const char* const halo = halo_token(step, d);
+#if COMMTASK_HAVE_CLAUSE
+#pragma omp task depend(out : *halo) priority(message_priority)                                                        \
+    comm(recv : on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_)
+#else
+        COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_), out(halo),
+                  priority(message_priority));
+#endif
         return seconds() - before;
     }
 
     /// Gives the seconds that it took.
     double create_send(const hop_step& step, int d) {
         const double before = seconds();
-        COMM_TASK(send(on_.send_buffer(step.parity, d), static_cast<MPI_Count>(on_.face_bytes(d)), MPI_BYTE,
-                       on_.shape().geom.neighbour(d ^ 1), tag_of(step, d), comm_),
-                  in(sent_token(step, d)), priority(message_priority));
+        const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
+        const int peer = on_.shape().geom.neighbour(d ^ 1);
+        const char* const sent = sent_token(step, d);
+#if COMMTASK_HAVE_CLAUSE
+#pragma omp task depend(in : *sent) priority(message_priority)                                                         \
+    comm(send : on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_)
+#else
+        COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_), in(sent),
+                  priority(message_priority));
+#endif
         return seconds() - before;
     }
 

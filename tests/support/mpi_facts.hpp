@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an MPI does not do although the standard says so, for tests that must not ask for it.
+// What an MPI does not do although the standard says so, for tests that must not ask for it. The answer is about the
+// MPI that the tests are compiled for, not asked at run time: to ask would do the damage.
 #pragma once
 
 #include <mpi.h>

@@ -10,6 +10,17 @@
 #include <commtask/commtask.h>
 #include <omp.h>
 
+/* A compiler that does not know the comm clause must not drop the communication. clang ignores an unknown clause with
+ * the rest of its line, and without -fopenmp the whole line, with no more than a warning: both become errors for the
+ * files that read this header. gcc refuses unknown clauses itself. Tools that read programs without the plugin, e.g.
+ * clangd, may define COMMTASK_NO_CLAUSE_CHECK. */
+#if defined(__clang__) && !defined(COMMTASK_NO_CLAUSE_CHECK)
+#pragma clang diagnostic error "-Wextra-tokens"
+#pragma clang diagnostic error "-Wsource-uses-openmp"
+#elif !defined(__clang__) && !defined(_OPENMP) && !defined(COMMTASK_NO_CLAUSE_CHECK)
+#error "<commtask/omp.h> needs OpenMP: compile with -fopenmp"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# commtask_enable_clause(target [OPTIONAL]): lets the sources of a target write communication as a clause of
+# `#pragma omp task`. It hands the compiler the plugin that was built for its release, and defines COMMTASK_HAVE_CLAUSE=1.
+# With OPTIONAL a compiler without a plugin is no error; the sources then use COMM_TASK. The same file serves this
+# project and the installed package; the plugins are in COMMTASK_CLAUSE_DIR.
+
+function(commtask_enable_clause target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIONAL" "" "")
+    foreach(language IN ITEMS C CXX)
+        if(NOT CMAKE_${language}_COMPILER_LOADED)
+            continue()
+        endif()
+        string(REGEX MATCH "^[0-9]+" version "${CMAKE_${language}_COMPILER_VERSION}")
+        set(plugin "${COMMTASK_CLAUSE_DIR}/clang-${version}/libcommtask_clause.so")
+        if(CMAKE_${language}_COMPILER_ID STREQUAL "Clang"
+           AND (TARGET commtask_clause_${version} OR EXISTS "${plugin}"))
+            target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:-fplugin=${plugin}>")
+            target_compile_definitions(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:COMMTASK_HAVE_CLAUSE=1>")
+            if(TARGET commtask_clause_${version})
+                add_dependencies(${target} commtask_clause_${version})
+            endif()
+        elseif(NOT arg_OPTIONAL)
+            file(GLOB there RELATIVE "${COMMTASK_CLAUSE_DIR}" "${COMMTASK_CLAUSE_DIR}/clang-*")
+            message(FATAL_ERROR
+                        "commtask_enable_clause(${target}): there is no plugin for the ${language} compiler "
+                        "${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}. "
+                        "There are plugins for: ${there} (in ${COMMTASK_CLAUSE_DIR}). Use one of these compilers, or "
+                        "commtask_enable_clause(${target} OPTIONAL) and the macro COMM_TASK.")
+        endif()
+    endforeach()
+endfunction()

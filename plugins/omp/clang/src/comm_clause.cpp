@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Grammar: comm( [ordered,|unordered,] operation: arguments ) and comm( status: pointer ). Counting arguments needs
+// care in C++ only: a comma between '<' and '>' may belong to a template, so with a '<' among the arguments too many
+// commas prove nothing, and the compiler counts.
+#include "comm_clause.hpp"
+
+#include "llvm/ADT/Twine.h"
+
+namespace commtask::clause {
+
+using clang::Token;
+namespace tok = clang::tok;
+
+namespace {
+
+constexpr const char* general_form = "comm(operation: arguments)";
+
+/// The arguments between commas of the outermost level, and whether their number can be trusted.
+struct argument_list {
+    llvm::SmallVector<token_range, 12> each;
+    llvm::SmallVector<clang::SourceLocation, 12> ends; ///< Of the comma or bracket behind each.
+    bool may_be_fewer = false;
+};
+
+argument_list split(const directive& line, token_range range, bool is_cplusplus) {
+    argument_list result;
+    unsigned begin = range.begin;
+    for (unsigned i = range.begin; i < range.end; ++i) {
+        const Token& token = line.tokens[i];
+        if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+            i = std::min(find_partner(line.tokens, i, range.end), range.end - 1);
+        } else if (token.is(tok::less) && is_cplusplus) {
+            result.may_be_fewer = true;
+        } else if (token.is(tok::comma)) {
+            result.each.push_back({begin, i});
+            result.ends.push_back(token.getLocation());
+            begin = i + 1;
+        }
+    }
+    if (range.begin != range.end) {
+        result.each.push_back({begin, range.end});
+        result.ends.push_back(line.tokens[range.end].getLocation());
+    }
+    return result;
+}
+
+std::string plural(std::size_t n, llvm::StringRef what) {
+    return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
+}
+
+objection check_arguments(const directive& line, const communication& found, bool is_cplusplus) {
+    const argument_list given = split(line, found.arguments, is_cplusplus);
+    const llvm::StringRef name = name_of(found.operation);
+    const std::string form = "; expected " + expected_form(name, *found.function);
+    const std::size_t needed = found.function->getNumParams();
+    for (std::size_t i = 0; i < given.each.size(); ++i) {
+        if (given.each[i].begin != given.each[i].end) continue;
+        std::string which = "argument " + std::to_string(i + 1);
+        if (i < needed) which += " (" + found.function->getParamDecl(static_cast<unsigned>(i))->getName().str() + ")";
+        return complaint{given.ends[i], which + " of '" + name.str() + "' is missing" + form, {}, {}};
+    }
+    const std::string counts =
+        "'" + name.str() + "' takes " + plural(needed, "argument") + ", but " + std::to_string(given.each.size());
+    if (given.each.size() < needed) {
+        return complaint{found.close.getLocation(), "too few arguments: " + counts + " are given" + form, {}, {}};
+    }
+    if (given.each.size() > needed && !given.may_be_fewer) {
+        const Token& first_too_many = line.tokens[given.each[needed].begin];
+        return complaint{first_too_many.getLocation(), "too many arguments: " + counts + " are given" + form, {}, {}};
+    }
+    return std::nullopt;
+}
+
+objection unknown_operation(const Token& word, const operations& known) {
+    const llvm::StringRef name = name_of(word);
+    complaint wrong{word.getLocation(), "unknown operation '" + name.str() + "' in the comm clause", {}, {}};
+    const std::string meant = known.nearest(name);
+    if (meant.empty()) {
+        wrong.sentence += "; expected " + std::string(general_form);
+        wrong.notes.push_back({word.getLocation(), "the operations are " + known.list()});
+    } else {
+        wrong.sentence += "; did you mean '" + meant + "'? Expected " + expected_form(meant, *known.find(meant));
+        wrong.replacement = meant;
+    }
+    return wrong;
+}
+
+/// Reads one comm clause; `has_operation` says on return whether it was one with an operation.
+objection read_one(const directive& line, const clause& from, const operations& known, bool is_cplusplus,
+                   communication& result, bool& has_operation) {
+    const Token& word = line.tokens[from.all.begin];
+    if (!from.has_brackets) {
+        return complaint{word.getLocation(), "missing '(' after 'comm'; expected " + std::string(general_form), {}, {}};
+    }
+    const Token& open = line.tokens[from.all.begin + 1];
+    if (!from.is_closed) {
+        return complaint{open.getLocation(), "this '(' of the comm clause is never closed", {}, {}};
+    }
+    unsigned i = from.arguments.begin;
+    const unsigned end = from.arguments.end;
+    if (i == end) {
+        return complaint{open.getLocation(), "the comm clause is empty; expected " + std::string(general_form), {}, {}};
+    }
+    using order = communication::order;
+    order place = order::usual;
+    while (i + 1 < end && line.tokens[i + 1].is(tok::comma)) {
+        const llvm::StringRef modifier = name_of(line.tokens[i]);
+        if (modifier != "ordered" && modifier != "unordered") break;
+        if (place != order::usual) {
+            return complaint{line.tokens[i].getLocation(),
+                             "one modifier is enough: ordered or unordered, not both and not twice",
+                             {},
+                             {}};
+        }
+        place = modifier == "ordered" ? order::ordered : order::unordered;
+        i += 2;
+    }
+    const Token& name = line.tokens[i];
+    if (i == end || name_of(name).empty()) {
+        return complaint{
+            name.getLocation(), "expected the name of an operation; the form is " + std::string(general_form), {}, {}};
+    }
+    if (i + 1 == end || line.tokens[i + 1].isNot(tok::colon)) {
+        const bool is_known = known.find(name_of(name)) != nullptr;
+        return complaint{line.tokens[i + 1].getLocation(),
+                         "missing ':' after '" + name_of(name).str() + "' in the comm clause; expected " +
+                             (is_known ? expected_form(name_of(name), *known.find(name_of(name))) : general_form),
+                         {},
+                         {}};
+    }
+    const token_range arguments = {i + 2, end};
+    if (name_of(name) == "status") {
+        if (place != order::usual) {
+            return complaint{name.getLocation(), "comm(status: ...) takes no modifier", {}, {}};
+        }
+        if (arguments.begin == arguments.end) {
+            return complaint{line.tokens[end].getLocation(),
+                             "the status is missing; expected comm(status: pointer to a commtask_status)",
+                             {},
+                             {}};
+        }
+        const argument_list given = split(line, arguments, is_cplusplus);
+        if (given.each.size() > 1 && !given.may_be_fewer) {
+            return complaint{line.tokens[given.each[1].begin].getLocation(),
+                             "only one status can be given; expected comm(status: pointer to a commtask_status)",
+                             {},
+                             {}};
+        }
+        result.status = arguments;
+        has_operation = false;
+        return std::nullopt;
+    }
+    has_operation = true;
+    result.function = known.find(name_of(name));
+    if (result.function == nullptr) return unknown_operation(name, known);
+    result.operation = name;
+    result.arguments = arguments;
+    result.close = line.tokens[end];
+    result.place = place;
+    return check_arguments(line, result, is_cplusplus);
+}
+
+} // namespace
+
+objection read_comm_clauses(const directive& line, llvm::ArrayRef<clause> clauses, const operations& known,
+                            bool is_cplusplus, communication& result) {
+    const Token* operation = nullptr;
+    const Token* status = nullptr;
+    const Token* first = nullptr;
+    for (const clause& each : clauses) {
+        const Token& word = line.tokens[each.all.begin];
+        if (name_of(word) != "comm") continue;
+        if (first == nullptr) first = &word;
+        bool has_operation = false;
+        if (objection wrong = read_one(line, each, known, is_cplusplus, result, has_operation)) return wrong;
+        const Token*& seen = has_operation ? operation : status;
+        if (seen != nullptr) {
+            return complaint{word.getLocation(),
+                             has_operation ? "a task has one operation, so a directive has one comm clause (beside "
+                                             "comm(status: ...)); write a second directive"
+                                           : "the status is given twice",
+                             {},
+                             {{seen->getLocation(), "the first one is here"}}};
+        }
+        seen = &word;
+    }
+    if (operation == nullptr) {
+        return complaint{first->getLocation(),
+                         "comm(status: ...) needs an operation beside it: " + std::string(general_form),
+                         {},
+                         {}};
+    }
+    return std::nullopt;
+}
+
+} // namespace commtask::clause

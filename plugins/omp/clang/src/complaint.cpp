@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A complaint becomes an error of clang's, with its notes and, where the right word is known, a fix that editors can
+// apply.
+#include "complaint.hpp"
+
+namespace commtask::clause {
+
+void report(clang::DiagnosticsEngine& diagnostics, const complaint& wrong) {
+    using level = clang::DiagnosticsEngine::Level;
+    {
+        auto error = diagnostics.Report(wrong.where, diagnostics.getCustomDiagID(level::Error, "%0"));
+        error << wrong.sentence;
+        if (!wrong.replacement.empty()) {
+            error << clang::FixItHint::CreateReplacement(clang::SourceRange(wrong.where), wrong.replacement);
+        }
+    }
+    for (const complaint::note& note : wrong.notes) {
+        diagnostics.Report(note.where, diagnostics.getCustomDiagID(level::Note, "%0")) << note.sentence;
+    }
+}
+
+} // namespace commtask::clause

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The writing of the tokens. Two things are not free to choose: clang reads the names of clauses from the text at a
+// token's location, so generated ones need text of their own; and the generated clauses stand first, since clang drops
+// the rest of a line behind a clause that it does not know.
+#include "generate.hpp"
+
+#include <memory>
+
+namespace commtask::clause {
+
+using clang::Token;
+namespace tok = clang::tok;
+
+namespace {
+
+constexpr const char* event_name = "commtask_event_";
+constexpr const char* prepared_name = "commtask_prepared_";
+
+/// Appends tokens, all at one location of the user's that can be moved.
+class token_writer {
+public:
+    token_writer(clang::Preprocessor& preprocessor, const Token& here) : preprocessor_(preprocessor), here_(here) {}
+
+    /// From now on everything is shown where this token stands.
+    token_writer& at(const Token& here) {
+        here_ = here;
+        return *this;
+    }
+    token_writer& put(tok::TokenKind kind) {
+        Token token;
+        token.startToken();
+        token.setKind(kind);
+        token.setLocation(here_.getLocation());
+        token.setLength(1);
+        tokens_.push_back(token);
+        return *this;
+    }
+    token_writer& mark(const Token& annotation) {
+        tokens_.push_back(annotation);
+        return *this;
+    }
+    token_writer& name(llvm::StringRef text) {
+        Token token;
+        token.startToken();
+        clang::IdentifierInfo* const info = preprocessor_.getIdentifierInfo(text);
+        token.setKind(info->getTokenID());
+        token.setIdentifierInfo(info);
+        token.setLocation(here_.getLocation());
+        token.setLength(here_.isAnnotation() ? 1 : here_.getLength());
+        tokens_.push_back(token);
+        return *this;
+    }
+    /// A name whose text is read again at its location.
+    token_writer& clause_name(llvm::StringRef text) {
+        Token token;
+        token.startToken();
+        clang::IdentifierInfo* const info = preprocessor_.getIdentifierInfo(text);
+        token.setKind(info->getTokenID());
+        token.setIdentifierInfo(info);
+        preprocessor_.CreateString(text, token, here_.getLocation(), here_.getLocation());
+        tokens_.push_back(token);
+        return *this;
+    }
+    token_writer& zero() {
+        Token token;
+        token.startToken();
+        token.setKind(tok::numeric_constant);
+        preprocessor_.CreateString("0", token, here_.getLocation(), here_.getLocation());
+        tokens_.push_back(token);
+        return *this;
+    }
+    token_writer& copy(llvm::ArrayRef<Token> users) {
+        tokens_.append(users.begin(), users.end());
+        return *this;
+    }
+
+    void enter() {
+        auto stream = std::make_unique<Token[]>(tokens_.size());
+        std::copy(tokens_.begin(), tokens_.end(), stream.get());
+        preprocessor_.EnterTokenStream(std::move(stream), static_cast<unsigned>(tokens_.size()),
+                                       /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
+    }
+
+private:
+    clang::Preprocessor& preprocessor_;
+    Token here_;
+    llvm::SmallVector<Token, 96> tokens_;
+};
+
+/// The function of a call. In C++ through a pointer: then a wrong argument is the error, at the argument, and not "no
+/// matching function" with a name that the user never wrote. Optimised or not, the call is the same.
+void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
+    if (is_cplusplus) {
+        to.put(tok::l_paren).put(tok::plus).name(function).put(tok::r_paren);
+    } else {
+        to.name(function);
+    }
+}
+
+void put_preparation(token_writer& to, const directive& line, const communication& what, bool is_cplusplus) {
+    const Token& pragma = line.tokens.front();
+    to.at(pragma).name("omp_event_handle_t").name(event_name).put(tok::equal);
+    if (is_cplusplus) {
+        to.name("omp_event_handle_t").put(tok::l_paren).put(tok::r_paren);
+    } else {
+        to.put(tok::l_paren).name("omp_event_handle_t").put(tok::r_paren).zero();
+    }
+    to.put(tok::semi);
+
+    to.name("commtask_omp_task").name(prepared_name).put(tok::equal);
+    put_callee(to, "commtask_omp_prepare", is_cplusplus);
+    to.put(tok::l_paren).at(what.operation);
+    put_callee(to, what.function->getName(), is_cplusplus);
+    to.put(tok::l_paren).copy(line.in(what.arguments)).at(what.close).put(tok::r_paren).put(tok::comma);
+    switch (what.place) {
+    case communication::order::usual: to.name("COMMTASK_NONE"); break;
+    case communication::order::ordered: to.name("COMMTASK_ORDERED"); break;
+    case communication::order::unordered: to.name("COMMTASK_UNORDERED"); break;
+    }
+    to.put(tok::comma);
+    if (what.status.begin != what.status.end) {
+        to.copy(line.in(what.status));
+    } else if (is_cplusplus) {
+        to.name("nullptr");
+    } else {
+        to.zero();
+    }
+    to.put(tok::r_paren).put(tok::semi);
+}
+
+} // namespace
+
+void enter_communication(clang::Preprocessor& preprocessor, const directive& line, llvm::ArrayRef<clause> clauses,
+                         const communication& what) {
+    const bool is_cplusplus = preprocessor.getLangOpts().CPlusPlus;
+    const Token& pragma = line.tokens.front();
+    token_writer to(preprocessor, pragma);
+    to.put(tok::l_brace);
+    put_preparation(to, line, what, is_cplusplus);
+
+    bool is_untied = false;
+    for (const clause& each : clauses) is_untied = is_untied || name_of(line.tokens[each.all.begin]) == "untied";
+    // Tied, a task that starts communication and one that waits for it can block each other for ever.
+    to.at(pragma).mark(pragma).copy(line.in({1, 2}));
+    if (!is_untied) to.clause_name("untied");
+    to.clause_name("detach").put(tok::l_paren).name(event_name).put(tok::r_paren);
+    to.clause_name("firstprivate").put(tok::l_paren).name(event_name).put(tok::comma).name(prepared_name);
+    to.put(tok::r_paren);
+    for (const clause& each : clauses) {
+        if (name_of(line.tokens[each.all.begin]) != "comm") to.copy(line.in(each.all));
+    }
+    to.mark(line.tokens.back());
+
+    to.name("commtask_omp_start_prepared").put(tok::l_paren).put(tok::amp).name(prepared_name).put(tok::comma);
+    to.name(event_name).put(tok::r_paren).put(tok::semi).put(tok::r_brace);
+    to.enter();
+}
+
+void enter_empty_statement(clang::Preprocessor& preprocessor, clang::SourceLocation where) {
+    auto stream = std::make_unique<Token[]>(1);
+    stream[0].startToken();
+    stream[0].setKind(tok::semi);
+    stream[0].setLocation(where);
+    stream[0].setLength(1);
+    preprocessor.EnterTokenStream(std::move(stream), 1, /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
+}
+
+} // namespace commtask::clause
