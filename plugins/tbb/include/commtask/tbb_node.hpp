@@ -22,8 +22,8 @@
 //   completes. Nothing is sent on then. As for every graph, reset() it before its next use.
 // Failures: a refused operation (a wrong argument) throws commtask::error out of wait_for_all(), as an exception of the
 //   function does. What MPI reports later is an outcome (port 1).
-// End: the destructor of a node that still has operations pending cancels the graph and waits for it, as ~graph() would;
-//   their buffers are in the node.
+// End: wait_for_all() before a node is destroyed, as oneTBB asks for all nodes. A node that still has operations pending
+//   cancels the graph and waits for it in its destructor, as ~graph() would: their buffers are in the node.
 #pragma once
 
 #include <commtask/outcome.hpp>
