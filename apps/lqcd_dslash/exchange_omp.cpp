@@ -16,12 +16,6 @@ namespace dslash {
 
 namespace {
 
-/// Seconds of work per thread; each thread writes its own line.
-struct alignas(64) thread_work {
-    double interior = 0;
-    double other = 0;
-};
-
 /// Priorities, where OMP_MAX_TASK_PRIORITY allows them: what feeds messages goes first, the interior fills the gaps.
 enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, message_priority = 3 };
 
@@ -37,21 +31,19 @@ public:
         find_fields(steps);
         std::vector<thread_work> work(static_cast<std::size_t>(compute_threads_));
         phase_times times;
-        double created = 0;
         const double start = seconds();
 #pragma omp parallel num_threads(compute_threads_)
 #pragma omp single
         {
 #pragma omp taskgroup
             {
-                const double from = seconds();
                 for (const hop_step& step : steps) times.post += create_tasks(step, work);
-                created = seconds() - from;
             }
         }
         times.total = seconds() - start;
         if (commtask_omp_error_count() != 0) throw std::runtime_error("a message failed: " + first_error());
-        finish(times, work, created);
+        times.post /= compute_threads_;
+        mean_over_threads(times, work);
         return times;
     }
 
@@ -166,20 +158,6 @@ private:
             thread_work& to = mine[omp_get_thread_num()];
             (interior ? to.interior : to.other) += seconds() - begin;
         }
-    }
-
-    /// Columns as means over the compute threads. What is neither work nor creation is waiting for messages, or for
-    /// tiles of other threads.
-    void finish(phase_times& times, const std::vector<thread_work>& work, double created) const {
-        double busy = 0;
-        for (const thread_work& w : work) {
-            times.interior += w.interior / compute_threads_;
-            busy += (w.interior + w.other) / compute_threads_;
-        }
-        // While it created tasks, the creating thread may have run some: libomp bounds the queue that way.
-        static_cast<void>(created);
-        times.post /= compute_threads_;
-        times.wait = std::max(0.0, times.total - busy - times.post);
     }
 
     stencil& on_;

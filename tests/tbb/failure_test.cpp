@@ -109,9 +109,7 @@ TEST_F(TbbFailure, ARefusedOperationLeavesWaitForAll) {
 TEST_F(TbbFailure, AnOperationOfAnotherKindIsRefused) {
     in_arena([&] {
         flow::graph graph;
-        EXPECT_EQ(code_of([&] {
-                      const ct::recv_node<int> wrong(graph, flow::serial, commtask::barrier(comm_));
-                  }),
+        EXPECT_EQ(code_of([&] { const ct::recv_node<int> wrong(graph, flow::serial, commtask::barrier(comm_)); }),
                   COMMTASK_ERR_ARGUMENT);
         ct::send_node<int> send(graph, flow::serial, [&](int& tag) { return commtask::recv(one(tag), 0, 0, comm_); });
         send.try_put(0);
@@ -139,8 +137,8 @@ TEST_F(TbbFailure, AnExceptionOfAnotherNodeWithdrawsWhatIsPending) {
     in_arena([&] {
         flow::graph graph;
         ct::recv_node<pair_of_ints> receive(graph, flow::unlimited, into_pair());
-        flow::function_node<pair_of_ints, flow::continue_msg> use(
-            graph, flow::serial, [&](const pair_of_ints&) { was_sent_on = true; });
+        flow::function_node<pair_of_ints, flow::continue_msg> use(graph, flow::serial,
+                                                                  [&](const pair_of_ints&) { was_sent_on = true; });
         flow::make_edge(receive, use);
         flow::function_node<int, flow::continue_msg> compute(graph, flow::serial,
                                                              [](int) { throw std::domain_error{"no convergence"}; });
@@ -216,8 +214,7 @@ TEST_F(TbbFailure, ANodeThatIsDestroyedWithOperationsPendingCancelsAndWaits) {
             // The other thread runs the node's function; a node may not be destroyed before, as no node of oneTBB may.
             while (n_started < 5) std::this_thread::yield();
             throw std::domain_error{"leaves before wait_for_all"};
-        } catch (const std::domain_error&) {
-        }
+        } catch (const std::domain_error&) {}
     });
     for (int i = 0; i < 5; ++i) expect_no_receive_left(silent_tag + i);
 }
@@ -226,9 +223,8 @@ TEST_F(TbbFailure, ADoorThatFailsGoesToPortOne) {
     bool has_failed = false;
     in_arena([&] {
         flow::graph graph;
-        ct::request_node<int> after(graph, flow::serial, [&](int&) {
-            return commtask::call([] { return MPI_ERR_INTERN; }, comm_);
-        });
+        ct::request_node<int> after(graph, flow::serial,
+                                    [&](int&) { return commtask::call([] { return MPI_ERR_INTERN; }, comm_); });
         flow::function_node<ct::failure<int>, flow::continue_msg> bad(
             graph, flow::serial, [&](const ct::failure<int>& what) { has_failed = what.result.is_failed(); });
         flow::make_edge(flow::output_port<1>(after), bad);

@@ -14,8 +14,8 @@ using namespace commtask::test;
 using commtask::allreduce;
 using commtask::in_place;
 using commtask::one;
-using testing::ElementsAre;
 using testing::Each;
+using testing::ElementsAre;
 
 namespace {
 
@@ -115,8 +115,7 @@ TEST_F(TbbFace, WorksBetweenJoinLimiterBufferAndPriorityNodes) {
             graph, flow::unlimited,
             [&](int& i) {
                 int now = ++pending;
-                for (int most = most_pending; now > most && !most_pending.compare_exchange_weak(most, now);) {
-                }
+                for (int most = most_pending; now > most && !most_pending.compare_exchange_weak(most, now);) {}
                 return commtask::recv(one(halos[static_cast<std::size_t>(i)]), left(), i, comm_);
             },
             flow::node_priority_t{2});
@@ -194,9 +193,8 @@ TEST_F(TbbFace, ARequestNodeStartsWhatGivesARequest) {
         ct::request_node<int> receive(graph, flow::serial, comm_, [this, &received](int& tag, MPI_Request* request) {
             return MPI_Irecv(&received, 1, MPI_INT, left(), tag, comm_, request);
         });
-        ct::request_node<int> send(graph, flow::serial, [this](int& tag) {
-            return commtask::send(one(rank_), right(), tag, comm_);
-        });
+        ct::request_node<int> send(graph, flow::serial,
+                                   [this](int& tag) { return commtask::send(one(rank_), right(), tag, comm_); });
         ct::request_node<int> call(graph, flow::serial,
                                    [this, &called](int&) { return commtask::call([&called] { ++called; }, comm_); });
         flow::make_edge(receive, call);

@@ -153,9 +153,9 @@ TEST_F(TbbFace, TheWorkerIsNotSuspended) {
     int code = COMMTASK_OK;
     commtask::event never;
     commtask::task waiting = post(commtask::noop(), commtask::after(never));
-    commtask::task asks = post(commtask::noop(), commtask::then([&]() noexcept {
-                                   code = code_of([&] { static_cast<void>(ct::wait(waiting)); });
-                               }));
+    commtask::task asks =
+        post(commtask::noop(),
+             commtask::then([&]() noexcept { code = code_of([&] { static_cast<void>(ct::wait(waiting)); }); }));
     static_cast<void>(finish(asks));
     EXPECT_EQ(code, COMMTASK_ERR_WORKER_THREAD);
     never.signal();

@@ -59,7 +59,9 @@ public:
         watch.n_pending.fetch_add(1, std::memory_order_relaxed);
         // seq_cst with the look at `sleeps_`: either this thread sees the sleeper, or the sleeper this operation.
         if (n_pending_.fetch_add(1, std::memory_order_seq_cst) == 0 && sleeps_.load(std::memory_order_seq_cst)) {
-            { const std::lock_guard guard{lock_}; } // it is either before its check or in its wait
+            {
+                const std::lock_guard guard{lock_};
+            } // it is either before its check or in its wait
             wake_up_.notify_one();
         }
     }

@@ -37,8 +37,7 @@ public:
     ///               worker's, if oneTBB can bind at all (it needs its tbbbind library).
     /// @param reserved_for_masters  as for task_arena.
     /// @throws error  if the library is not initialised or the number of threads is 0 or below.
-    explicit arena(constraints where, unsigned reserved_for_masters = 1)
-        : arena(settle(where), reserved_for_masters) {}
+    explicit arena(constraints where, unsigned reserved_for_masters = 1) : arena(settle(where), reserved_for_masters) {}
 
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
@@ -105,8 +104,9 @@ private:
         }
         std::string advice;
         if (facts.worker_is_reserved == 0) {
-            advice = "the communication worker has no core of its own and shares one with the compute threads: give each "
-                     "rank a core more, or see commtask-info";
+            advice =
+                "the communication worker has no core of its own and shares one with the compute threads: give each "
+                "rank a core more, or see commtask-info";
         } else if (n_asked > n_free) {
             advice = std::to_string(n_asked) + " threads were asked for, but only " + std::to_string(n_free) +
                      " CPUs are left to compute beside the worker's: threads will share them";

@@ -155,7 +155,8 @@ private:
     /// A message on its way through MPI.
     class started final : public pending_operation {
     public:
-        started(operation_node& node, const Message& given) : pending_operation(*node.side_), message(given), node_(node) {
+        started(operation_node& node, const Message& given)
+            : pending_operation(*node.side_), message(given), node_(node) {
             node_.n_pending_.fetch_add(1, std::memory_order_relaxed);
         }
         // release: partner of the acquire in the node's destructor.
@@ -236,7 +237,8 @@ struct starts_request {
     template <typename Message>
     [[nodiscard]] auto operator()(Message& message) const {
         return commtask::start(
-            [function = function, at = &message](MPI_Request* request) mutable { return function(*at, request); }, comm);
+            [function = function, at = &message](MPI_Request* request) mutable { return function(*at, request); },
+            comm);
     }
 };
 

@@ -75,8 +75,7 @@ private:
         while (first_number_ + rows_.size() <= number) {
             row next;
             for (const bool is_collective : is_collective_) {
-                next.emplace_back(
-                    operation{is_collective ? commtask_op_barrier(comm_) : commtask_op_noop(comm_)});
+                next.emplace_back(operation{is_collective ? commtask_op_barrier(comm_) : commtask_op_noop(comm_)});
             }
             rows_.push_back(std::move(next));
         }
