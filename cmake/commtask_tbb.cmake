@@ -14,14 +14,21 @@ if(DEFINED COMMTASK_TBB_FOUND_FOR AND NOT COMMTASK_TBB_FOUND_FOR STREQUAL COMMTA
 endif()
 set(COMMTASK_TBB_FOUND_FOR "${COMMTASK_TBB_ROOT}" CACHE INTERNAL "The COMMTASK_TBB_ROOT that TBB_DIR belongs to")
 
+# ThreadSanitizer sees what oneTBB orders only if oneTBB is instrumented too: without that every task would be reported.
+if(COMMTASK_SANITIZE MATCHES "^thread" AND NOT COMMTASK_TBB_ROOT)
+    message(FATAL_ERROR "COMMTASK_SANITIZE=${COMMTASK_SANITIZE} needs a oneTBB that was compiled with it: run scripts/onetbb "
+                        "tsan and pass -DCOMMTASK_TBB_ROOT, as the presets do, or -DCOMMTASK_BUILD_TBB=OFF.")
+endif()
 if(COMMTASK_TBB_ROOT)
+    set(commtask_tbb_where " in ${COMMTASK_TBB_ROOT}")
     find_package(TBB CONFIG COMPONENTS tbb PATHS "${COMMTASK_TBB_ROOT}" NO_DEFAULT_PATH)
 else()
     find_package(TBB CONFIG COMPONENTS tbb)
 endif()
 if(NOT TBB_FOUND)
-    message(FATAL_ERROR "oneTBB was not found. On Debian install libtbb-dev; elsewhere pass -DCOMMTASK_TBB_ROOT=/path, "
-                        "or -DCOMMTASK_BUILD_TBB=OFF to build without the oneTBB face.")
+    message(FATAL_ERROR "oneTBB was not found${commtask_tbb_where}. On Debian install libtbb-dev; for the presets that "
+                        "need another oneTBB run scripts/onetbb; elsewhere pass -DCOMMTASK_TBB_ROOT=/path, or "
+                        "-DCOMMTASK_BUILD_TBB=OFF to build without the oneTBB face.")
 endif()
 if(TBB_VERSION VERSION_LESS 2021.5)
     message(FATAL_ERROR "oneTBB ${TBB_VERSION} (${TBB_DIR}) is too old; 2021.5 or newer is needed.")
