@@ -8,6 +8,7 @@
 #include <commtask/event.hpp>
 #include <commtask/options.hpp>
 #include <commtask/outcome.hpp>
+#include <commtask/post.hpp>
 #include <commtask/task.hpp>
 
 #include <oneapi/tbb/task.h>
