@@ -22,6 +22,7 @@ PROGRAMS = {
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "clause": "what the comm clause costs over the detach clause written by hand",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
+    "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
 DSLASH = "the miniapp's modes against its baseline, crowded and delayed"

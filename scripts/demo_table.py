@@ -20,6 +20,7 @@ MODES = {
     "commself": "the same, and a thread of its own sits inside MPI",
     "offload": "the baseline's shape; the messages are commtask's",
     "omp": "a graph of OpenMP tasks with commtask's among them; no barrier",
+    "tbb": "the same graph for oneTBB, made once and used for every hop",
 }
 LIMIT_S = 120  # for one mode; on an idle machine each takes seconds
 HEADER = f"{'mode':10}{'check':>8}{'internal':>10}{'post':>8}{'wait':>8}{'misc':>8}{'total':>9}{'overlap':>9}{'GF/s':>8}" \

@@ -41,7 +41,7 @@ public:
     virtual int cores() const { return compute_threads(); }
 };
 
-enum class mode { plain, baseline, iprobe, commself, offload, omp };
+enum class mode { plain, baseline, iprobe, commself, offload, omp, tbb };
 
 /// Names and thread levels; `plain` is the blocking exchange that the others are checked against.
 struct mode_description {
@@ -60,6 +60,9 @@ std::unique_ptr<exchange> make_iprobe_exchange(stencil& on, const exchange_optio
 std::unique_ptr<exchange> make_commself_exchange(stencil& on, const exchange_options& options);
 std::unique_ptr<exchange> make_offload_exchange(stencil& on, const exchange_options& options);
 std::unique_ptr<exchange> make_omp_exchange(stencil& on, const exchange_options& options);
+
+/// Where the build has the oneTBB face (COMMTASK_BUILD_TBB).
+std::unique_ptr<exchange> make_tbb_exchange(stencil& on, const exchange_options& options);
 
 /// Seconds that one hop's messages take when nothing else happens: the yardstick of the overlap column. Collective.
 double measure_messages(stencil& on, MPI_Comm comm);

@@ -17,12 +17,6 @@ namespace dslash {
 
 namespace {
 
-/// Seconds of work per thread; each thread writes its own line.
-struct alignas(64) thread_work {
-    double interior = 0;
-    double other = 0;
-};
-
 /// Priorities, where OMP_MAX_TASK_PRIORITY allows them: what feeds messages goes first, the interior fills the gaps.
 enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, message_priority = 3 };
 
@@ -38,7 +32,6 @@ public:
         find_fields(steps);
         std::vector<thread_work> work(static_cast<std::size_t>(compute_threads_));
         phase_times times;
-        double created = 0;
         int waited = COMMTASK_OK;
         const double start = seconds();
 #pragma omp parallel num_threads(compute_threads_)
@@ -46,9 +39,7 @@ public:
         {
 #pragma omp taskgroup
             {
-                const double from = seconds();
                 for (const hop_step& step : steps) times.post += create_tasks(step, work);
-                created = seconds() - from;
                 // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
                 waited = commtask_omp_wait_all();
             }
@@ -56,7 +47,8 @@ public:
         times.total = seconds() - start;
         require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) throw std::runtime_error("a message failed: " + first_error());
-        finish(times, work, created);
+        times.post /= compute_threads_;
+        mean_over_threads(times, work);
         return times;
     }
 
@@ -212,20 +204,6 @@ private:
             // On a core that the worker shares: messages move, and what they release comes before more of the interior.
             commtask_omp_progress();
         }
-    }
-
-    /// Columns as means over the compute threads. What is neither work nor creation is waiting for messages, or for
-    /// tiles of other threads.
-    void finish(phase_times& times, const std::vector<thread_work>& work, double created) const {
-        double busy = 0;
-        for (const thread_work& w : work) {
-            times.interior += w.interior / compute_threads_;
-            busy += (w.interior + w.other) / compute_threads_;
-        }
-        // While it created tasks, the creating thread may have run some: libomp bounds the queue that way.
-        static_cast<void>(created);
-        times.post /= compute_threads_;
-        times.wait = std::max(0.0, times.total - busy - times.post);
     }
 
     stencil& on_;

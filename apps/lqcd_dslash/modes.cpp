@@ -15,6 +15,9 @@ const std::vector<mode_description>& modes() {
         {mode::commself, "commself", MPI_THREAD_MULTIPLE, "a thread blocked in MPI makes progress"},
         {mode::offload, "offload", MPI_THREAD_SERIALIZED, "baseline's shape, MPI calls by the communication worker"},
         {mode::omp, "omp", MPI_THREAD_SERIALIZED, "OpenMP tasks, messages are tasks too, no barrier between hops"},
+#if DSLASH_HAS_TBB
+        {mode::tbb, "tbb", MPI_THREAD_SERIALIZED, "omp's tiles and messages as a oneTBB flow graph"},
+#endif
     };
     return table;
 }
@@ -27,6 +30,12 @@ std::unique_ptr<exchange> make_exchange(mode which, stencil& on, const exchange_
     case mode::commself: return make_commself_exchange(on, options);
     case mode::offload: return make_offload_exchange(on, options);
     case mode::omp: return make_omp_exchange(on, options);
+    case mode::tbb:
+#if DSLASH_HAS_TBB
+        return make_tbb_exchange(on, options);
+#else
+        break;
+#endif
     }
     throw std::logic_error("unknown mode");
 }

@@ -10,7 +10,7 @@
 namespace dslash {
 
 runtime_session::runtime_session(mode which) {
-    if (which != mode::offload && which != mode::omp) return;
+    if (which != mode::offload && which != mode::omp && which != mode::tbb) return;
     // Tasks that feed messages go before the interior. libomp reads this when it starts; the user's own value stays.
     ::setenv("OMP_MAX_TASK_PRIORITY", "3", 0);
     require(commtask_init(nullptr), "commtask_init");

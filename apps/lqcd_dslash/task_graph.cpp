@@ -25,6 +25,16 @@ std::vector<int> tile_of_site(const layout& shape, const parity_layout& table) {
 
 } // namespace
 
+void mean_over_threads(phase_times& times, const std::vector<thread_work>& work) {
+    const auto n_threads = static_cast<double>(work.size());
+    double busy = 0;
+    for (const thread_work& w : work) {
+        times.interior += w.interior / n_threads;
+        busy += (w.interior + w.other) / n_threads;
+    }
+    times.wait = std::max(0.0, times.total - busy - times.post);
+}
+
 std::array<hop_reads, 2> find_reads(const layout& shape) {
     std::array<hop_reads, 2> all;
     for (std::size_t parity = 0; parity < 2; ++parity) {

@@ -50,17 +50,20 @@ TEST_P(Modes, GiveTheBitsOfOneRankAlone) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Modes,
-                         testing::Values(setting{mode::plain, 1}, setting{mode::baseline, 1},
-                                         setting{mode::baseline, 3}, setting{mode::iprobe, 2},
-                                         setting{mode::commself, 2}, setting{mode::offload, 1},
-                                         setting{mode::offload, 3}, setting{mode::omp, 1}, setting{mode::omp, 3}),
-                         [](const auto& instance) {
-                             std::string name;
-                             for (const mode_description& m : modes()) {
-                                 if (m.which == instance.param.which) name = m.name;
-                             }
-                             return name + "_" + std::to_string(instance.param.n_cores) + "_cores";
-                         });
+const std::vector<setting> settings{
+    {mode::plain, 1},   {mode::baseline, 1}, {mode::baseline, 3}, {mode::iprobe, 2}, {mode::commself, 2},
+    {mode::offload, 1}, {mode::offload, 3},  {mode::omp, 1},      {mode::omp, 3},
+#if DSLASH_HAS_TBB
+    {mode::tbb, 1},     {mode::tbb, 3},
+#endif
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Modes, testing::ValuesIn(settings), [](const auto& instance) {
+    std::string name;
+    for (const mode_description& m : modes()) {
+        if (m.which == instance.param.which) name = m.name;
+    }
+    return name + "_" + std::to_string(instance.param.n_cores) + "_cores";
+});
 
 } // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting inside a task without holding its thread. The task is suspended, the thread takes other work of its arena, and
+// some thread of the arena goes on when the communication has ended. The price is a stack per suspended task (oneTBB
+// keeps them for reuse) and about one microsecond on top of the completion.
+#pragma once
+
+#include <commtask/event.hpp>
+#include <commtask/options.hpp>
+#include <commtask/outcome.hpp>
+#include <commtask/post.hpp>
+#include <commtask/task.hpp>
+
+#include <oneapi/tbb/task.h>
+
+#include <span>
+#include <utility>
+
+namespace commtask::tbb {
+
+/// @cond
+namespace face {
+
+using commtask::face::after_option;
+using commtask::face::check;
+
+/// A task that does nothing comes after what is waited for, and its callback resumes. It lies on the suspended stack, so
+/// nothing of it may be touched after the resume.
+class suspension {
+public:
+    explicit suspension(const after_option& predecessors) {
+        predecessors.apply(raw_);
+        raw_.flags = COMMTASK_RUN_AFTER_FAILURE;
+        raw_.callback = [](const commtask_status* /*status*/, void* self) noexcept {
+            const ::tbb::task::suspend_point point = static_cast<suspension*>(self)->point_;
+            ::tbb::task::resume(point);
+        };
+        raw_.callback_argument = this;
+    }
+    void suspend() {
+        // oneTBB allows the resume to come before the suspension is complete, from any thread or from in here.
+        ::tbb::task::suspend([this](::tbb::task::suspend_point point) {
+            point_ = point;
+            const int code = commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw_, nullptr);
+            if (code == COMMTASK_OK) return; // *this may be gone
+            code_ = code;
+            ::tbb::task::resume(point);
+        });
+        check(code_);
+    }
+
+private:
+    commtask_options raw_ = COMMTASK_OPTIONS_INIT;
+    ::tbb::task::suspend_point point_ = nullptr;
+    int code_ = COMMTASK_OK;
+};
+
+/// Whether this thread runs a task of oneTBB, so that there may be other work for it.
+[[nodiscard]] inline bool is_in_task() { return ::tbb::task::current_context() != nullptr; }
+
+} // namespace face
+/// @endcond
+
+/// Waits for a task; the thread does other work meanwhile. The calling task may go on on another thread, so nothing that
+/// belongs to a thread (thread-local variables, a held mutex) may be carried across; inside this_task_arena::isolate the
+/// thread may take work from outside the isolated region, on another stack.
+/// @param awaited  its handle is empty afterwards; an empty one returns at once. No other thread may use it meanwhile.
+/// @return how it ended. A canceled task group ends no wait: cancel the task too.
+/// @throws error  on the worker, e.g. in a callback, where waiting would stop everything.
+/// @blocking Never a thread that runs a task of oneTBB. A thread that runs none blocks as in commtask::task::wait().
+[[nodiscard]] inline outcome wait(task& awaited) {
+    if (!face::is_in_task()) return awaited.wait();
+    if (auto ended = awaited.test()) return *std::move(ended);
+    face::suspension{after(awaited)}.suspend();
+    return awaited.wait(); // it has ended, unless the library gave the waiting up before the task
+}
+
+/// Waits for a task whose handle nobody else has: wait(post(...)).
+/// @param awaited  a temporary.
+/// @return how it ended.
+/// @throws error  as for the other one.
+/// @blocking As the other one.
+[[nodiscard]] inline outcome wait(task&& awaited) { return wait(awaited); }
+
+/// Waits for several tasks with one suspension.
+/// @param awaited  handles; empty ones are skipped. They are empty afterwards.
+/// @return failed if at least one failed, else canceled if at least one was, else completed.
+/// @throws error  as wait().
+/// @blocking As wait().
+[[nodiscard]] inline ending wait_all(std::span<task> awaited) {
+    if (face::is_in_task()) face::suspension{after(awaited)}.suspend();
+    return commtask::wait_all(awaited);
+}
+
+/// Waits for an event.
+/// @param awaited  must live until then.
+/// @throws error  as wait().
+/// @blocking As wait().
+inline void wait(const event& awaited) {
+    if (face::is_in_task()) return face::suspension{after(awaited)}.suspend();
+    static_cast<void>(post(noop(), after(awaited)).wait());
+}
+
+} // namespace commtask::tbb

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that looks at graphs with pending operations. A graph that is canceled tells nobody: without a look, its
+// wait_for_all() would wait for messages that may never come. Looks come every 1 to 50 ms, so an idle graph costs
+// some microseconds of processor time a second, and the thread sleeps while nothing is pending.
+#include <commtask/tbb_support.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+
+/// One thing that is looked at.
+struct commtask_tbb_watch_s {
+    commtask_tbb_look_function look;
+    void* argument;
+    std::atomic<std::int64_t> n_pending{0};
+};
+
+namespace commtask::tbb_detail {
+namespace {
+
+class watcher {
+public:
+    watcher() = default;
+    watcher(const watcher&) = delete;
+    watcher& operator=(const watcher&) = delete;
+    ~watcher() {
+        {
+            const std::lock_guard guard{lock_};
+            is_over_ = true;
+        }
+        wake_up_.notify_all();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    void add(std::unique_ptr<commtask_tbb_watch_s> added) {
+        const std::lock_guard guard{lock_};
+        if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
+        watched_.push_back(std::move(added));
+    }
+
+    /// The lock is held while a look is under way, so none is after this.
+    void remove(const commtask_tbb_watch_s* removed) noexcept {
+        const std::lock_guard guard{lock_};
+        std::erase_if(watched_, [removed](const auto& each) { return each.get() == removed; });
+    }
+
+    void begin(commtask_tbb_watch_s& watch) noexcept {
+        watch.n_pending.fetch_add(1, std::memory_order_relaxed);
+        // seq_cst with the look at `sleeps_`: either this thread sees the sleeper, or the sleeper this operation.
+        if (n_pending_.fetch_add(1, std::memory_order_seq_cst) == 0 && sleeps_.load(std::memory_order_seq_cst)) {
+            {
+                const std::lock_guard guard{lock_};
+            } // it is either before its check or in its wait
+            wake_up_.notify_one();
+        }
+    }
+
+    void end(commtask_tbb_watch_s& watch) noexcept {
+        watch.n_pending.fetch_sub(1, std::memory_order_relaxed);
+        n_pending_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::chrono::milliseconds shortest_nap{1};
+    static constexpr std::chrono::milliseconds longest_nap{50};
+    static constexpr int quiet_looks_before_sleep = 4;
+
+    [[nodiscard]] bool has_pending() const noexcept { return n_pending_.load(std::memory_order_seq_cst) != 0; }
+
+    void run() noexcept {
+        pthread_setname_np(pthread_self(), "commtask-watch");
+        std::unique_lock guard{lock_};
+        std::chrono::milliseconds nap = shortest_nap;
+        int quiet_looks = 0;
+        while (!is_over_) {
+            quiet_looks = has_pending() ? 0 : quiet_looks + 1;
+            if (quiet_looks >= quiet_looks_before_sleep) {
+                sleeps_.store(true, std::memory_order_seq_cst);
+                wake_up_.wait(guard, [this] { return is_over_ || has_pending(); });
+                sleeps_.store(false, std::memory_order_seq_cst);
+                nap = shortest_nap;
+                quiet_looks = 0;
+            }
+            wake_up_.wait_for(guard, nap, [this] { return is_over_; });
+            nap = std::min(2 * nap, longest_nap);
+            for (const auto& each : watched_) {
+                if (!is_over_ && each->n_pending.load(std::memory_order_relaxed) > 0) each->look(each->argument);
+            }
+        }
+    }
+
+    std::mutex lock_; ///< Of everything but the atomics.
+    std::condition_variable wake_up_;
+    std::vector<std::unique_ptr<commtask_tbb_watch_s>> watched_;
+    bool is_over_ = false;
+    std::atomic<std::int64_t> n_pending_{0}; ///< Of all watches.
+    std::atomic<bool> sleeps_{false};
+    std::thread thread_;
+};
+
+/// Made at the first use, ended when the process ends.
+watcher& the_watcher() {
+    static watcher one;
+    return one;
+}
+
+} // namespace
+} // namespace commtask::tbb_detail
+
+using commtask::tbb_detail::the_watcher;
+
+int commtask_tbb_watch_add(commtask_tbb_look_function look, void* argument, commtask_tbb_watch_t* watch) noexcept {
+    if (look == nullptr || watch == nullptr) return COMMTASK_ERR_ARGUMENT;
+    try {
+        auto added = std::make_unique<commtask_tbb_watch_s>(look, argument);
+        commtask_tbb_watch_s* const handle = added.get();
+        the_watcher().add(std::move(added));
+        *watch = handle;
+        return COMMTASK_OK;
+    } catch (const std::bad_alloc&) {
+        return COMMTASK_ERR_NO_MEMORY;
+    } catch (const std::system_error&) {
+        return COMMTASK_ERR_NO_MEMORY; // no thread
+    }
+}
+
+void commtask_tbb_watch_remove(commtask_tbb_watch_t* watch) noexcept {
+    if (watch == nullptr || *watch == nullptr) return;
+    the_watcher().remove(*watch);
+    *watch = nullptr;
+}
+
+void commtask_tbb_watch_begin(commtask_tbb_watch_t watch) noexcept { the_watcher().begin(*watch); }
+
+void commtask_tbb_watch_end(commtask_tbb_watch_t watch) noexcept { the_watcher().end(*watch); }
