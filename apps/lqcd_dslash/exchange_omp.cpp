@@ -2,7 +2,7 @@
 // Mode omp: the whole chain of hops as one graph of OpenMP tasks, in which messages are tasks too. A tile runs when the
 // tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
 // No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
-#include "clock.hpp"
+#include "common/clock.hpp"
 #include "exchange.hpp"
 #include "runtime_session.hpp"
 #include "task_graph.hpp"
@@ -13,6 +13,8 @@
 #include <omp.h>
 
 namespace dslash {
+
+using miniapp::seconds;
 
 namespace {
 
