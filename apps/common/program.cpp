@@ -30,16 +30,39 @@ bool can_write(int rank, const std::string& name) {
     return writable != 0;
 }
 
+/// FNV-1a of the words after the program's name.
+unsigned long long hash_of(int argc, char** argv) {
+    unsigned long long hash = 0xcbf29ce484222325U;
+    for (int i = 1; i < argc; ++i) {
+        for (const char* c = argv[i];; ++c) {
+            hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3U;
+            if (*c == '\0') break;
+        }
+    }
+    return hash;
+}
+
+/// Collective. Ranks with other words would wait for messages that never come.
+bool all_have(unsigned long long hash) {
+    unsigned long long least = 0;
+    unsigned long long most = 0;
+    MPI_Allreduce(&hash, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&hash, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    return least == most;
+}
+
 } // namespace
 
 int run_program(int& argc, char**& argv, const program& what) {
     const std::string says = std::string(what.name) + ": ";
+    const unsigned long long words = hash_of(argc, argv);
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, what.thread_level, &provided);
     int rank = 0;
     int n_ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    if (!all_have(words)) return leave(rank, says + "the ranks were given different command lines; choose one.", 2);
     if (!what.message.empty()) return leave(rank, what.message, what.exit_code);
     if (provided < what.thread_level) {
         return leave(rank, says + "this MPI does not give the thread level that the mode needs.", 2);
