@@ -7,10 +7,9 @@
 
 namespace soi {
 
-/// Columns of a row that are copied into a compact panel first, where rows are so long that the rows of one column
-/// would fall into the same few sets of the first-level cache.
-template <class Real>
-inline constexpr int panel_columns = 8 * complex_lanes<Real>;
+/// Columns of x are copied, a few vectors of them at a time, to where the rows of one vector lie side by side: in x itself
+/// they are S numbers apart and would fall into the same few sets of the first-level cache.
+inline constexpr int panel_vectors = 8;
 
 /// Complex numbers that convolve() needs as scratch.
 template <class Real>

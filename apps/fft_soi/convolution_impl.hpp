@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace soi {
 
@@ -53,47 +54,83 @@ struct column {
     int n_taps;
 };
 
-/// Groups a = 0 .. NG-1, phases `phase` .. phase + NB - 1 of n.
-template <class Real, int NB, int NG>
-[[gnu::always_inline]] inline void sum_block(const column<Real>& c, const Real* x, Real* v, int phase) {
+/// Adds tap i of the phases LO <= b < HI to the sums of NG groups; `taps` and `x` are at i.
+template <class Real, int LO, int HI, int NB, int NG>
+[[gnu::always_inline]] inline void add_tap(std::array<std::array<typename simd<Real>::vector, NB>, NG>& sums,
+                                           const Real* taps, const Real* x, std::ptrdiff_t group_rows) {
     using lane = simd<Real>;
-    using vector = typename lane::vector;
-    std::array<std::array<vector, NB>, NG> sums{};
-    const Real* taps = c.taps + static_cast<std::ptrdiff_t>(phase) * lane::reals;
-    const std::ptrdiff_t group_rows = c.d * c.x_row;
-    for (int i = 0; i < c.n_taps; ++i) {
-        std::array<vector, NB> tap;
-        for (int b = 0; b < NB; ++b) tap[b] = lane::load(taps + b * lane::reals);
-        for (int a = 0; a < NG; ++a) {
-            const vector value = lane::load(x + a * group_rows);
-            for (int b = 0; b < NB; ++b) sums[a][b] += tap[b] * value;
-        }
-        taps += c.n * lane::reals;
-        x += c.x_row;
+    std::array<typename lane::vector, NB> tap;
+    for (int b = LO; b < HI; ++b) tap[b] = lane::load(taps + b * lane::reals);
+    for (int a = 0; a < NG; ++a) {
+        const auto value = lane::load(x + a * group_rows);
+        for (int b = LO; b < HI; ++b) sums[a][b] += tap[b] * value;
     }
-    const vector same = lane::load(c.same);
-    const vector swapped = lane::load(c.swapped);
+}
+
+/// Groups a = 0 .. NG-1, all n = NB phases; D is d. Of the first and the last d taps some phases' are zero for all p and
+/// are left out: phase b has taps from ceil(...) on, see the bounds.
+template <class Real, int NB, int D, int NG>
+[[gnu::always_inline]] inline void sum_block(const column<Real>& c, const Real* x, Real* v) {
+    using lane = simd<Real>;
+    std::array<std::array<typename lane::vector, NB>, NG> sums{};
+    const Real* taps = c.taps;
+    const std::ptrdiff_t group_rows = D * c.x_row;
+    const auto next = [&] {
+        taps += NB * lane::reals;
+        x += c.x_row;
+    };
+    const int width = c.n_taps - D;
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        // Tap i of phase b is not zero for some p only if b d / n - i < 1.
+        ((add_tap<Real, 0, std::min(NB, ((i + 1) * NB + D - 1) / D), NB, NG>(sums, taps, x, group_rows), next()), ...);
+    }(std::make_integer_sequence<int, D>{});
+    for (int i = D; i < width; ++i) {
+        add_tap<Real, 0, NB, NB, NG>(sums, taps, x, group_rows);
+        next();
+    }
+    [&]<int... j>(std::integer_sequence<int, j...>) {
+        // Tap B + j only if b d / n >= j.
+        ((add_tap<Real, (j * NB + D - 1) / D, NB, NB, NG>(sums, taps, x, group_rows), next()), ...);
+    }(std::make_integer_sequence<int, D>{});
+    const auto same = lane::load(c.same);
+    const auto swapped = lane::load(c.swapped);
     for (int a = 0; a < NG; ++a) {
         for (int b = 0; b < NB; ++b) {
-            const vector w = sums[a][b];
-            lane::store(v + (a * c.n + phase + b) * c.v_row, w * same + lane::swap(w) * swapped);
+            const auto w = sums[a][b];
+            lane::store(v + (a * NB + b) * c.v_row, w * same + lane::swap(w) * swapped);
         }
     }
 }
 
-/// All groups and phases of a column, NG groups at a time; the rest one by one.
-template <class Real, int NB, int NG>
+/// All groups of a column, NG at a time; the rest one by one.
+template <class Real, int NB, int D, int NG>
 void sum_column(const column<Real>& c, index_type n_groups) {
+    const auto x = [&](index_type a) { return c.x + a * D * c.x_row; };
+    const auto v = [&](index_type a) { return c.v + a * NB * c.v_row; };
     index_type a = 0;
-    for (; a + NG <= n_groups; a += NG) {
-        const Real* x = c.x + a * c.d * c.x_row;
-        Real* v = c.v + a * c.n * c.v_row;
-        for (int phase = 0; phase < c.n; phase += NB) sum_block<Real, NB, NG>(c, x, v, phase);
-    }
-    for (; a < n_groups; ++a) {
-        const Real* x = c.x + a * c.d * c.x_row;
-        Real* v = c.v + a * c.n * c.v_row;
-        for (int phase = 0; phase < c.n; phase += NB) sum_block<Real, NB, 1>(c, x, v, phase);
+    for (; a + NG <= n_groups; a += NG) sum_block<Real, NB, D, NG>(c, x(a), v(a));
+    for (; a < n_groups; ++a) sum_block<Real, NB, D, 1>(c, x(a), v(a));
+}
+
+/// Any n and d: phase by phase, eight groups at a time.
+template <class Real>
+void sum_any(const column<Real>& c, index_type n_groups) {
+    using lane = simd<Real>;
+    constexpr int at_once = 8;
+    const auto same = lane::load(c.same);
+    const auto swapped = lane::load(c.swapped);
+    for (index_type first = 0; first < n_groups; first += at_once) {
+        const auto n = static_cast<int>(std::min<index_type>(at_once, n_groups - first));
+        for (int b = 0; b < c.n; ++b) {
+            std::array<typename lane::vector, at_once> sums{};
+            for (int i = 0; i < c.n_taps; ++i) {
+                const auto tap = lane::load(c.taps + (i * c.n + b) * lane::reals);
+                for (int a = 0; a < n; ++a) sums[a] += tap * lane::load(c.x + ((first + a) * c.d + i) * c.x_row);
+            }
+            for (int a = 0; a < n; ++a) {
+                lane::store(c.v + ((first + a) * c.n + b) * c.v_row, sums[a] * same + lane::swap(sums[a]) * swapped);
+            }
+        }
     }
 }
 
@@ -106,11 +143,29 @@ inline constexpr bool many_registers = false;
 
 template <class Real>
 void sum_phases(const column<Real>& c, index_type n_groups) {
-    switch (c.n) {
-    case 3: return sum_column<Real, 3, many_registers ? 7 : 4>(c, n_groups);
-    case 5: return sum_column<Real, 5, many_registers ? 4 : 2>(c, n_groups);
-    case 9: return sum_column<Real, 9, many_registers ? 2 : 1>(c, n_groups);
-    default: return sum_column<Real, 1, 8>(c, n_groups);
+    if (c.n_taps >= 3 * c.d) { // B >= 2 d: the first and the last taps do not overlap
+        if (c.n == 3 && c.d == 2) return sum_column<Real, 3, 2, many_registers ? 7 : 4>(c, n_groups);
+        if (c.n == 5 && c.d == 4) return sum_column<Real, 5, 4, many_registers ? 4 : 2>(c, n_groups);
+        if (c.n == 9 && c.d == 8) return sum_column<Real, 9, 8, many_registers ? 2 : 1>(c, n_groups);
+    }
+    sum_any(c, n_groups);
+}
+
+/// `columns` columns of n_rows rows, as [vector of columns][row]; columns beyond the last become zero.
+template <class Real>
+void copy_to_panel(const std::complex<Real>* x, int s, index_type n_rows, int columns, std::complex<Real>* panel) {
+    using lane = simd<Real>;
+    constexpr int lanes = lane::lanes;
+    const int whole = columns / lanes * lanes;
+    for (index_type row = 0; row < n_rows; ++row) {
+        const std::complex<Real>* const from = x + row * s;
+        std::complex<Real>* const to = panel + row * lanes;
+        for (int p = 0; p < whole; p += lanes) {
+            lane::store(reinterpret_cast<Real*>(to + p * n_rows), lane::load(reinterpret_cast<const Real*>(from + p)));
+        }
+        if (whole == columns) continue;
+        std::copy_n(from + whole, columns - whole, to + whole * n_rows);
+        std::fill_n(to + whole * n_rows + (columns - whole), lanes - (columns - whole), std::complex<Real>{});
     }
 }
 
@@ -119,40 +174,28 @@ void sum_phases(const column<Real>& c, index_type n_groups) {
 template <class Real>
 std::size_t panel_size(const shape& of) {
     return static_cast<std::size_t>(of.tile_groups * of.window.d + of.window.width) *
-           static_cast<std::size_t>(panel_columns<Real>);
+           static_cast<std::size_t>(panel_vectors * complex_lanes<Real>);
 }
 
 template <class Real>
 void convolve(const shape& of, const tables<Real>& with, const std::complex<Real>* x, index_type n_groups,
               std::complex<Real>* v, std::complex<Real>* panel) {
     constexpr int lanes = complex_lanes<Real>;
-    constexpr int width = panel_columns<Real>;
+    constexpr int width = panel_vectors * lanes;
     const int s = of.all_segments;
-    const int padded = with.padded_segments;
     const index_type n_rows = n_groups * of.window.d + of.window.width;
     const auto taps_of_tile = static_cast<std::ptrdiff_t>(of.window.taps()) * of.window.n * lanes * 2;
     column<Real> c{};
     c.n = of.window.n;
     c.d = of.window.d;
     c.n_taps = of.window.taps();
-    c.v_row = 2 * static_cast<std::ptrdiff_t>(padded);
-    // Short rows of whole vectors are read in place.
-    const bool in_place = padded == s && s * static_cast<int>(sizeof(std::complex<Real>)) <= 1024;
-    for (int first = 0; first < s; first += in_place ? s : width) {
-        const int columns = in_place ? s : std::min(width, s - first);
-        const auto* from = reinterpret_cast<const Real*>(x + first);
-        c.x_row = 2 * static_cast<std::ptrdiff_t>(s);
-        if (!in_place) {
-            const int copied = (columns + lanes - 1) / lanes * lanes;
-            for (index_type row = 0; row < n_rows; ++row) {
-                std::copy_n(x + row * s + first, columns, panel + row * width);
-                std::fill_n(panel + row * width + columns, copied - columns, std::complex<Real>{});
-            }
-            from = reinterpret_cast<const Real*>(panel);
-            c.x_row = 2 * static_cast<std::ptrdiff_t>(width);
-        }
+    c.v_row = 2 * static_cast<std::ptrdiff_t>(with.padded_segments);
+    c.x_row = 2 * lanes;
+    for (int first = 0; first < s; first += width) {
+        const int columns = std::min(width, s - first);
+        copy_to_panel<Real>(x + first, s, n_rows, columns, panel);
         for (int p = 0; p < columns; p += lanes) {
-            c.x = from + 2 * p;
+            c.x = reinterpret_cast<const Real*>(panel + p * n_rows);
             c.taps = with.taps.data() + (first + p) / lanes * taps_of_tile;
             c.same = with.twiddle_same.data() + 2 * (first + p);
             c.swapped = with.twiddle_swapped.data() + 2 * (first + p);

@@ -110,6 +110,13 @@ shape make_shape(const problem& asked, std::size_t complex_bytes) {
     const index_type cached =
         (index_type{1} << 20) / static_cast<index_type>(complex_bytes) / s.window.n / s.all_segments;
     s.tile_groups = static_cast<int>(std::min(s.groups, std::clamp<index_type>(cached, 4, 64)));
+    // Rather somewhat smaller than with a remainder.
+    for (int fewer = s.tile_groups; fewer > s.tile_groups / 2; --fewer) {
+        if (s.groups % fewer == 0) {
+            s.tile_groups = fewer;
+            break;
+        }
+    }
     s.n_tiles = (s.groups + s.tile_groups - 1) / s.tile_groups;
     index_type chunks = asked.n_chunks;
     if (chunks == 0) {
