@@ -7,8 +7,8 @@ commtask_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 commtask_jobs=${COMMTASK_JOBS:-$(nproc)}
 
 packages_build=(cmake ninja-build pkg-config gcc-12 g++-12 clang-19 libclang-rt-19-dev libomp-19-dev
-    libhwloc-dev libmpich-dev mpich libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev python3)
-packages_bench=(libbenchmark-dev iproute2)
+    libhwloc-dev libfftw3-dev libmpich-dev mpich libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev python3)
+packages_bench=(libbenchmark-dev iproute2 dpkg-dev python3-matplotlib)
 packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen llvm-19 ccache)
 
 say() { printf '\n== %s\n' "$*"; }
