@@ -68,7 +68,7 @@ public:
           x_(static_cast<std::size_t>(n_ / here.n_ranks)), y_(x_.size()),
           peer_(here.n_ranks > 1 ? std::make_unique<fftw_mpi_peer>(n_, MPI_COMM_WORLD) : nullptr),
           soi_(soi::make_fft<double>(soi::method::soi, options_of(given, here, n_))),
-          six_(soi::make_fft<double>(soi::method::six_step, options_of(given, here, n_))), peer_(n_, MPI_COMM_WORLD),
+          six_(soi::make_fft<double>(soi::method::six_step, options_of(given, here, n_))),
           alone_(here.rank == 0 ? n_ : 2) {
         for (std::size_t j = 0; j < x_.size(); ++j) {
             x_[j] = soi::random_point(here.rank * static_cast<index_type>(x_.size()) + static_cast<index_type>(j));
