@@ -23,6 +23,7 @@ struct options {
     tiled::mode which = tiled::mode::baseline;
     int n_cores = 1;
     int probe_every = 1;
+    int at_once = 4;
     int sign = -1;
     bool in_place = false;
     int repeats = 15;

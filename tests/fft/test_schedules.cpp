@@ -20,7 +20,7 @@ using namespace soi;
 
 namespace {
 
-constexpr index_type n_points = 9 * (1 << 11); // works on 1, 2, 3 and 4 ranks
+constexpr index_type n_points = 27 * (1 << 10); // works on 1, 2, 3 and 4 ranks
 constexpr int n_segments = 3;
 
 int rank_of_world() {

@@ -4,6 +4,7 @@
 #include "common/runtime_session.hpp"
 #include "exchange/fork_join.hpp"
 #include "exchange/recorder.hpp"
+#include "exchange/urgent_sender.hpp"
 
 #include <commtask/commtask.h>
 
@@ -15,23 +16,22 @@ using miniapp::require;
 
 class offload_transport final : public transport {
 public:
-    explicit offload_transport(MPI_Comm comm) : comm_(comm) {
+    offload_transport(MPI_Comm comm, int at_once) : comm_(comm), sender_(comm, at_once) {
         require(commtask_comm_register(comm), "commtask_comm_register");
     }
 
     void begin(work& of) override {
         of_ = &of;
         sent_ = {};
-        sends_.clear();
         receives_.clear();
         const layout& sizes = of.sizes();
+        sender_.begin(sizes, sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
         const halo edge = of.neighbour();
         halo_ = COMMTASK_NULL;
         if (edge.size_bytes > 0) {
             const auto size = static_cast<MPI_Count>(edge.size_bytes);
             post(commtask_op_recv(edge.receive, size, MPI_BYTE, right_of(sizes), sizes.halo_tag(), comm_), halo_);
-            post(commtask_op_send(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_),
-                 sends_.emplace_back(COMMTASK_NULL));
+            post(commtask_op_send(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_), halo_send_);
             sent_.halo_bytes += size;
         }
         for (int segment = 0; segment < sizes.n_segments; ++segment) {
@@ -55,9 +55,7 @@ public:
             for (int o = 1; o < sizes.n_ranks; ++o) {
                 const int to = sizes.peer_to(o);
                 const block out = sizes.outgoing(to, segment, chunk);
-                post(commtask_op_send(of_->outgoing() + out.offset_bytes, static_cast<MPI_Count>(out.size_bytes),
-                                      MPI_BYTE, to, sizes.tag(segment, chunk), comm_),
-                     sends_.emplace_back(COMMTASK_NULL));
+                sender_.send({segment, chunk, to, of_->outgoing() + out.offset_bytes, out.size_bytes});
                 ++sent_.messages;
                 sent_.bytes += static_cast<std::int64_t>(out.size_bytes);
             }
@@ -69,7 +67,10 @@ public:
         wait_all(n, receives_.data() + static_cast<std::size_t>(segment) * n);
     }
 
-    void finish() override { wait_all(sends_.size(), sends_.data()); }
+    void finish() override {
+        sender_.finish();
+        require(commtask_wait(&halo_send_, nullptr), "commtask_wait");
+    }
 
     void barrier() override {
         commtask_t task = COMMTASK_NULL;
@@ -90,15 +91,16 @@ private:
     MPI_Comm comm_;
     work* of_ = nullptr;
     traffic sent_;
+    urgent_sender sender_;
     commtask_t halo_ = COMMTASK_NULL;
-    std::vector<commtask_t> sends_;
+    commtask_t halo_send_ = COMMTASK_NULL;
     std::vector<commtask_t> receives_; ///< [segment][peer and chunk]
 };
 
 } // namespace
 
 std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options) {
-    return std::make_unique<fork_join_schedule>(std::make_unique<offload_transport>(options.comm),
+    return std::make_unique<fork_join_schedule>(std::make_unique<offload_transport>(options.comm, options.at_once),
                                                 compute_threads_of(mode::offload, options.n_cores),
                                                 std::max(2, options.n_cores));
 }
