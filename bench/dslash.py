@@ -8,18 +8,17 @@
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import figures
+import miniapp
 
 N_RANKS = 2
 MODES = ("baseline", "offload", "omp", "tbb")
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
 REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp"}
-SKIPPED = 77
 DELAY_US = 100.0
 
 
@@ -46,14 +45,6 @@ CASES = (
     Case("delayed", "16.16.16.32", "double", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
     Case("delayed", "16.16.16.64", "single", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
 )
-
-
-class Skipped(Exception):
-    """The setting cannot be made here."""
-
-
-class Failed(Exception):
-    """A run of the miniapp did not end well."""
 
 
 @dataclasses.dataclass
@@ -99,11 +90,7 @@ class Runner:
             json_file = str(Path(folder) / "run.json")
             wire_file = str(Path(folder) / "wire.json")
             command = self._command(mode, json_file, wire_file)
-            done = subprocess.run(command, timeout=120, check=False, capture_output=True, text=True)
-            if done.returncode == SKIPPED:
-                raise Skipped(done.stderr.strip())
-            if done.returncode != 0:
-                raise Failed(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+            miniapp.execute(command)
             if self.case.setting == "delayed":
                 self.wire.append(json.loads(Path(wire_file).read_text(encoding="utf-8")))
             return read(json.loads(Path(json_file).read_text(encoding="utf-8")))
@@ -114,16 +101,6 @@ def balanced_rate_mbs(build, case):
     runner = Runner(build, dataclasses.replace(case, setting="crowded"))
     alone = min((runner.run("baseline") for _ in range(3)), key=lambda one: one.busy_seconds)
     return alone.bytes_sent / (alone.busy_seconds - DELAY_US * 1e-6) * 1e-6
-
-
-def describe_wire(runs):
-    """How late frames were, over all runs of a case: a wire later than its delay would measure the scheduler."""
-    directions = [direction for run in runs for direction in run["directions"]]
-    n_frames = sum(one["frames"] for one in directions)
-    n_late = sum(one["later_than_us"]["200"] for one in directions)
-    median = figures.quantile([one["late_us"]["median"] for one in directions], 0.5)
-    worst = max(one["late_us"]["p99"] for one in directions)
-    return f"{n_frames} frames, late by {median:.0f} us (median; worst p99 of a run {worst:.0f} us), {n_late} by > 200 us"
 
 
 def measure(build, case, n_rounds, report):
@@ -143,7 +120,7 @@ def measure(build, case, n_rounds, report):
         ratios = [base / own for base, own in zip(times[reference], times[mode])] if reference else None
         note = ""
         if mode == "baseline" and rate_mbs:
-            note = f"wire of {DELAY_US:g} us and {rate_mbs:.4g} MB/s; {describe_wire(runner.wire)}"
+            note = f"wire of {DELAY_US:g} us and {rate_mbs:.4g} MB/s; {miniapp.describe_wire(runner.wire)}"
         report.rows.append(
             figures.Row(
                 name=f"{mode} {case.name}",
@@ -157,28 +134,23 @@ def measure(build, case, n_rounds, report):
         )
 
 
-def machine_of(build):
-    command = build.mpiexec(1) + [str(build.program("bench_yardstick")), "--machine"]
-    return json.loads(subprocess.run(command, timeout=60, check=True, capture_output=True, text=True).stdout)
-
-
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of both whose name contains `wanted`; the exit status of the driver."""
     settings = ("crowded", "delayed") if setting == "both" else (setting,)
     reports = []
     for one in settings:
-        report = figures.Report("dslash", one, machine_of(build))
+        report = figures.Report("dslash", one, miniapp.machine_of(build))
         try:
             for case in (case for case in CASES if case.setting == one and wanted in case.name):
                 measure(build, case, 2 if is_quick else 5, report)
-        except Skipped as reason:
+        except miniapp.Skipped as reason:
             print(f"dslash, {one}: cannot run here: {reason}", file=sys.stderr)
             continue
-        except Failed as error:
+        except miniapp.Failed as error:
             print(f"dslash, {one}: {error}", file=sys.stderr)
             return 1
         print(report.to_table(), flush=True)
         reports.append(report)
     if json_file and reports:
         figures.write(reports, json_file)
-    return 0 if reports else SKIPPED
+    return 0 if reports else miniapp.SKIPPED

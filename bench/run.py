@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import dslash  # noqa: E402
+import fft  # noqa: E402
 import launch  # noqa: E402
 
 PROGRAMS = {
@@ -25,11 +26,12 @@ PROGRAMS = {
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
+FFT = "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network"
 DSLASH = "the miniapp's modes against its baseline, crowded and delayed"
 
 
 def parse(arguments):
-    names = {**PROGRAMS, "dslash": DSLASH}
+    names = {**PROGRAMS, "dslash": DSLASH, "fft": FFT}
     parser = argparse.ArgumentParser(
         description="Runs one benchmark.",
         epilog="\n".join(f"  {name:10} {text}" for name, text in names.items()),
@@ -39,8 +41,9 @@ def parse(arguments):
     parser.add_argument("--json", metavar="FILE", help="write the results there as well")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
-    parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both", help="dslash only")
+    parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both", help="dslash and fft only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
+    parser.add_argument("--traces", default="", metavar="DIR", help="fft, delayed: keep timelines there")
     return parser.parse_args(arguments)
 
 
@@ -59,6 +62,8 @@ def main(arguments):
         build = launch.Build(given.build_dir)
         if given.name == "dslash":
             return dslash.run(build, given.setting, given.quick, given.json, given.case)
+        if given.name == "fft":
+            return fft.run(build, given.setting, given.quick, given.json, given.traces)
         return run_program(given, build)
     except launch.NotBuilt as error:
         print(f"bench/run.py: {error}", file=sys.stderr)

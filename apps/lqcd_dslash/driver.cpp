@@ -4,7 +4,7 @@
 // grid, so the chain's end must be too, bit by bit.
 #include "driver.hpp"
 
-#include "peak.hpp"
+#include "common/peak.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>
@@ -82,9 +82,7 @@ double run_report::overlap(const timing& t) const {
     return std::clamp(1 - (t.phases.post + t.phases.wait) / message_seconds, 0.0, 1.0);
 }
 
-bool run_report::passed() const {
-    return std::ranges::all_of(checks, [](const check& c) { return c.passed(); });
-}
+bool run_report::passed() const { return miniapp::all_passed(checks); }
 
 run_report run(const options& settings, MPI_Comm comm) {
     run_report report;
@@ -92,11 +90,7 @@ run_report run(const options& settings, MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &report.n_ranks);
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(library, &length);
-    report.mpi_library = std::string(library, static_cast<std::size_t>(length));
-    report.mpi_library.resize(std::min(report.mpi_library.size(), report.mpi_library.find('\n')));
+    report.mpi_library = miniapp::mpi_library();
 
     const geometry geom = make_geometry(*settings.lattice, *settings.grid, rank, settings.force_comm);
     const auto on = make_stencil(geom, settings.kernel);
@@ -137,7 +131,7 @@ run_report run(const options& settings, MPI_Comm comm) {
         }
     }
     report.message_seconds = measure_messages(*on, comm);
-    report.peak_gflops = measure_peak_gflops();
+    report.peak_gflops = miniapp::measure_peak_gflops();
 
     std::vector<phase_times> times;
     {

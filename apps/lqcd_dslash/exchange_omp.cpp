@@ -3,7 +3,7 @@
 // tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
 // No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
 // Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere.
-#include "clock.hpp"
+#include "common/clock.hpp"
 #include "exchange.hpp"
 #include "runtime_session.hpp"
 #include "task_graph.hpp"
@@ -14,6 +14,8 @@
 #include <omp.h>
 
 namespace dslash {
+
+using miniapp::seconds;
 
 namespace {
 

@@ -3,9 +3,11 @@
 // other modes' results are compared with it bit by bit.
 #include "fork_join.hpp"
 
-#include "clock.hpp"
+#include "common/clock.hpp"
 
 namespace dslash {
+
+using miniapp::seconds;
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Mode tbb: the chain of hops as a oneTBB flow graph in which tiles, packs and messages are the graph's messages. The graph
 // is made once: an item that is done counts down those that wait for it, and sends the ready ones round. No barrier, no
 // wait between hops, nothing made per hop. The counts come from the same reads as mode omp's depend clauses.
-#include "clock.hpp"
+#include "common/clock.hpp"
 #include "exchange.hpp"
 #include "runtime_session.hpp"
 #include "task_graph.hpp"
@@ -13,6 +13,8 @@
 #include <atomic>
 
 namespace dslash {
+
+using miniapp::seconds;
 
 namespace {
 

@@ -3,13 +3,15 @@
 // the interior because it posts first, simply computes fewer tiles.
 #include "fork_join.hpp"
 
-#include "clock.hpp"
+#include "common/clock.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 
 namespace dslash {
+
+using miniapp::seconds;
 
 namespace {
 

@@ -3,22 +3,13 @@
 // Every refusal is a sentence that is made before any thread, message or allocation of a field.
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
+#include "common/command_line.hpp"
 
 #include <sstream>
-#include <unistd.h>
 
 namespace dslash {
 
 namespace {
-
-std::string one_line(std::string text) {
-    for (char& c : text) {
-        if (c == '\n') c = ' ';
-    }
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    return text;
-}
 
 std::string mode_names() {
     std::string names;
@@ -69,13 +60,10 @@ parsed_options parse_options(int argc, const char* const* argv) {
         parsed.exit_code = 2;
         return parsed;
     };
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        parsed.message = app.help();
+    if (auto left = miniapp::parse(app, argc, argv)) {
+        parsed.message = left->text;
+        parsed.exit_code = left->exit_code;
         return parsed;
-    } catch (const CLI::ParseError& error) {
-        return refuse(one_line(error.what()) + "; --help lists the options.");
     }
 
     if (!lattice.empty() && !(o.lattice = parse_coordinates(lattice))) {
@@ -148,8 +136,7 @@ std::string settle(options& values, int n_ranks) {
     if (!no.empty()) return no;
     no = width_refusal(make_geometry(*values.lattice, *values.grid, 0, values.force_comm), values.kernel);
     if (!no.empty()) return no;
-    const double physical =
-        static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    const double physical = miniapp::physical_memory_bytes();
     if (memory_bytes(values) > physical) {
         std::ostringstream text;
         text << "lattice " << to_string(*values.lattice) << " needs " << memory_bytes(values) / 1e9

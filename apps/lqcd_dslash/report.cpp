@@ -3,11 +3,11 @@
 // Both are made from the same numbers; what a table rounds, the JSON keeps.
 #include "driver.hpp"
 
-#include <nlohmann/json.hpp>
+#include "common/report_json.hpp"
 
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
+#include <utility>
 
 namespace dslash {
 
@@ -97,11 +97,7 @@ void print(const run_report& r) {
                 r.peak_ratio(t), r.peak_gflops);
     if (s.check != check_level::none) print_golden(r);
     std::printf("chain fingerprint %016" PRIx64 "\n", r.fingerprint);
-    for (const check& c : r.checks) {
-        std::printf("check %-48s %s  (%.1e, allowed %.0e)\n", c.name.c_str(), c.passed() ? "ok" : "FAILED", c.error,
-                    c.tolerance);
-    }
-    std::printf("%s\n", r.passed() ? "all checks passed" : "CHECK FAILED");
+    miniapp::print_checks(r.checks);
 }
 
 bool write_json(const run_report& r, const std::string& file) {
@@ -149,14 +145,7 @@ bool write_json(const run_report& r, const std::string& file) {
             for (const complex c : colours) golden["d_psi_at_origin"].push_back({c.real(), c.imag()});
         }
     }
-    for (const check& c : r.checks) {
-        all["checks"].push_back(
-            {{"name", c.name}, {"error", c.error}, {"tolerance", c.tolerance}, {"passed", c.passed()}});
-    }
-    all["passed"] = r.passed();
-    std::ofstream out(file);
-    out << all.dump(2) << '\n';
-    return out.good();
+    return miniapp::write_report(std::move(all), r.checks, file);
 }
 
 } // namespace dslash

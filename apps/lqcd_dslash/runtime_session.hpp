@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communication runtime for the modes that use it, for as long as this object lives. It must begin before the
-// first OpenMP region of the process, so that the compute threads are placed beside the worker's core, not on it.
-// Between runs nothing is under way, the worker leaves MPI alone, and the master may call MPI itself.
+// Which modes need the communication runtime; the session itself is the miniapps' common one.
+// Without it the worker's core would be taken from modes that have no use for it.
 #pragma once
 
+#include "common/runtime_session.hpp"
 #include "exchange.hpp"
-
-#include <stdexcept>
 
 namespace dslash {
 
-class runtime_session {
+using miniapp::require;
+
+class runtime_session : public miniapp::runtime_session {
 public:
-    /// Collective over MPI_COMM_WORLD; throws what the runtime says when it cannot start.
-    explicit runtime_session(mode which);
-    ~runtime_session();
-    runtime_session(const runtime_session&) = delete;
-    runtime_session& operator=(const runtime_session&) = delete;
-
-private:
-    bool started_ = false;
+    explicit runtime_session(mode which)
+        : miniapp::runtime_session(which == mode::offload || which == mode::omp || which == mode::tbb) {}
 };
-
-/// Throws with the runtime's sentence unless `code` is success.
-void require(int code, const char* what);
 
 } // namespace dslash

@@ -3,6 +3,7 @@
 // plain exchange. All sums are the same bit by bit for every grid, so a printed digit never depends on the ranks.
 #pragma once
 
+#include "common/report.hpp"
 #include "exchange.hpp"
 
 #include <array>
@@ -21,13 +22,7 @@ struct golden_values {
     spinor d_psi_at_origin{};
 };
 
-/// One verdict: |error| <= tolerance.
-struct check {
-    std::string name;
-    double error;
-    double tolerance;
-    bool passed() const { return error <= tolerance; }
-};
+using miniapp::check;
 
 struct checker {
     stencil& on;

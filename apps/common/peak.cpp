@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace dslash {
+namespace miniapp {
 
 double measure_peak_gflops() {
 #if defined(__AVX512F__)
@@ -25,28 +25,28 @@ double measure_peak_gflops() {
     vector factor = vector{} + 0.999999;
     vector term = vector{} + 1e-6;
 #if defined(__x86_64__)
-#define DSLASH_OPAQUE(x) asm volatile("" : "+v"(x))
+#define MINIAPP_OPAQUE(x) asm volatile("" : "+v"(x))
 #else
-#define DSLASH_OPAQUE(x) asm volatile("" : "+w"(x))
+#define MINIAPP_OPAQUE(x) asm volatile("" : "+w"(x))
 #endif
-    DSLASH_OPAQUE(c0);
-    DSLASH_OPAQUE(c1);
-    DSLASH_OPAQUE(c2);
-    DSLASH_OPAQUE(c3);
-    DSLASH_OPAQUE(c4);
-    DSLASH_OPAQUE(c5);
-    DSLASH_OPAQUE(c6);
-    DSLASH_OPAQUE(c7);
-    DSLASH_OPAQUE(c8);
-    DSLASH_OPAQUE(c9);
-    DSLASH_OPAQUE(c10);
-    DSLASH_OPAQUE(c11);
+    MINIAPP_OPAQUE(c0);
+    MINIAPP_OPAQUE(c1);
+    MINIAPP_OPAQUE(c2);
+    MINIAPP_OPAQUE(c3);
+    MINIAPP_OPAQUE(c4);
+    MINIAPP_OPAQUE(c5);
+    MINIAPP_OPAQUE(c6);
+    MINIAPP_OPAQUE(c7);
+    MINIAPP_OPAQUE(c8);
+    MINIAPP_OPAQUE(c9);
+    MINIAPP_OPAQUE(c10);
+    MINIAPP_OPAQUE(c11);
     double best = 0;
     for (int round = 0; round < n_rounds; ++round) {
         const auto start = std::chrono::steady_clock::now();
         for (int k = 0; k < n_steps; ++k) {
-            DSLASH_OPAQUE(factor);
-            DSLASH_OPAQUE(term);
+            MINIAPP_OPAQUE(factor);
+            MINIAPP_OPAQUE(term);
             c0 = c0 * factor + term;
             c1 = c1 * factor + term;
             c2 = c2 * factor + term;
@@ -64,9 +64,9 @@ double measure_peak_gflops() {
         best = std::max(best, 2.0 * n_lanes * n_chains * n_steps / took.count() / 1e9);
     }
     vector sum = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11;
-    DSLASH_OPAQUE(sum);
-#undef DSLASH_OPAQUE
+    MINIAPP_OPAQUE(sum);
+#undef MINIAPP_OPAQUE
     return best;
 }
 
-} // namespace dslash
+} // namespace miniapp

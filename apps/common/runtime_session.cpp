@@ -7,11 +7,11 @@
 
 #include <cstdlib>
 
-namespace dslash {
+namespace miniapp {
 
-runtime_session::runtime_session(mode which) {
-    if (which != mode::offload && which != mode::omp && which != mode::tbb) return;
-    // Tasks that feed messages go before the interior. libomp reads this when it starts; the user's own value stays.
+runtime_session::runtime_session(bool is_needed) {
+    if (!is_needed) return;
+    // Tasks that feed messages go before the others. libomp reads this when it starts; the user's own value stays.
     ::setenv("OMP_MAX_TASK_PRIORITY", "3", 0);
     require(commtask_init(nullptr), "commtask_init");
     started_ = true;
@@ -27,4 +27,4 @@ void require(int code, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + (*sentence != '\0' ? sentence : commtask_error_string(code)));
 }
 
-} // namespace dslash
+} // namespace miniapp

@@ -3,9 +3,9 @@
 // A ratio to it holds on any machine and any day, where GF/s alone do not.
 #pragma once
 
-namespace dslash {
+namespace miniapp {
 
 /// GF/s of one thread in double precision: independent chains of multiply-adds on the widest vectors of the target.
 double measure_peak_gflops();
 
-} // namespace dslash
+} // namespace miniapp

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON document of a miniapp's run: its own fields, and the checks in the form that all miniapps share.
+// Programs that read it (scripts/demo, bench) find verdicts and timings under the same names everywhere.
+#pragma once
+
+#include "common/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace miniapp {
+
+/// Adds `checks` and `passed` to `all` and writes it to `file`; false when it could not be written.
+bool write_report(nlohmann::json all, const std::vector<check>& checks, const std::string& file);
+
+} // namespace miniapp

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communication runtime for the modes that use it, for as long as this object lives. It must begin before the
+// first OpenMP region of the process, so that the compute threads are placed beside the worker's core, not on it.
+// Between runs nothing is under way, the worker leaves MPI alone, and the master may call MPI itself.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace miniapp {
+
+class runtime_session {
+public:
+    /// Collective over MPI_COMM_WORLD; throws what the runtime says when it cannot start. Does nothing unless
+    /// `is_needed`.
+    explicit runtime_session(bool is_needed);
+    ~runtime_session();
+    runtime_session(const runtime_session&) = delete;
+    runtime_session& operator=(const runtime_session&) = delete;
+
+private:
+    bool started_ = false;
+};
+
+/// Throws with the runtime's sentence unless `code` is success.
+void require(int code, const char* what);
+
+} // namespace miniapp

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same plan is run by the serial schedule first and by the chosen one afterwards: their results must be the same to
+// the last bit. FFTW may choose other plans in other processes, so bits are compared within one.
+#include "driver.hpp"
+
+#include "common/clock.hpp"
+#include "reference.hpp"
+#include "verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace soi {
+
+namespace {
+
+std::vector<timing> gather(const std::vector<tiled::phase_times>& mine, MPI_Comm comm) {
+    int n_ranks = 1;
+    MPI_Comm_size(comm, &n_ranks);
+    std::vector<timing> all;
+    for (const tiled::phase_times& t : mine) {
+        std::array<double, 5> sum{t.produce, t.consume, t.post, t.wait, t.total};
+        timing one;
+        MPI_Allreduce(&t.total, &one.slowest_total, 1, MPI_DOUBLE, MPI_MAX, comm);
+        MPI_Allreduce(MPI_IN_PLACE, sum.data(), static_cast<int>(sum.size()), MPI_DOUBLE, MPI_SUM, comm);
+        for (double& s : sum) s /= n_ranks;
+        one.phases = {sum[0], sum[1], sum[2], sum[3], sum[4], t.sent};
+        all.push_back(one);
+    }
+    std::ranges::sort(all, {}, &timing::slowest_total);
+    return all;
+}
+
+template <class Real>
+void fill(aligned_array<std::complex<Real>>& x, int rank) {
+    const auto n = static_cast<index_type>(x.size());
+#pragma omp parallel for schedule(static)
+    for (index_type j = 0; j < n; ++j) {
+        x[static_cast<std::size_t>(j)] = std::complex<Real>(random_point(rank * n + j));
+    }
+}
+
+template <class Real>
+void run_in(const options& o, MPI_Comm comm, run_report& report) {
+    using complex = std::complex<Real>;
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    const int n_threads = tiled::compute_threads_of(o.which, o.n_cores);
+    const double scale = o.sign < 0 ? 1.0 : 1.0 / static_cast<double>(o.n_points);
+    const double planning = miniapp::seconds();
+    const auto fft =
+        make_fft<Real>(o.by, {o.sizes(report.n_ranks), rank, std::max(1, n_threads), o.sign, scale, o.effort});
+    report.plan_seconds = miniapp::seconds() - planning;
+    report.table_seconds = fft->table_seconds();
+    report.traffic = fft->expected_traffic();
+    const tiled::layout& sizes = fft->exchanges()[0]->sizes();
+    report.n_chunks = sizes.n_chunks();
+    for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+        const auto c = static_cast<std::size_t>(chunk);
+        const auto rows = static_cast<std::size_t>(sizes.chunk_rows[c + 1] - sizes.chunk_rows[c]);
+        report.message_bytes = std::max(report.message_bytes, rows * sizes.cell_bytes);
+    }
+
+    const auto n = static_cast<std::size_t>(o.n_points / report.n_ranks);
+    aligned_array<complex> x(n);
+    aligned_array<complex> separate(o.in_place ? 0 : n);
+    complex* const y = o.in_place ? x.data() : separate.data();
+    fill(x, rank);
+    std::fill_n(y, o.in_place ? 0 : n, complex{});
+    fft->bind(x.data(), y);
+
+    const preset* const named = find_preset(o.preset_name);
+    const bool is_soi = o.by == method::soi;
+    const double plain_error = o.real == precision::double_ ? 2e-15 : 6e-7;
+    const checker<Real> checks{comm,
+                               o.n_points,
+                               o.sign,
+                               scale,
+                               is_soi ? allowed_error(named, report.quality, o.real) : plain_error,
+                               !is_soi            ? "an ordinary FFT"
+                               : named != nullptr ? "preset " + o.preset_name
+                                                  : "explicit window"};
+    std::uint64_t expected = 0;
+    if (o.check != check_level::none) {
+        const auto serial = tiled::make_schedule(tiled::mode::serial, {.comm = comm});
+        fft->run(*serial);
+        expected = checks.fingerprint({y, n});
+        fill(x, rank);
+    }
+    report.message_seconds = fft->message_seconds(comm);
+
+    std::vector<tiled::phase_times> times;
+    tiled::traffic counted;
+    {
+        const auto active = tiled::make_schedule(
+            o.which, {.comm = comm, .n_cores = o.n_cores, .at_once = o.at_once, .probe_every = o.probe_every});
+        report.compute_threads = active->compute_threads();
+        report.cores = active->cores();
+        for (int k = -1; k < o.repeats; ++k) {
+            if (o.in_place) fill(x, rank);
+            const bool is_last = k + 1 == o.repeats;
+            if (is_last && !o.trace_file.empty()) active->trace_to(&report.trace);
+            active->barrier();
+            const tiled::phase_times one = fft->run(*active);
+            if (k >= 0) times.push_back(one);
+            counted = one.sent;
+        }
+        active->barrier();
+    }
+    report.repeats = gather(times, comm);
+    report.fingerprint = checks.fingerprint({y, n});
+    report.checks.push_back(checks.traffic_is(counted, report.traffic));
+    if (o.check == check_level::none) return;
+    report.checks.push_back(
+        {"bits: the same as by the serial schedule", report.fingerprint == expected ? 0.0 : 1.0, 0});
+    aligned_array<complex> input(o.in_place ? n : 0);
+    if (o.in_place) fill(input, rank);
+    const std::span<const complex> in(o.in_place ? input.data() : x.data(), n);
+    const index_type segment = is_soi ? report.sizes.segment_points : o.n_points / 2;
+    report.checks.push_back(checks.spot_bins(in, {y, n}, segment));
+    report.checks.push_back(checks.parseval(in, {y, n}));
+    if (o.check == check_level::full) {
+        const auto full = checks.against_reference(in, {y, n});
+        report.checks.insert(report.checks.end(), full.begin(), full.end());
+    }
+}
+
+} // namespace
+
+double run_report::gflops(const timing& t) const {
+    const auto n = static_cast<double>(settings.n_points);
+    return 5 * n * std::log2(n) / t.slowest_total / 1e9;
+}
+
+double run_report::overlap(const timing& t) const {
+    if (message_seconds <= 0) return 0;
+    return std::clamp(1 - (t.phases.post + t.phases.wait) / message_seconds, 0.0, 1.0);
+}
+
+run_report run(const options& settings, MPI_Comm comm) {
+    run_report report;
+    report.settings = settings;
+    MPI_Comm_size(comm, &report.n_ranks);
+    report.mpi_library = miniapp::mpi_library();
+    if (!settings.wisdom_file.empty()) load_wisdom(settings.wisdom_file);
+    if (settings.by == method::soi) {
+        report.quality = assess(settings.window);
+        report.sizes = make_shape(settings.sizes(report.n_ranks), settings.real == precision::double_ ? 16 : 8);
+    }
+    if (settings.real == precision::double_) {
+        run_in<double>(settings, comm, report);
+    } else {
+        run_in<float>(settings, comm, report);
+    }
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (!settings.wisdom_file.empty() && rank == 0) save_wisdom(settings.wisdom_file);
+    return report;
+}
+
+} // namespace soi

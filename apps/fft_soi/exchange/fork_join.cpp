@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// One parallel region per run. Pieces are handed out by counters; segments go round in waves of one per thread, in
+// order, since the first segments' messages were posted first. The price is a barrier per chunk and per wave.
+#include "exchange/fork_join.hpp"
+
+#include "exchange/recorder.hpp"
+
+#include <atomic>
+#include <omp.h>
+
+namespace tiled {
+
+void message_transport::begin_halo(work& of) {
+    of_ = &of;
+    sent_ = {};
+    sends_.clear();
+    const layout& sizes = of.sizes();
+    const halo edge = of.neighbour();
+    halo_ = MPI_REQUEST_NULL;
+    if (edge.size_bytes == 0) return;
+    const int size = static_cast<int>(edge.size_bytes);
+    MPI_Irecv(edge.receive, size, MPI_BYTE, right_of(sizes), sizes.halo_tag(), comm_, &halo_);
+    MPI_Isend(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_, &sends_.emplace_back());
+    sent_.halo_bytes += size;
+}
+
+void message_transport::begin(work& of) {
+    begin_halo(of);
+    const layout& sizes = of.sizes();
+    receives_.clear();
+    for (int segment = 0; segment < sizes.n_segments; ++segment) {
+        for (int o = 1; o < sizes.n_ranks; ++o) {
+            for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+                const int from = sizes.peer_from(o);
+                const block in = sizes.incoming(from, segment, chunk);
+                MPI_Irecv(of.incoming() + in.offset_bytes, static_cast<int>(in.size_bytes), MPI_BYTE, from,
+                          sizes.tag(segment, chunk), comm_, &receives_.emplace_back());
+            }
+        }
+    }
+}
+
+void message_transport::wait_halo() { MPI_Wait(&halo_, MPI_STATUS_IGNORE); }
+
+void message_transport::send_chunk(int chunk) {
+    const layout& sizes = of_->sizes();
+    for (int segment = 0; segment < sizes.n_segments; ++segment) {
+        for (int o = 1; o < sizes.n_ranks; ++o) {
+            const int to = sizes.peer_to(o);
+            const block out = sizes.outgoing(to, segment, chunk);
+            MPI_Isend(of_->outgoing() + out.offset_bytes, static_cast<int>(out.size_bytes), MPI_BYTE, to,
+                      sizes.tag(segment, chunk), comm_, &sends_.emplace_back());
+            ++sent_.messages;
+            sent_.bytes += static_cast<std::int64_t>(out.size_bytes);
+        }
+    }
+}
+
+void message_transport::wait_segment(int segment) {
+    const int n = of_->sizes().n_peers() * of_->sizes().n_chunks();
+    MPI_Waitall(n, receives_.data() + static_cast<std::ptrdiff_t>(segment) * n, MPI_STATUSES_IGNORE);
+}
+
+void message_transport::finish() { MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); }
+
+void message_transport::barrier() { MPI_Barrier(comm_); }
+
+fork_join_schedule::fork_join_schedule(std::unique_ptr<transport> by, int compute_threads, int cores)
+    : by_(std::move(by)), compute_threads_(compute_threads), cores_(cores) {}
+
+phase_times fork_join_schedule::run(work& of) {
+    const layout& sizes = of.sizes();
+    const int per_chunk = of.pieces_per_chunk();
+    const int halo_piece = first_halo_piece(of);
+    const bool is_alone = sizes.n_ranks == 1;
+    // One counter per chunk and side of the halo, so that none is ever reset while a thread may look.
+    std::vector<std::atomic<int>> drawn(2 * static_cast<std::size_t>(sizes.n_chunks()));
+    recorder record(of, compute_threads_, trace_ != nullptr);
+    of.begin();
+    if (is_alone) {
+        copy_own_halo(of.neighbour());
+    } else {
+        record.post([&] { by_->begin(of); });
+    }
+#pragma omp parallel num_threads(compute_threads_)
+    {
+        const int worker = omp_get_thread_num();
+        const bool is_master = worker == 0;
+        const auto produce = [&](std::atomic<int>& counter, int first, int last) {
+            // relaxed: the counter only shares out; the barriers order the data.
+            for (int i = counter.fetch_add(1, std::memory_order_relaxed); first + i < last;
+                 i = counter.fetch_add(1, std::memory_order_relaxed)) {
+                record.produce(first + i, worker);
+                if (is_master && !is_alone) by_->after_piece();
+            }
+        };
+        for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+            const int first = chunk * per_chunk;
+            const int last = first + per_chunk;
+            const int border = std::clamp(halo_piece, first, last);
+            const auto counters = 2 * static_cast<std::size_t>(chunk);
+            produce(drawn[counters], first, border);
+            if (border < last) {
+                if (is_master && !is_alone && halo_piece >= first) record.wait(-1, 0, [&] { by_->wait_halo(); });
+#pragma omp barrier
+                produce(drawn[counters + 1], border, last);
+            }
+#pragma omp barrier
+            if (is_master && !is_alone) record.post([&] { by_->send_chunk(chunk); });
+        }
+        if (is_master && !is_alone) {
+            // Even without a piece that needs it the halo must have come.
+            if (halo_piece == piece_count(of)) record.wait(-1, 0, [&] { by_->wait_halo(); });
+            record.post([&] { by_->produced(); });
+        }
+        for (int wave = 0; wave < sizes.n_segments; wave += compute_threads_) {
+            const int last = std::min(sizes.n_segments, wave + compute_threads_);
+            for (int segment = wave; is_master && !is_alone && segment < last; ++segment) {
+                record.wait(segment, 0, [&] { by_->wait_segment(segment); });
+            }
+#pragma omp barrier
+            if (wave + worker < last) record.consume(wave + worker, worker);
+        }
+    }
+    if (!is_alone) record.wait(sizes.n_segments, 0, [&] { by_->finish(); });
+    return record.finish(is_alone ? traffic{} : by_->sent(), trace_);
+}
+
+} // namespace tiled

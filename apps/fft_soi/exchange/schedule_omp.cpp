@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mode omp: chunk x segment as one graph of OpenMP tasks in which messages are tasks too. A message leaves when the
+// pieces of its chunk are made, a segment is consumed when its messages are there; no barrier in between. The price is
+// a task's overhead per piece and message, hence pieces are large.
+#include "common/runtime_session.hpp"
+#include "exchange/recorder.hpp"
+
+#include <commtask/omp.h>
+
+#include <omp.h>
+
+namespace tiled {
+
+namespace {
+
+using miniapp::require;
+
+/// Stands for data in depend clauses; nothing is stored there.
+using address = const char*;
+
+class omp_schedule final : public schedule {
+public:
+    omp_schedule(MPI_Comm comm, int compute_threads, int cores)
+        : comm_(comm), compute_threads_(compute_threads), cores_(cores) {
+        require(commtask_omp_check(), "commtask_omp_check");
+        require(commtask_comm_register(comm), "commtask_comm_register");
+    }
+
+    phase_times run(work& of) override {
+        const layout& sizes = of.sizes();
+        pieces_.assign(static_cast<std::size_t>(piece_count(of)), 0);
+        blocks_.assign(static_cast<std::size_t>(sizes.n_segments * sizes.n_peers() * sizes.n_chunks()), 0);
+        traffic sent;
+        recorder record(of, compute_threads_, trace_ != nullptr);
+        of.begin();
+        if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
+#pragma omp parallel num_threads(compute_threads_)
+#pragma omp single
+        {
+#pragma omp taskgroup
+            {
+                if (sizes.n_ranks > 1) record.post([&] { create_receives(of, sent); });
+                for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) create_chunk(of, chunk, record, sent);
+                for (int segment = 0; segment < sizes.n_segments; ++segment) create_consumer(of, segment, record);
+            }
+        }
+        if (commtask_omp_error_count() != 0) {
+            char text[512];
+            commtask_omp_first_error(text, sizeof text);
+            throw std::runtime_error(std::string("a message failed: ") + text);
+        }
+        phase_times times = record.finish(sent, trace_);
+        // What is neither work nor creation is waiting: for messages, or for pieces of other threads.
+        times.post /= compute_threads_;
+        times.wait = std::max(0.0, times.total - times.produce - times.consume - times.post);
+        return times;
+    }
+
+    void barrier() override {
+        commtask_t task = COMMTASK_NULL;
+        require(commtask_submit(commtask_op_barrier(comm_), nullptr, &task), "commtask_post");
+        require(commtask_wait(&task, nullptr), "commtask_wait");
+    }
+
+    int compute_threads() const override { return compute_threads_; }
+    int cores() const override { return cores_; }
+
+private:
+    /// Priorities, where OMP_MAX_TASK_PRIORITY allows them: messages first, then what feeds them, early chunks first,
+    /// then the consumers, first segments first.
+    static int piece_priority(const layout& sizes, int chunk) { return sizes.n_segments + sizes.n_chunks() - chunk; }
+    static int message_priority(const layout& sizes) { return sizes.n_segments + sizes.n_chunks() + 1; }
+
+    address token_of_block(const layout& sizes, int segment, int o, int chunk) const {
+        return &blocks_[static_cast<std::size_t>((segment * sizes.n_peers() + o - 1) * sizes.n_chunks() + chunk)];
+    }
+
+    void create_receives(work& of, traffic& sent) {
+        const layout& sizes = of.sizes();
+        const halo edge = of.neighbour();
+        const int first = message_priority(sizes);
+        if (edge.size_bytes > 0) {
+            const auto size = static_cast<MPI_Count>(edge.size_bytes);
+            COMM_TASK(recv(edge.receive, size, MPI_BYTE, right_of(sizes), sizes.halo_tag(), comm_), out(&halo_),
+                      priority(first));
+            COMM_TASK(send(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_), in(edge.send),
+                      priority(first));
+            sent.halo_bytes += size;
+        }
+        for (int segment = 0; segment < sizes.n_segments; ++segment) {
+            for (int o = 1; o < sizes.n_ranks; ++o) {
+                for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+                    const int from = sizes.peer_from(o);
+                    const block to = sizes.incoming(from, segment, chunk);
+                    COMM_TASK(recv(of.incoming() + to.offset_bytes, static_cast<MPI_Count>(to.size_bytes), MPI_BYTE,
+                                   from, sizes.tag(segment, chunk), comm_),
+                              out(token_of_block(sizes, segment, o, chunk)), priority(first));
+                }
+            }
+        }
+    }
+
+    void create_chunk(work& of, int chunk, recorder& record, traffic& sent) {
+        const layout& sizes = of.sizes();
+        const int per_chunk = of.pieces_per_chunk();
+        recorder* const run = &record;
+        std::vector<const void*> made;
+        for (int piece = chunk * per_chunk; piece < (chunk + 1) * per_chunk; ++piece) {
+            const address own = &pieces_[static_cast<std::size_t>(piece)];
+            made.push_back(own);
+            const address after = &halo_;
+            const int n_after = of.needs_halo(piece) ? 1 : 0;
+#pragma omp task firstprivate(run, piece) priority(piece_priority(sizes, chunk))                                       \
+    depend(iterator(i = 0 : n_after), in : *(after + i)) depend(out : *own)
+            run->produce(piece, omp_get_thread_num());
+        }
+        record.post([&] {
+            for (int segment = 0; segment < sizes.n_segments; ++segment) {
+                for (int o = 1; o < sizes.n_ranks; ++o) {
+                    const int to = sizes.peer_to(o);
+                    const block from = sizes.outgoing(to, segment, chunk);
+                    COMM_TASK(send(of.outgoing() + from.offset_bytes, static_cast<MPI_Count>(from.size_bytes), MPI_BYTE,
+                                   to, sizes.tag(segment, chunk), comm_),
+                              in_each(made.size(), made.data()), priority(message_priority(sizes)));
+                    ++sent.messages;
+                    sent.bytes += static_cast<std::int64_t>(from.size_bytes);
+                }
+            }
+        });
+    }
+
+    void create_consumer(work& of, int segment, recorder& record) {
+        const layout& sizes = of.sizes();
+        recorder* const run = &record;
+        std::vector<address> needs;
+        for (const char& piece : pieces_) needs.push_back(&piece);
+        for (int o = 1; o < sizes.n_ranks; ++o) {
+            for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+                needs.push_back(token_of_block(sizes, segment, o, chunk));
+            }
+        }
+        const address* const from = needs.data();
+        const auto n_needs = static_cast<int>(needs.size());
+#pragma omp task firstprivate(run, segment) priority(sizes.n_segments - segment)                                       \
+    depend(iterator(i = 0 : n_needs), in : *from[i])
+        run->consume(segment, omp_get_thread_num());
+    }
+
+    MPI_Comm comm_;
+    int compute_threads_;
+    int cores_;
+    std::vector<char> pieces_;
+    std::vector<char> blocks_; ///< [segment][peer][chunk]
+    char halo_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<schedule> make_omp_schedule(const schedule_options& options) {
+    return std::make_unique<omp_schedule>(options.comm, compute_threads_of(mode::omp, options.n_cores),
+                                          std::max(2, options.n_cores));
+}
+
+} // namespace tiled

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line. Words are checked when it is parsed, before MPI starts; what they mean together (N, ranks, segments,
+// window, precision, memory) in settle(), before anything is allocated.
+#pragma once
+
+#include "distributed_fft.hpp"
+#include "presets.hpp"
+
+namespace soi {
+
+enum class check_level { none, spot, full };
+
+struct options {
+    index_type n_points = 1 << 20;
+    method by = method::soi;
+    precision real = precision::double_;
+    std::string preset_name; ///< Empty: an explicit window.
+    window_parameters window;
+    bool is_strict = false;
+    int n_segments = 8;
+    int n_chunks = 0;
+    int n_pieces = 0;
+    tiled::mode which = tiled::mode::baseline;
+    int n_cores = 1;
+    int probe_every = 1;
+    int at_once = 4;
+    int sign = -1;
+    bool in_place = false;
+    int repeats = 15;
+    check_level check = check_level::spot;
+    rigor effort = rigor::measure;
+    std::string wisdom_file;
+    std::string trace_file;
+    std::string json_file;
+
+    problem sizes(int n_ranks) const;
+};
+
+struct parsed_options {
+    options values;
+    std::string message; ///< To print and leave with `exit_code`; empty: go on.
+    int exit_code = 0;
+};
+
+parsed_options parse_options(int argc, const char* const* argv);
+
+/// The refusal for `n_ranks`, empty when all is well.
+std::string settle(const options& values, int n_ranks);
+
+/// N as 1048576 or 2^20; 0 for anything else, also for what is larger than 64 bits.
+index_type parse_points(const std::string& text);
+
+const char* name_of(check_level level);
+const char* name_of(precision real);
+const char* name_of(method by);
+
+} // namespace soi

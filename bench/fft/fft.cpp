@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Question: is SOI faster than the FFTs that people have? Per N: SOI and six-step on the same exchange, FFTW-MPI built
+// against the same MPI, serial FFTW on one core, alternated in one process on two ranks; and what tasks cost beside the
+// same kernels in sequence. With one rank: the kernel against the processor's peak, and the planning time.
+#include "common/clock.hpp"
+#include "common/peak.hpp"
+#include "common/report.hpp"
+#include "common/runtime_session.hpp"
+#include "distributed_fft.hpp"
+#include "fft/fftw_peer.h"
+#include "harness/alternate.h"
+#include "harness/cores.h"
+#include "harness/machine.h"
+#include "harness/options.h"
+#include "harness/report.h"
+#include "presets.hpp"
+#include "reference.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <memory>
+
+namespace {
+
+using namespace commtask::bench;
+using soi::index_type;
+using complex = std::complex<double>;
+
+struct command_line {
+    options shared;
+    std::string wisdom_file;
+    int first_log2 = 20;
+    int last_log2 = 24;
+    int n_segments = 8;
+};
+
+struct place {
+    int rank = 0;
+    int n_ranks = 1;
+};
+
+/// Seconds of the slowest rank.
+template <class Work>
+double timed(Work&& work) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = miniapp::seconds();
+    work();
+    double took = miniapp::seconds() - start;
+    MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return took;
+}
+
+soi::transform_options options_of(const command_line& given, const place& here, index_type n) {
+    soi::transform_options o;
+    o.sizes = {n, here.n_ranks, given.n_segments, 0, 1, soi::find_preset("full")->window};
+    o.rank = here.rank;
+    return o;
+}
+
+/// All that is compared at one N. Planning is the slow part, so both methods are planned once for all schedules.
+class contest {
+public:
+    contest(const command_line& given, const place& here, int log2)
+        : here_(here), n_(index_type{1} << log2), name_(" 2^" + std::to_string(log2)),
+          x_(static_cast<std::size_t>(n_ / here.n_ranks)), y_(x_.size()),
+          peer_(here.n_ranks > 1 ? std::make_unique<fftw_mpi_peer>(n_, MPI_COMM_WORLD) : nullptr),
+          soi_(soi::make_fft<double>(soi::method::soi, options_of(given, here, n_))),
+          six_(soi::make_fft<double>(soi::method::six_step, options_of(given, here, n_))),
+          alone_(here.rank == 0 ? n_ : 2) {
+        for (std::size_t j = 0; j < x_.size(); ++j) {
+            x_[j] = soi::random_point(here.rank * static_cast<index_type>(x_.size()) + static_cast<index_type>(j));
+        }
+        soi_->bind(x_.data(), y_.data());
+        six_->bind(x_.data(), y_.data());
+        for (const tiled::mode which :
+             {tiled::mode::serial, tiled::mode::baseline, tiled::mode::p2p, tiled::mode::offload, tiled::mode::omp}) {
+            schedules_[which] = tiled::make_schedule(which, {.comm = MPI_COMM_WORLD});
+        }
+    }
+
+    void run(const command_line& given, report& out) {
+        // FFTW-MPI first: it is what the others are compared with.
+        std::vector<side> sides{
+            {.name = "FFTW-MPI" + name_, .unit = "ms", .measure = [this](round_samples& s) { sample_peer(s, false); }},
+            {.name = "FFTW-MPI scrambled" + name_,
+             .unit = "ms",
+             .measure = [this](round_samples& s) { sample_peer(s, true); }},
+            {.name = "FFTW serial" + name_, .unit = "ms", .measure = [this](round_samples& s) { sample_serial(s); }},
+            side_of("six-step baseline", *six_, tiled::mode::baseline),
+            side_of("six-step p2p", *six_, tiled::mode::p2p),
+            side_of("SOI serial", *soi_, tiled::mode::serial),
+            side_of("SOI baseline", *soi_, tiled::mode::baseline),
+            side_of("SOI p2p", *soi_, tiled::mode::p2p),
+            side_of("SOI offload", *soi_, tiled::mode::offload),
+            side_of("SOI omp", *soi_, tiled::mode::omp)};
+        if (here_.n_ranks == 1) std::erase_if(sides, [](const side& s) { return s.name.starts_with("FFTW-MPI"); });
+        const std::size_t rounds = given.shared.rounds(n_ <= 1 << 22 ? 15 : 7);
+        const std::vector<series> all = alternate(sides, rounds);
+        if (here_.rank != 0) return;
+        const bool has_peer = here_.n_ranks > 1;
+        const auto find = [&](const std::string& name) -> const series& {
+            return *std::ranges::find(all, name + name_, &series::name);
+        };
+        for (const series& one : all) {
+            if (!has_peer || one.name.starts_with("FFTW-MPI 2")) {
+                if (!one.name.starts_with("SOI omp")) out.add(one);
+            } else if (one.name.starts_with("SOI p2p")) {
+                out.add(one, find("FFTW-MPI"), {{.kind = goal::bound::at_most, .limit = 0.8}});
+            } else {
+                out.add(one, find("FFTW-MPI"));
+            }
+        }
+        // What tasks cost beside the same kernels called in sequence.
+        series tasks = find("SOI omp");
+        tasks.name = "SOI omp against serial" + name_;
+        out.add(tasks, find("SOI serial"), {{.kind = goal::bound::at_most, .limit = n_ > 1 << 20 ? 1.05 : 1.1}});
+        if (has_peer) out.add(posts_);
+    }
+
+private:
+    side side_of(const std::string& name, soi::distributed_fft<double>& fft, tiled::mode which) {
+        return {.name = name + name_, .unit = "ms", .measure = [this, &fft, which](round_samples& samples) {
+                    tiled::phase_times times;
+                    samples.push_back(1e3 * timed([&] { times = fft.run(*schedules_[which]); }));
+                    if (which == tiled::mode::offload && times.sent.messages > 0) {
+                        const auto posted = static_cast<double>(2 * times.sent.messages + 2);
+                        post_samples_.push_back(1e9 * times.post / posted);
+                        posts_ = result_of_posts();
+                    }
+                }};
+    }
+
+    result result_of_posts() const {
+        result row;
+        row.name = "post, per message, offload" + name_;
+        row.unit = "ns";
+        row.figures = summarize(post_samples_);
+        row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 1000}};
+        return row;
+    }
+
+    void sample_peer(round_samples& samples, bool is_scrambled) {
+        peer_->fill(x_);
+        samples.push_back(1e3 * timed([&] { peer_->run(is_scrambled); }));
+    }
+
+    void sample_serial(round_samples& samples) {
+        samples.push_back(1e3 * timed([&] {
+                              if (here_.rank == 0) alone_.run();
+                          }));
+    }
+
+    place here_;
+    index_type n_;
+    std::string name_;
+    soi::aligned_array<complex> x_;
+    soi::aligned_array<complex> y_;
+    std::unique_ptr<fftw_mpi_peer> peer_; ///< FFTW-MPI has no scrambled order on one rank.
+    std::unique_ptr<soi::distributed_fft<double>> soi_;
+    std::unique_ptr<soi::distributed_fft<double>> six_;
+    fftw_serial_peer alone_;
+    std::map<tiled::mode, std::unique_ptr<tiled::schedule>> schedules_;
+    std::vector<double> post_samples_;
+    result posts_;
+};
+
+/// The kernel alone, tile by tile as in a run; the median of the tiles.
+void measure_kernel(const char* preset, int n_segments, report& out) {
+    const soi::problem asked{index_type{1} << 20, 1, n_segments, 0, 1, soi::find_preset(preset)->window};
+    const soi::shape s = soi::make_shape(asked, sizeof(complex));
+    const auto tables = soi::make_tables<double>(s, -1, 1);
+    const int n_q = s.window.n * s.tile_groups;
+    soi::aligned_array<complex> x(static_cast<std::size_t>(s.points_per_rank() + s.halo_points()));
+    soi::aligned_array<complex> v(static_cast<std::size_t>(n_q * tables.padded_segments));
+    soi::aligned_array<complex> u(v.size());
+    soi::aligned_array<complex> panel(soi::panel_size<double>(s));
+    std::ranges::fill(x, complex(1, 1));
+    const auto fft =
+        soi::plan_transposing<double>(s.all_segments, n_q, tables.padded_segments, -1, soi::rigor::measure);
+    const double peak = miniapp::measure_peak_gflops();
+    result ratio;
+    std::vector<double> of_peak;
+    std::vector<double> short_ns;
+    const double points = static_cast<double>(s.tile_groups) * s.window.d * s.all_segments;
+    for (int round = 0; round < 5; ++round) {
+        for (index_type tile = 0; (tile + 1) * s.tile_groups <= s.groups; ++tile) {
+            const complex* const from = x.data() + tile * s.tile_groups * s.window.d * s.all_segments;
+            const double start = miniapp::seconds();
+            soi::convolve(s, tables, from, s.tile_groups, v.data(), panel.data());
+            const double summed = miniapp::seconds();
+            fft->execute(v.data(), u.data());
+            short_ns.push_back((miniapp::seconds() - summed) / points * 1e9);
+            of_peak.push_back(soi::flops_per_group(s) * s.tile_groups / (summed - start) / 1e9 / peak);
+        }
+    }
+    ratio.name = std::string("convolution ") + preset + ", S = " + std::to_string(n_segments);
+    ratio.unit = "of the FMA peak";
+    ratio.figures = summarize(of_peak);
+    ratio.goals = {{.of = goal::field::median, .kind = goal::bound::at_least, .limit = 0.75}};
+    ratio.note = "peak " + std::to_string(static_cast<int>(peak)) + " GF/s; the short FFT takes " +
+                 std::to_string(summarize(short_ns).median).substr(0, 4) + " ns per point beside it";
+    out.add(ratio);
+}
+
+void measure_planning(report& out) {
+    const soi::shape s = soi::make_shape({index_type{1} << 24, 2, 8, 0, 1, soi::find_preset("full")->window}, 16);
+    result row;
+    row.name = "tables of N = 2^24 on 2 ranks";
+    row.unit = "s";
+    std::vector<double> samples;
+    for (int round = 0; round < 5; ++round) {
+        const double start = miniapp::seconds();
+        static_cast<void>(soi::make_tables<double>(s, -1, 1));
+        samples.push_back(miniapp::seconds() - start);
+    }
+    row.figures = summarize(samples);
+    row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 0.2}};
+    out.add(row);
+}
+
+void ask(const command_line& given, const place& here) {
+    nlohmann::ordered_json machine = describe_machine(miniapp::mpi_library());
+    report out("fft", here.n_ranks == 1 ? "one rank" : "crowded", machine);
+    if (here.n_ranks == 1) {
+        for (const int n_segments : {16, 32, 128}) measure_kernel("full", n_segments, out);
+        measure_kernel("fat", 16, out);
+        measure_kernel("thin", 16, out);
+        measure_planning(out);
+    }
+    for (int log2 = given.first_log2; log2 <= given.last_log2; ++log2) contest(given, here, log2).run(given, out);
+    if (here.rank == 0) out.publish(given.shared.json_file);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    command_line given;
+    CLI::App app{"SOI against six-step, FFTW-MPI and serial FFTW, alternated in one process."};
+    given.shared.declare(app);
+    app.add_option("--wisdom", given.wisdom_file, "keep FFTW's plans in this file");
+    app.add_option("--first", given.first_log2, "log2 of the smallest N")->check(CLI::Range(14, 28));
+    app.add_option("--last", given.last_log2, "log2 of the largest N")->check(CLI::Range(14, 28));
+    app.add_option("--segments", given.n_segments, "segments per rank")->check(CLI::PositiveNumber);
+    CLI11_PARSE(app, argc, argv);
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    int status = 0;
+    try {
+        place here;
+        MPI_Comm_rank(MPI_COMM_WORLD, &here.rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &here.n_ranks);
+        if (here.n_ranks > 1) {
+            const std::vector<int> cores = allowed_cores();
+            pin_this_thread(cores[static_cast<std::size_t>(here.rank) % cores.size()]);
+        }
+        ::setenv("OMP_MAX_TASK_PRIORITY", "64", 0);
+        const miniapp::runtime_session runtime(true);
+        fftw_mpi_peer::start();
+        if (!given.wisdom_file.empty()) soi::load_wisdom(given.wisdom_file);
+        ask(given, here);
+        if (!given.wisdom_file.empty() && here.rank == 0) soi::save_wisdom(given.wisdom_file);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "bench_fft: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        status = 1;
+    }
+    MPI_Finalize();
+    return status;
+}

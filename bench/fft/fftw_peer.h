@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FFTW-MPI and serial FFTW as sides of the comparison: in place, planned by measuring, natural order; a second FFTW-MPI
+// plan leaves out the last transposition (its output order is FFTW's own).
+#pragma once
+
+#include "aligned.hpp"
+
+#include <fftw3-mpi.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <stdexcept>
+
+namespace commtask::bench {
+
+class fftw_mpi_peer {
+public:
+    /// Once, after MPI has started and before wisdom is read.
+    static void start() { fftw_mpi_init(); }
+
+    fftw_mpi_peer(std::int64_t n, MPI_Comm comm) {
+        ptrdiff_t own = 0;
+        ptrdiff_t first = 0;
+        ptrdiff_t own_out = 0;
+        ptrdiff_t first_out = 0;
+        const ptrdiff_t size =
+            fftw_mpi_local_size_1d(n, comm, FFTW_FORWARD, FFTW_MEASURE, &own, &first, &own_out, &first_out);
+        array_ = soi::aligned_array<std::complex<double>>(static_cast<std::size_t>(size));
+        own_ = static_cast<std::size_t>(own);
+        auto* const data = reinterpret_cast<fftw_complex*>(array_.data());
+        natural_ = fftw_mpi_plan_dft_1d(n, data, data, comm, FFTW_FORWARD, FFTW_MEASURE);
+        scrambled_ = fftw_mpi_plan_dft_1d(n, data, data, comm, FFTW_FORWARD, FFTW_MEASURE | FFTW_MPI_SCRAMBLED_OUT);
+        if (natural_ == nullptr || scrambled_ == nullptr) throw std::runtime_error("FFTW-MPI gave no plan");
+    }
+    ~fftw_mpi_peer() {
+        fftw_destroy_plan(natural_);
+        fftw_destroy_plan(scrambled_);
+    }
+    fftw_mpi_peer(const fftw_mpi_peer&) = delete;
+    fftw_mpi_peer& operator=(const fftw_mpi_peer&) = delete;
+
+    void fill(const soi::aligned_array<std::complex<double>>& x) {
+        std::copy_n(x.data(), std::min(own_, x.size()), array_.data());
+    }
+    void run(bool is_scrambled) { fftw_execute(is_scrambled ? scrambled_ : natural_); }
+
+private:
+    soi::aligned_array<std::complex<double>> array_;
+    std::size_t own_ = 0;
+    fftw_plan natural_ = nullptr;
+    fftw_plan scrambled_ = nullptr;
+};
+
+class fftw_serial_peer {
+public:
+    explicit fftw_serial_peer(std::int64_t n) : in_(static_cast<std::size_t>(n)) {
+        auto* const data = reinterpret_cast<fftw_complex*>(in_.data());
+        plan_ = fftw_plan_dft_1d(static_cast<int>(n), data, data, FFTW_FORWARD, FFTW_MEASURE);
+        std::fill(in_.begin(), in_.end(), std::complex<double>{});
+    }
+    ~fftw_serial_peer() { fftw_destroy_plan(plan_); }
+    fftw_serial_peer(const fftw_serial_peer&) = delete;
+    fftw_serial_peer& operator=(const fftw_serial_peer&) = delete;
+    void run() { fftw_execute(plan_); }
+
+private:
+    soi::aligned_array<std::complex<double>> in_;
+    fftw_plan plan_;
+};
+
+} // namespace commtask::bench

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI's profiling interface: the functions by which the schedules and the communication worker send, each with its PMPI
+// twin. Visible from outside, since the library's calls must end here too.
+#include "counted_mpi.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+
+namespace soi::test {
+
+namespace {
+
+std::atomic<std::int64_t> n_messages{0};
+std::atomic<std::int64_t> n_bytes{0};
+
+std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    return count * size;
+}
+
+void add_message(std::int64_t count, MPI_Datatype type) {
+    n_messages += 1;
+    n_bytes += bytes_of(count, type);
+}
+
+void add_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
+    int n_ranks = 0;
+    PMPI_Comm_size(comm, &n_ranks);
+    for (int rank = 0; rank < n_ranks; ++rank) n_bytes += bytes_of(counts[rank], type);
+}
+
+} // namespace
+
+counted counted_so_far() { return {n_messages, n_bytes}; }
+
+} // namespace soi::test
+
+using namespace soi::test;
+
+#define COUNTED_VISIBLE extern "C" __attribute__((visibility("default")))
+
+COUNTED_VISIBLE int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                              MPI_Request* request) {
+    add_message(count, type);
+    return PMPI_Isend(buffer, count, type, dest, tag, comm, request);
+}
+
+#if MPI_VERSION >= 4
+COUNTED_VISIBLE int MPI_Isend_c(const void* buffer, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                                MPI_Comm comm, MPI_Request* request) {
+    add_message(count, type);
+    return PMPI_Isend_c(buffer, count, type, dest, tag, comm, request);
+}
+#endif
+
+COUNTED_VISIBLE int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int dest, int send_tag,
+                                 void* receive, int receive_count, MPI_Datatype receive_type, int source,
+                                 int receive_tag, MPI_Comm comm, MPI_Status* status) {
+    add_message(send_count, send_type);
+    return PMPI_Sendrecv(send, send_count, send_type, dest, send_tag, receive, receive_count, receive_type, source,
+                         receive_tag, comm, status);
+}
+
+COUNTED_VISIBLE int MPI_Alltoallv(const void* send, const int* send_counts, const int* send_offsets,
+                                  MPI_Datatype send_type, void* receive, const int* receive_counts,
+                                  const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
+    add_to_others(send_counts, send_type, comm);
+    return PMPI_Alltoallv(send, send_counts, send_offsets, send_type, receive, receive_counts, receive_offsets,
+                          receive_type, comm);
+}
+
+COUNTED_VISIBLE int MPI_Ialltoallv(const void* send, const int* send_counts, const int* send_offsets,
+                                   MPI_Datatype send_type, void* receive, const int* receive_counts,
+                                   const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm,
+                                   MPI_Request* request) {
+    add_to_others(send_counts, send_type, comm);
+    return PMPI_Ialltoallv(send, send_counts, send_offsets, send_type, receive, receive_counts, receive_offsets,
+                           receive_type, comm, request);
+}

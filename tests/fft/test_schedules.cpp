@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every schedule, for both methods and precisions, gives the bits of the serial one, sends exactly what the formula says
+// (as MPI itself sees it), and stays right when its pieces take random times. Bits, not tolerances: a segment that was
+// consumed before its last block came would differ in a few numbers only.
+#include "common/runtime_session.hpp"
+#include "counted_mpi.hpp"
+#include "distributed_fft.hpp"
+#include "presets.hpp"
+#include "reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <utility>
+
+using namespace soi;
+
+namespace {
+
+constexpr index_type n_points = 27 * (1 << 10); // works on 1, 2, 3 and 4 ranks
+constexpr int n_segments = 3;
+
+int rank_of_world() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int size_of_world() {
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
+}
+
+template <class Real>
+struct transformer {
+    using complex = std::complex<Real>;
+
+    transformer(method by, int n_workers, int n_chunks, int n_pieces) {
+        transform_options options;
+        options.sizes = {n_points, size_of_world(), n_segments, n_chunks, n_pieces, find_preset("full")->window};
+        options.rank = rank_of_world();
+        options.n_workers = n_workers;
+        options.effort = rigor::estimate;
+        fft = make_fft<Real>(by, options);
+        const index_type own = n_points / size_of_world();
+        for (index_type j = 0; j < own; ++j) x.push_back(std::complex<Real>(random_point(options.rank * own + j)));
+        y.resize(x.size());
+        fft->bind(x.data(), y.data());
+    }
+
+    tiled::phase_times run(tiled::schedule& under) {
+        std::fill(y.begin(), y.end(), complex{});
+        under.barrier();
+        const tiled::phase_times times = fft->run(under);
+        under.barrier();
+        return times;
+    }
+
+    std::vector<complex> x;
+    std::vector<complex> y;
+    std::unique_ptr<distributed_fft<Real>> fft;
+};
+
+template <class Real>
+bool same_bits(const std::vector<std::complex<Real>>& a, const std::vector<std::complex<Real>>& b) {
+    return std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+}
+
+struct setting {
+    tiled::mode which;
+    int n_cores;
+};
+
+std::vector<setting> settings() {
+    std::vector<setting> all;
+    for (const tiled::mode_description& m : tiled::modes()) {
+        all.push_back({m.which, 1});
+        // One of the modes that share a shape is enough with several threads: on two cores they take turns.
+        if (m.which == tiled::mode::p2p || m.needs_runtime) all.push_back({m.which, 3});
+    }
+    return all;
+}
+
+class Schedules : public testing::TestWithParam<setting> {
+protected:
+    tiled::mode which() const { return GetParam().which; }
+    int n_threads() const { return tiled::compute_threads_of(which(), GetParam().n_cores); }
+    std::unique_ptr<tiled::schedule> schedule(MPI_Comm comm = MPI_COMM_WORLD) const {
+        return tiled::make_schedule(which(), {.comm = comm, .n_cores = GetParam().n_cores});
+    }
+};
+
+template <class Real>
+void compare_with_serial(method by, tiled::schedule& under, int n_threads) {
+    transformer<Real> plain(by, 1, 1, 1);
+    plain.run(*tiled::make_schedule(tiled::mode::serial, {.comm = MPI_COMM_WORLD}));
+    for (const int chunks : {1, 2, 5}) {
+        for (const int pieces : {1, 3}) {
+            transformer<Real> other(by, n_threads, chunks, pieces);
+            for (int round = 0; round < 3; ++round) {
+                other.run(under);
+                EXPECT_TRUE(same_bits(other.y, plain.y))
+                    << chunks << " chunks, " << pieces << " pieces, round " << round;
+            }
+        }
+    }
+}
+
+TEST_P(Schedules, GiveTheBitsOfTheSerialOne) {
+    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const auto under = schedule();
+    compare_with_serial<double>(method::soi, *under, n_threads());
+    compare_with_serial<float>(method::soi, *under, n_threads());
+    compare_with_serial<double>(method::six_step, *under, n_threads());
+}
+
+TEST_P(Schedules, SendExactlyWhatTheFormulaSays) {
+    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const auto under = schedule();
+    const int n_ranks = size_of_world();
+    transformer<double> soi(method::soi, n_threads(), 4, 1);
+    under->barrier();
+    const test::counted before = test::counted_so_far();
+    const tiled::traffic sent = soi.fft->run(*under).sent;
+    const test::counted after = test::counted_so_far();
+    under->barrier();
+    // 16 mu (N / P) (1 - 1 / P) bytes in k C (P - 1) messages, and 16 B S bytes of halo.
+    const index_type all_to_all = 16 * 5 * (n_points / n_ranks) / 4 * (n_ranks - 1) / n_ranks;
+    const index_type halo = n_ranks == 1 ? 0 : 16 * 36 * n_segments * n_ranks;
+    EXPECT_EQ(sent.bytes, all_to_all);
+    EXPECT_EQ(sent.messages, n_segments * 4 * (n_ranks - 1));
+    EXPECT_EQ(sent.halo_bytes, halo);
+    EXPECT_EQ(sent, soi.fft->expected_traffic());
+    EXPECT_EQ(after.bytes - before.bytes, all_to_all + halo) << "as MPI sees it";
+    const bool by_collective = which() == tiled::mode::baseline || which() == tiled::mode::seg;
+    const index_type halo_messages = n_ranks == 1 ? 0 : 1;
+    EXPECT_EQ(after.messages - before.messages, (by_collective ? 0 : sent.messages) + halo_messages)
+        << "as MPI sees it";
+    // Six-step: three exchanges of N.
+    transformer<double> six(method::six_step, n_threads(), 4, 1);
+    EXPECT_EQ(six.run(*under).sent.bytes, 3 * 16 * (n_points / n_ranks) * (n_ranks - 1) / n_ranks);
+}
+
+TEST_P(Schedules, WorkOnTwoCommunicatorsInTurn) {
+    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    MPI_Comm other = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    {
+        const auto first = schedule();
+        const auto second = schedule(other);
+        transformer<double> a(method::soi, n_threads(), 2, 1);
+        transformer<double> b(method::soi, n_threads(), 3, 2);
+        for (int round = 0; round < 5; ++round) {
+            a.run(*first);
+            b.run(*second);
+            EXPECT_TRUE(same_bits(a.y, b.y)) << "round " << round;
+        }
+    }
+    MPI_Comm_free(&other);
+}
+
+/// Computes nothing for a random time before each piece, so that pieces overtake each other.
+class hesitating_work final : public tiled::work {
+public:
+    hesitating_work(tiled::work& of, unsigned seed) : of_(of), seed_(seed) {}
+
+    const tiled::layout& sizes() const override { return of_.sizes(); }
+    std::byte* outgoing() override { return of_.outgoing(); }
+    std::byte* incoming() override { return of_.incoming(); }
+    int pieces_per_chunk() const override { return of_.pieces_per_chunk(); }
+    tiled::halo neighbour() override { return of_.neighbour(); }
+    bool needs_halo(int piece) const override { return of_.needs_halo(piece); }
+    void begin() override {
+        hesitate(1);
+        of_.begin();
+    }
+    void produce(int piece, int worker) override {
+        hesitate(static_cast<unsigned>(2 * piece + 2));
+        of_.produce(piece, worker);
+    }
+    void consume(int segment, int worker) override {
+        hesitate(static_cast<unsigned>(2 * segment + 3));
+        of_.consume(segment, worker);
+    }
+
+private:
+    void hesitate(unsigned which) const {
+        std::minstd_rand random(seed_ * 1000 + which);
+        random.discard(3);
+        // Up to some ten microseconds; the result is stored so that the loop is not removed.
+        for (auto left = random() % 4 == 0 ? random() % 10000 : 0; left > 0; --left) random();
+        sink_.store(static_cast<unsigned>(random()), std::memory_order_relaxed);
+    }
+
+    tiled::work& of_;
+    unsigned seed_;
+    mutable std::atomic<unsigned> sink_{0};
+};
+
+TEST_P(Schedules, StayRightWhenPiecesHesitate) {
+    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const auto under = schedule();
+    transformer<double> plain(method::soi, 1, 1, 1);
+    plain.run(*tiled::make_schedule(tiled::mode::serial, {.comm = MPI_COMM_WORLD}));
+    transformer<double> other(method::soi, n_threads(), 4, 3);
+    for (unsigned seed = 0; seed < 200 / settings().size(); ++seed) {
+        std::fill(other.y.begin(), other.y.end(), std::complex<double>{});
+        // Ranks hesitate at different pieces.
+        hesitating_work work(*other.fft->exchanges()[0], 17 * seed + static_cast<unsigned>(rank_of_world()));
+        static_cast<void>(under->run(work));
+        under->barrier();
+        ASSERT_TRUE(same_bits(other.y, plain.y)) << "seed " << seed;
+    }
+}
+
+TEST_P(Schedules, TellWhatRanWhen) {
+    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const auto under = schedule();
+    transformer<double> soi(method::soi, n_threads(), 2, 2);
+    std::vector<tiled::span> trace;
+    under->trace_to(&trace);
+    const tiled::phase_times times = soi.run(*under);
+    int n_produced = 0;
+    int n_consumed = 0;
+    for (const tiled::span& s : trace) {
+        n_produced += s.what == tiled::span::kind::produce ? 1 : 0;
+        n_consumed += s.what == tiled::span::kind::consume ? 1 : 0;
+        EXPECT_LE(s.begin, s.end);
+        EXPECT_LE(s.end, times.total);
+        EXPECT_LT(s.worker, under->compute_threads());
+    }
+    EXPECT_EQ(n_produced, 4);
+    EXPECT_EQ(n_consumed, n_segments);
+    EXPECT_GT(times.produce, 0);
+    EXPECT_LE(times.produce + times.consume, times.total);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Schedules, testing::ValuesIn(settings()), [](const auto& instance) {
+    return std::string(tiled::describe(instance.param.which).name) + "_" + std::to_string(instance.param.n_cores) +
+           "_cores";
+});
+
+} // namespace
