@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One right program under one clang: it compiles without a warning, optimised, in one line as a user would type it, and
-# then runs with teams of one, two and four threads. Each program checks by itself what its messages brought.
-"""usage: right_case.py --wrapper FILE --source FILE --work FOLDER -- launcher words"""
+# then runs with teams of the sizes given. Each program checks by itself what its messages brought.
+"""usage: right_case.py --wrapper FILE --source FILE --work FOLDER --teams 1,2,4 -- launcher words"""
 import argparse
 import os
 import pathlib
@@ -11,7 +11,7 @@ import sys
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("wrapper", "source", "work"):
+    for option in ("wrapper", "source", "work", "teams"):
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("launch", nargs="+")
     options = parser.parse_args()
@@ -22,10 +22,10 @@ def main():
     wrapper = [options.wrapper, "-std=c11"] if source.suffix == ".c" else [options.wrapper + "++", "-std=c++20"]
     subprocess.run([*wrapper, "-Wall", "-Wextra", "-Werror", "-O2", "-fopenmp", str(source), "-o", str(program)],
                    check=True, timeout=60)
-    for n_threads in (1, 2, 4):
+    for n_threads in options.teams.split(","):
         # Where ranks share cores, a thread that waits had better sleep.
         done = subprocess.run([*options.launch, str(program)], check=False, timeout=60,
-                              env=dict(os.environ, OMP_NUM_THREADS=str(n_threads), OMP_WAIT_POLICY="passive"))
+                              env=dict(os.environ, OMP_NUM_THREADS=n_threads, OMP_WAIT_POLICY="passive"))
         print(f"{n_threads} threads: exit status {done.returncode}", flush=True)
         if done.returncode != 0:
             return done.returncode

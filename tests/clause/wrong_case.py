@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One case of wrong.cases under one clang: the compiler must fail with exactly one error, of the expected words, at the
-# expected line and column of the user's file, and must not name anything that the plugin generates.
-"""usage: wrong_case.py --cases FILE --case NAME --language c|cpp --work FOLDER -- compiler words"""
+# One case of wrong.cases, or all, under one clang: the compiler must fail with exactly one error, of the expected words,
+# at the expected line and column of the user's file, and must not name anything that the plugin generates.
+"""usage: wrong_case.py --cases FILE --case NAME|all --language c|cpp --work FOLDER -- compiler words"""
 import argparse
 import pathlib
 import re
@@ -36,13 +36,9 @@ def read_case(file, name, language):
     return lines, options
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("cases", "case", "language", "work"):
-        parser.add_argument(f"--{option}", required=True)
-    parser.add_argument("compiler", nargs="+")
-    options = parser.parse_args()
-    lines, words = read_case(pathlib.Path(options.cases), options.case, options.language)
+def wrong_things(options, name, shows):
+    """What is not as it should be with one case."""
+    lines, words = read_case(pathlib.Path(options.cases), name, options.language)
     flags = [flag for word in words if word.startswith("flags=") for flag in word[6:].split(";")]
     notes = [word[6:].replace("_", " ") for word in words if word.startswith("notes=")]
 
@@ -55,19 +51,20 @@ def main():
         else:
             text += line + "\n"
     if expected is None:
-        raise SystemExit(f"{options.case} expects nothing")
+        return ["the case expects nothing"]
     if "whole" not in words:
         text += "}\n"
 
     work = pathlib.Path(options.work)
     work.mkdir(parents=True, exist_ok=True)
-    source = work / f"{options.case}.{options.language}"
+    source = work / f"{name}.{options.language}"
     source.write_text(text, encoding="utf-8")
     command = [*options.compiler, "-Wall", "-Wextra", "-fsyntax-only", *flags, source.name]
     if "noomp" not in words:
         command.insert(len(options.compiler), "-fopenmp")
     done = subprocess.run(command, cwd=work, text=True, capture_output=True, check=False, timeout=60)
-    print(done.stdout + done.stderr)
+    if shows:
+        print(done.stdout + done.stderr)
 
     messages = [match.groupdict() for match in map(MESSAGE.match, done.stderr.splitlines()) if match]
     errors = [message for message in messages if "error" in message["level"]]
@@ -92,9 +89,28 @@ def main():
     for note in notes:
         if not any(note in text for text in plain):
             wrong.append(f"no note '{note}'")
-    for line in wrong:
-        print(f"wrong: {line}")
-    return 1 if wrong else 0
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for option in ("cases", "case", "language", "work"):
+        parser.add_argument(f"--{option}", required=True)
+    parser.add_argument("compiler", nargs="+")
+    options = parser.parse_args()
+    names = [options.case]
+    if options.case == "all":
+        heads = [line.split()[1:] for line in pathlib.Path(options.cases).read_text(encoding="utf-8").splitlines()
+                 if line.startswith("== ")]
+        names = [words[0] for words in heads if options.language in words[1:]]
+    n_wrong = 0
+    for name in names:
+        wrong = wrong_things(options, name, len(names) == 1)
+        n_wrong += len(wrong)
+        for line in wrong:
+            print(f"{name}: wrong: {line}")
+    print(f"{len(names)} cases, {n_wrong} wrong")
+    return 1 if n_wrong or not names else 0
 
 
 if __name__ == "__main__":
