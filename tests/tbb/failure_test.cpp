@@ -8,7 +8,6 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <array>
-#include <thread>
 
 using namespace commtask::test;
 using commtask::one;
@@ -191,30 +190,38 @@ TEST_F(TbbFailure, AnOperationThatWaitsForItsPlaceIsCanceledToo) {
     in_arena([&] {
         flow::graph graph;
         ct::collective_node<int> meet(graph, flow::serial, [&](int&) { return commtask::barrier(comm_); });
-        flow::function_node<int, flow::continue_msg> give_up(graph, flow::serial, [&](int) { graph.cancel(); });
-        meet.try_put(0);
-        give_up.try_put(0);
+        ct::request_node<int> give_up(graph, flow::serial,
+                                      [&](int&) { return commtask::call([&graph] { graph.cancel(); }, comm_); });
+        flow::function_node<int, int> both(graph, flow::serial, [&](int i) {
+            meet.try_put(i);
+            return i;
+        });
+        flow::make_edge(both, give_up);
+        both.try_put(0);
         graph.wait_for_all();
+        EXPECT_TRUE(graph.is_cancelled());
     });
 }
 
 TEST_F(TbbFailure, ANodeThatIsDestroyedWithOperationsPendingCancelsAndWaits) {
-    more_threads_.reset(); // the smallest limit holds
-    const ::tbb::global_control two_threads(::tbb::global_control::max_allowed_parallelism, 2);
-    ::tbb::task_arena arena(2);
-    arena.execute([&] {
+    in_arena([&] {
         flow::graph graph;
         std::atomic<int> n_started{0};
+        commtask::event has_started{5};
         try {
             ct::recv_node<pair_of_ints> receive(graph, flow::unlimited, [&](pair_of_ints& into) {
                 ++n_started;
+                has_started.signal();
                 return commtask::recv(into.data, left(), into.tag, comm_);
             });
             for (int i = 0; i < 5; ++i) receive.try_put({.tag = silent_tag + i});
-            // The other thread runs the node's function; a node may not be destroyed before, as no node of oneTBB may.
-            while (n_started < 5) std::this_thread::yield();
+            // The waiting thread runs the node's function; no node of oneTBB may be destroyed before that.
+            ::tbb::task_group group;
+            group.run([&] { ct::wait(has_started); });
+            group.wait();
             throw std::domain_error{"leaves before wait_for_all"};
         } catch (const std::domain_error&) {}
+        EXPECT_EQ(n_started, 5);
     });
     for (int i = 0; i < 5; ++i) expect_no_receive_left(silent_tag + i);
 }
