@@ -68,6 +68,14 @@ protected:
     }
     [[nodiscard]] virtual config settings() const { return {}; }
 
+    /// Open MPI copies what is too long for a message to oneself without a word.
+    [[nodiscard]] bool sees_truncation() const {
+#ifdef OMPI_MAJOR_VERSION
+        return n_ranks_ > 1;
+#else
+        return true;
+#endif
+    }
     [[nodiscard]] int left() const { return (rank_ + n_ranks_ - 1) % n_ranks_; }
     [[nodiscard]] int right() const { return (rank_ + 1) % n_ranks_; }
     [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(n_ranks_); }

@@ -45,6 +45,7 @@ protected:
 };
 
 TEST_F(TbbFailure, AnMpiErrorGoesToPortOneAndTheOthersGoOn) {
+    if (!sees_truncation()) GTEST_SKIP() << "this MPI does not check messages to oneself";
     std::vector<int> completed;
     std::vector<int> failed;
     int error_class = MPI_SUCCESS;
@@ -73,6 +74,7 @@ TEST_F(TbbFailure, AnMpiErrorGoesToPortOneAndTheOthersGoOn) {
 }
 
 TEST_F(TbbFailure, WithoutAnyoneAtPortOneItLeavesWaitForAll) {
+    if (!sees_truncation()) GTEST_SKIP() << "this MPI does not check messages to oneself";
     in_arena([&] {
         flow::graph graph;
         ct::recv_node<pair_of_ints> receive(graph, flow::serial, into_pair());

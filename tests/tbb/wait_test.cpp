@@ -131,6 +131,7 @@ TEST_F(TbbFace, AThreadWithoutATaskJustWaits) {
 }
 
 TEST_F(TbbFace, WaitTellsHowATaskEnded) {
+    if (!sees_truncation()) GTEST_SKIP() << "this MPI does not check messages to oneself";
     in_arena([&] {
         ::tbb::task_group group;
         group.run([&] {
