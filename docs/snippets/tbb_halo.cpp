@@ -42,12 +42,12 @@ void heat(std::span<double> u, std::span<double> next, MPI_Comm comm) {
     ct::recv_node<continue_msg> right_halo(g, flow::serial, recv(one(u[last + 1]), right, 1, comm));
     ct::send_node<continue_msg> to_right(g, flow::serial, send(one(u[last]), right, 0, comm));
     ct::send_node<continue_msg> to_left(g, flow::serial, send(one(u[1]), left, 1, comm));
-    flow::continue_node<continue_msg> interior(g, [&](continue_msg) {
+    flow::continue_node<continue_msg> interior(g, [&](const continue_msg&) {
         for (std::size_t i = 2; i < last; ++i) update(i); // while the messages are on their way
     });
-    flow::continue_node<continue_msg> left_edge(g, [&](continue_msg) { update(1); });
-    flow::continue_node<continue_msg> right_edge(g, [&](continue_msg) { update(last); });
-    flow::continue_node<continue_msg> end_of_step(g, [&](continue_msg) {
+    flow::continue_node<continue_msg> left_edge(g, [&](const continue_msg&) { update(1); });
+    flow::continue_node<continue_msg> right_edge(g, [&](const continue_msg&) { update(last); });
+    flow::continue_node<continue_msg> end_of_step(g, [&](const continue_msg&) {
         std::copy_n(&next[1], last, &u[1]); // all five have ended: the sends have left u, the updates have read it
     });
     flow::make_edge(start, left_halo);

@@ -44,6 +44,16 @@ public:
         }
     }
 
+    /// The worker only. A task that waits for its turn gives its place up, to nobody.
+    /// @return false if it does not wait: its turn has come, or it has given its place up before.
+    [[nodiscard]] bool leave(std::uint64_t ticket, const task& waiting) noexcept {
+        if (ticket < expected_ || places_.empty()) return false;
+        place& mine = places_[(first_ + static_cast<std::size_t>(ticket - expected_)) % places_.size()];
+        if (mine.ready != &waiting) return false;
+        mine.ready = nullptr;
+        return true;
+    }
+
     /// The worker only. The ticket whose turn it is.
     [[nodiscard]] std::uint64_t expected() const noexcept { return expected_; }
 

@@ -222,7 +222,16 @@ void lane::consider(task& which) noexcept {
         if (wants_cancel) transport_->withdraw(which);
         return;
     }
-    if (which.is_queued || (!which.has_all_predecessors && !wants_cancel)) return;
+    if (which.is_queued) {
+        // One that waits for its turn must not wait for it to be canceled: the turn may never come.
+        const bool has_ticket = which.has_extras() && which.extras.ticket != 0;
+        if (wants_cancel && has_ticket &&
+            which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) {
+            enqueue_ready(which);
+        }
+        return;
+    }
+    if (!which.has_all_predecessors && !wants_cancel) return;
     which.is_queued = true;
     if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which);
     comm_order& order = which.queue->orders[which.extras.ticket_class];

@@ -147,6 +147,20 @@ TEST_F(Failures, AnOrderedTaskThatIsCanceledGivesItsPlaceUp) {
     EXPECT_EQ(finish(failing), COMMTASK_FAILED);
 }
 
+TEST_F(Failures, ATaskThatWaitsForItsPlaceIsCanceledWithoutIt) {
+    commtask_ticket earlier{};
+    const commtask_op barrier = commtask_op_barrier(comm_);
+    ASSERT_EQ(commtask_ticket_take(&barrier, &earlier), COMMTASK_OK);
+    commtask_t waiting = post(barrier);
+    run(commtask_op_noop(comm_)); // the worker has seen what was posted before
+    EXPECT_EQ(commtask_cancel(waiting), COMMTASK_OK);
+    EXPECT_EQ(commtask_cancel(waiting), COMMTASK_OK);
+    EXPECT_EQ(finish(waiting), COMMTASK_CANCELED);
+    options how;
+    run(barrier, how.at(earlier).get());
+    run(barrier);
+}
+
 TEST_F(Failures, OneBadMessageAmongManyFailsAlone) {
     if (!sees_truncation(n_ranks_)) GTEST_SKIP() << "this MPI does not check messages to oneself";
     constexpr std::size_t n_messages = 200;

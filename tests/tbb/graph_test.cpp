@@ -197,7 +197,9 @@ TEST_F(TbbFace, ARequestNodeStartsWhatGivesARequest) {
                                    [this](int& tag) { return commtask::send(one(rank_), right(), tag, comm_); });
         ct::request_node<int> call(graph, flow::serial,
                                    [this, &called](int&) { return commtask::call([&called] { ++called; }, comm_); });
-        flow::make_edge(receive, call);
+        ct::request_node<int> nothing(graph, flow::serial, commtask::noop(comm_));
+        flow::make_edge(receive, nothing);
+        flow::make_edge(nothing, call);
         receive.try_put(9);
         send.try_put(9);
         graph.wait_for_all();

@@ -151,14 +151,18 @@ public:
     /// are withdrawn, the rest completes.
     void cancel_pending() noexcept {
         const std::lock_guard guard{lock_};
-        for (pending_operation* each = first_; each != nullptr; each = each->next_) {
-            if (!std::exchange(each->was_canceled_, true)) static_cast<void>(commtask_cancel(each->handle_.native()));
-        }
+        cancel_listed();
     }
 
 private:
     friend class pending_operation;
     using entrance = ::tbb::flow::async_node<char, delivery>; // nobody feeds it: it is there for its gateway
+
+    void cancel_listed() noexcept {
+        for (pending_operation* each = first_; each != nullptr; each = each->next_) {
+            if (!std::exchange(each->was_canceled_, true)) static_cast<void>(commtask_cancel(each->handle_.native()));
+        }
+    }
 
     static void check(int code) {
         if (code != COMMTASK_OK) throw error{code, "the system gave no memory or no thread for a graph's watch"};
@@ -166,11 +170,12 @@ private:
 
     static void look(void* self) noexcept {
         auto& side = *static_cast<graph_side*>(self);
+        // Both under one lock: the graph may be reset as soon as what is listed now has ended, and what it starts then is
+        // not listed before this is over.
+        const std::lock_guard guard{side.lock_};
         // acquire: partner of the release in begin().
-        const ::tbb::task_group_context* const context = side.context_.load(std::memory_order_acquire);
-        if (context != nullptr && const_cast<::tbb::task_group_context*>(context)->is_group_execution_cancelled()) {
-            side.cancel_pending();
-        }
+        ::tbb::task_group_context* const context = side.context_.load(std::memory_order_acquire);
+        if (context != nullptr && context->is_group_execution_cancelled()) side.cancel_listed();
     }
 
     void unlist(pending_operation& gone) noexcept {

@@ -10,12 +10,14 @@
 //   the message's sender, tag and length first.
 // Function: Body(Message&) describes the operation on that copy: [](halo& h) { return commtask::recv(h.data, ...); }.
 //   It runs in a task of the graph. A fixed operation, whose buffers are the same for every message, may stand in its
-//   place; the buffers are then the operation's from a message's arrival until port 0 sends it on.
+//   place; the buffers are then the operation's from a message's arrival until port 0 sends it on. Since nothing of it
+//   depends on the message, it is what persistent requests can repeat.
 // Ports: 0 sends the messages whose operation completed. 1 sends failure<Message> for those that failed or were
 //   canceled; if no successor of port 1 takes it, operation_failed leaves graph.wait_for_all() instead. Nothing is lost.
 // Order: with concurrency flow::serial operations are posted in the order in which messages came to the node; what is
 //   posted first is matched first. With flow::unlimited the order is open: use tags, or in_order(). A limit says how
 //   many descriptions run at once, not how many operations are pending; a limiter_node says that.
+// Blocking: no node blocks, but while the library's queue is full, as post() does.
 // Waiting: graph.wait_for_all() returns when all operations of its nodes have ended and their messages are processed.
 // Cancellation: graph.cancel(), an exception in any body, or a canceled outer task group cancel what is pending within
 //   about 50 ms: what has not started never will, receives that no message has matched are withdrawn, the rest
@@ -395,6 +397,14 @@ public:
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body,
                  ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
         : face::operation_node<Message>(face::request_kind, graph, concurrency, std::move(body), priority) {}
+
+    /// @param graph  the graph.
+    /// @param concurrency  without meaning here, but for the order of arrival.
+    /// @param what  the same operation for every message.
+    /// @param priority  as for every node.
+    request_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
+                 ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
+        : request_node(graph, concurrency, face::fixed_operation{what}, priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once.

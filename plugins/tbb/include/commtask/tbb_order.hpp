@@ -21,7 +21,7 @@
 
 namespace commtask::tbb {
 
-/// The common order of several nodes on one communicator. It outlives its nodes.
+/// The common order of several nodes on one communicator. It outlives its nodes and goes before the library is finalised.
 /// @threads Any thread may call any member at any time, except that nodes join before the first message.
 class sequence {
 public:
