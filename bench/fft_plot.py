@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Draws what bench fft measured: time against N for SOI, six-step and FFTW, and the pipeline as a timeline per rank. Reads
 # the JSON that the benchmark and `fft_soi --trace` write; needs matplotlib, which nothing else here does.
-"""usage: bench/fft_plot.py times RESULTS.json OUT.svg | timeline OUT.svg TRACE.json..."""
+"""usage: bench/fft_plot.py times RESULTS.json OUT.png | timeline OUT.png TRACE.json..."""
 
 import json
 import sys
@@ -11,7 +11,6 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "commtask"  # the same file for the same data
 import matplotlib.pyplot as plt  # noqa: E402
 
 SIDES = ("SOI p2p", "SOI offload", "six-step p2p", "FFTW-MPI", "FFTW serial")
@@ -19,7 +18,7 @@ COLOURS = {"produce": "#4c72b0", "consume": "#55a868", "wait": "#dddddd"}
 
 
 def save(figure, name):
-    figure.savefig(name, bbox_inches="tight", metadata={"Date": None})
+    figure.savefig(name, bbox_inches="tight", dpi=110)
 
 
 def times(results, out):
