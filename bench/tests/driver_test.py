@@ -12,7 +12,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import dslash  # noqa: E402
 import figures  # noqa: E402
+import fft  # noqa: E402
 import launch  # noqa: E402
+import miniapp  # noqa: E402
 
 
 class Figures(unittest.TestCase):
@@ -42,7 +44,7 @@ class Figures(unittest.TestCase):
 class Wire(unittest.TestCase):
     def test_lateness_is_summed_over_runs_and_directions(self):
         one = {"frames": 10, "late_us": {"median": 15, "p99": 40}, "later_than_us": {"200": 1}}
-        text = dslash.describe_wire([{"directions": [one, one]}, {"directions": [one, one]}])
+        text = miniapp.describe_wire([{"directions": [one, one]}, {"directions": [one, one]}])
         self.assertIn("40 frames", text)
         self.assertIn("4 by > 200 us", text)
 
@@ -54,6 +56,14 @@ class Dslash(unittest.TestCase):
         self.assertAlmostEqual(measured.seconds, 2.6e-3)
         self.assertAlmostEqual(measured.busy_seconds, 2.2e-3)
         self.assertEqual(measured.bytes_sent, 393216)
+
+
+class Model(unittest.TestCase):
+    def test_is_the_table_of_the_documentation(self):
+        table = {0.5: (1.50, 1.11, 1.01), 1.0: (2.00, 1.61, 1.12), 2.0: (3.00, 2.61, 2.12)}
+        for net, right in table.items():
+            for mode, total in zip(("baseline", "seg", "tasks"), right):
+                self.assertAlmostEqual(fft.model(mode, net, 0.55, 0.45, 8, 8), total, delta=0.006)
 
 
 class Launch(unittest.TestCase):
