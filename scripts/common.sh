@@ -50,6 +50,8 @@ build_preset() {
     shift
     local launcher=()
     if command -v ccache >/dev/null; then
+        # What two presets compile alike is compiled once, although they build in different folders.
+        export CCACHE_BASEDIR=$commtask_root CCACHE_NOHASHDIR=1
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
     (cd "$commtask_root" &&
