@@ -9,7 +9,7 @@ commtask_jobs=${COMMTASK_JOBS:-$(nproc)}
 packages_build=(cmake ninja-build pkg-config gcc-12 g++-12 clang-19 libclang-rt-19-dev libomp-19-dev
     libhwloc-dev libmpich-dev mpich libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev python3)
 packages_bench=(libbenchmark-dev iproute2)
-packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen llvm-19 ccache)
+packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen llvm-19 ccache gfortran-12)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
