@@ -24,6 +24,10 @@ get_filename_component(COMMTASK_LIBOMP_DIR "${COMMTASK_LIBOMP}" DIRECTORY)
 # Its header, for clangs of other releases, which bring none of their own.
 file(GLOB commtask_omp_h_dirs "${COMMTASK_LIBOMP_DIR}/clang/*/include")
 find_path(COMMTASK_OMP_H_DIR omp.h PATHS ${commtask_omp_h_dirs} DOC "The folder of LLVM's omp.h")
+# The header of libomp's tool interface, which gcc does not have.
+file(GLOB commtask_clang_dirs "${COMMTASK_LIBOMP_DIR}/clang/*/include" "${COMMTASK_LIBOMP_DIR}/../lib/clang/*/include"
+     "/usr/lib/llvm-*/lib/clang/*/include")
+find_path(COMMTASK_OMP_TOOLS_DIR omp-tools.h PATHS ${commtask_clang_dirs} REQUIRED DOC "Where libomp's omp-tools.h is")
 
 add_library(commtask_openmp INTERFACE)
 target_compile_options(commtask_openmp INTERFACE -fopenmp)

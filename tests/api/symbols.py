@@ -11,6 +11,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import lint_cpp  # noqa: E402
 
 
+# libomp calls it, and its own header declares it.
+DECLARED_ELSEWHERE = {"ompt_start_tool"}
+
+
 def main(library, folder):
     listing = subprocess.run(["nm", "-D", "--defined-only", library], text=True, capture_output=True, check=True).stdout
     lines = [line.split()[-2:] for line in listing.splitlines()]
@@ -26,7 +30,7 @@ def main(library, folder):
                 declared.add(name)
     wrong = 0
     for what, names in (("declared but not exported", declared - exported),
-                        ("exported but not declared", exported - declared),
+                        ("exported but not declared", exported - declared - DECLARED_ELSEWHERE),
                         ("exported without a version", set(unversioned))):
         for name in sorted(names):
             print(f"{what}: {name}")

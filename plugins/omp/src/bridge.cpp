@@ -6,6 +6,7 @@
 // early. There the worker only rings a bell, and the team's own thread fulfils the event. See docs/adr/0020.
 #include "bridge.hpp"
 
+#include "check.hpp"
 #include "desk.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
@@ -139,17 +140,19 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
                               "its event is null: the task has no detach clause, or was compiled by gcc, to which "
                               "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
     }
-    if (operation != nullptr && runtime_objection().empty()) {
-        return start(*operation, options, event);
-    }
     int code = COMMTASK_OK;
+    check::complain_if_shut_out();
     if (operation == nullptr) {
         code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null");
-    } else {
+    } else if (!runtime_objection().empty()) {
         code = report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
-        if (options.ticket.number != 0) {
-            (void)commtask_ticket_drop(operation->comm, options.ticket);
-        }
+    } else if (const char* const objection = check::note_start(kind); objection != nullptr) {
+        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, objection);
+    } else {
+        return start(*operation, options, event);
+    }
+    if (operation != nullptr && options.ticket.number != 0) {
+        (void)commtask_ticket_drop(operation->comm, options.ticket);
     }
     ledger::of_process().note_ended();
     omp_fulfill_event(event);

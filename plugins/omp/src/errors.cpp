@@ -55,6 +55,15 @@ constexpr std::array<const char*, COMMTASK_OP_END> kind_names{"communication",
 
 constexpr std::size_t n_codes = 32; ///< More than there are: codes are 0 to -22.
 
+/// What is printed once: by kind and code, and one sentence that has nothing to do with either.
+constexpr std::size_t n_places = kind_names.size() * n_codes + 1;
+constexpr std::size_t place_of_not_waited_for = n_places - 1;
+
+std::size_t place_of(int code, unsigned kind) noexcept {
+    const auto column = std::min<std::size_t>(static_cast<std::size_t>(-code), n_codes - 1);
+    return (kind < kind_names.size() ? kind : 0) * n_codes + column;
+}
+
 using sentence_buffer = std::array<char, 512>;
 
 struct error_record {
@@ -64,7 +73,7 @@ struct error_record {
     std::uint64_t count = 0;
     int first_code = COMMTASK_OK;
     sentence_buffer first_sentence{};
-    std::bitset<kind_names.size() * n_codes> printed; ///< By kind and code.
+    std::bitset<n_places> printed;
 };
 
 /// One for the process: OpenMP, too, has one runtime for all of it. Never destroyed: the worker may outlive main().
@@ -84,7 +93,7 @@ void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
     to[n] = '\0';
 }
 
-void tell(const commtask_omp_error& error) noexcept {
+void tell(const commtask_omp_error& error, std::size_t place) noexcept {
     commtask_omp_error_handler handler = nullptr;
     void* argument = nullptr;
     bool is_first_of_its_kind = false;
@@ -98,8 +107,6 @@ void tell(const commtask_omp_error& error) noexcept {
             copy_sentence(r.first_sentence, error.sentence);
         }
         if (handler == nullptr && error.has_status == 0) {
-            const auto code = std::min<std::size_t>(static_cast<std::size_t>(-error.code), n_codes - 1);
-            const auto place = (error.kind < kind_names.size() ? error.kind : 0) * n_codes + code;
             is_first_of_its_kind = !r.printed.test(place);
             r.printed.set(place);
         }
@@ -148,8 +155,14 @@ int report_refusal(int code, unsigned kind, commtask_status* status, const char*
     }
     set_last_error(code, sentence.data());
     tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), nullptr, status != nullptr,
-          sentence.data()});
+          sentence.data()},
+         place_of(code, kind));
     return code;
+}
+
+void report_not_waited_for(unsigned kind, const char* sentence) noexcept {
+    tell({sizeof(commtask_omp_error), COMMTASK_ERR_UNFINISHED, static_cast<commtask_kind>(kind), nullptr, 0, sentence},
+         place_of_not_waited_for);
 }
 
 void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept {
@@ -170,8 +183,9 @@ void report_ending(unsigned kind, const commtask_status& status, bool has_status
                       "commtask: a %s task failed: %.300s; the tasks that depend on it run without its data.",
                       name_of_kind(kind), text);
     }
-    tell({sizeof(commtask_omp_error), status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED,
-          static_cast<commtask_kind>(kind), &status, has_status, sentence.data()});
+    const int code = status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED;
+    tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, sentence.data()},
+         place_of(code, kind));
 }
 
 } // namespace commtask::omp

@@ -25,6 +25,10 @@ int report_refusal(int code, unsigned kind, commtask_status* status, const char*
 /// A task that ended FAILED or CANCELED: counts it and tells the handler. Runs on the worker.
 void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept;
 
+/// Communication tasks that libomp does not wait for, whatever becomes of them (check.hpp): counts it, tells the handler,
+/// and prints the sentence the first time by default.
+void report_not_waited_for(unsigned kind, const char* sentence) noexcept;
+
 /// Whether all OpenMP code of the process runs on the OpenMP runtime that this library is linked to; asked once.
 /// The sentence is empty if so.
 [[nodiscard]] const std::string& runtime_objection() noexcept;

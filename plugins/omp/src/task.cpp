@@ -4,6 +4,7 @@
 // are untied: with tied ones, tasks that create communication tasks and wait for them can deadlock by OpenMP's task
 // scheduling constraint. Dependences of usual length need no memory from the heap.
 #include "bridge.hpp"
+#include "check.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
@@ -96,7 +97,8 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     }
     task.payload().event = task.event();
     ledger::of_process().note_made();
-    task.submit(depends.size(), depends.data());
+    check::complain_if_shut_out();
+    task.submit(depends.size(), depends.data(), operation.kind);
     return COMMTASK_OK;
 }
 

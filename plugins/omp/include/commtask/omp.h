@@ -47,16 +47,19 @@ typedef struct commtask_omp_task {
 
 /** What went wrong with one communication task. OpenMP has no failed task: its dependents run all the same. */
 typedef struct commtask_omp_error {
-    size_t struct_size;            /**< sizeof(commtask_omp_error) of the library. */
-    int code;                      /**< COMMTASK_FAILED, COMMTASK_CANCELED, or why it was never posted. */
-    commtask_kind kind;            /**< Of the operation; 0 if it had none. */
-    const commtask_status* status; /**< How it ended; null if it was never posted. */
-    int has_status;                /**< 1 if the user gave a status, and so can see it there. */
-    const char* sentence;          /**< For people; valid during the call. */
+    size_t struct_size; /**< sizeof(commtask_omp_error) of the library. */
+    int code;           /**< COMMTASK_FAILED, COMMTASK_CANCELED, or why it was never posted. */
+    commtask_kind kind; /**< Of the operation; 0 if it had none. */
+    const commtask_status*
+        status;           /**< How it ended; null if it was never posted, or has not ended (see the handler). */
+    int has_status;       /**< 1 if the user gave a status, and so can see it there. */
+    const char* sentence; /**< For people; valid during the call. */
 } commtask_omp_error;
 
 /** Called for every communication task that was refused, failed or was canceled; on the worker, or on the OpenMP
- *  thread that created or ran the task. It must not block, and an exception must not leave it. */
+ *  thread that created or ran the task. It must not block, and an exception must not leave it.
+ *  With COMMTASK_OMP_CHECK=1 also, with ERR_UNFINISHED, for an explicit task that ended before communication tasks that
+ *  it created, with no taskgroup around; then it must create no tasks and wait for nothing. */
 typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void* argument);
 
 /** Whether this process can have communication tasks: LLVM's OpenMP runtime must serve all its OpenMP code.
