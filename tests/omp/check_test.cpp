@@ -7,6 +7,7 @@
 
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -50,6 +51,7 @@ protected:
         while (n_run.load() < n) {
             EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
 #pragma omp taskyield
+            std::this_thread::yield(); // to a worker that shares this core and is about to fulfil
         }
     }
     void expect_right() {
