@@ -34,6 +34,7 @@ public:
         recorder record(of, compute_threads_, trace_ != nullptr);
         of.begin();
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
+        int waited = COMMTASK_OK;
 #pragma omp parallel num_threads(compute_threads_)
 #pragma omp single
         {
@@ -42,8 +43,11 @@ public:
                 if (sizes.n_ranks > 1) record.post([&] { create_receives(of, sent); });
                 for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) create_chunk(of, chunk, record, sent);
                 for (int segment = 0; segment < sizes.n_segments; ++segment) create_consumer(of, segment, record);
+                // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
+                waited = commtask_omp_wait_all();
             }
         }
+        require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) {
             char text[512];
             commtask_omp_first_error(text, sizeof text);
@@ -112,7 +116,10 @@ private:
             const int n_after = of.needs_halo(piece) ? 1 : 0;
 #pragma omp task firstprivate(run, piece) priority(piece_priority(sizes, chunk))                                       \
     depend(iterator(i = 0 : n_after), in : *(after + i)) depend(out : *own)
-            run->produce(piece, omp_get_thread_num());
+            {
+                run->produce(piece, omp_get_thread_num());
+                commtask_omp_progress();
+            }
         }
         record.post([&] {
             for (int segment = 0; segment < sizes.n_segments; ++segment) {
@@ -143,7 +150,10 @@ private:
         const auto n_needs = static_cast<int>(needs.size());
 #pragma omp task firstprivate(run, segment) priority(sizes.n_segments - segment)                                       \
     depend(iterator(i = 0 : n_needs), in : *from[i])
-        run->consume(segment, omp_get_thread_num());
+        {
+            run->consume(segment, omp_get_thread_num());
+            commtask_omp_progress();
+        }
     }
 
     MPI_Comm comm_;
