@@ -49,6 +49,7 @@ program fortran_ring
   call comm_task_alltoall(c_loc(mine(1)), 1, MPI_INTEGER, c_loc(theirs(1)), 1, MPI_INTEGER, MPI_COMM_WORLD, &
                           in=[c_loc(mine(1))], out=[c_loc(theirs(1))])
   call comm_task_barrier(MPI_COMM_WORLD, inout=[c_loc(theirs(1)), c_loc(last(1))])
+  if (commtask_omp_wait_all() /= COMMTASK_OK) error stop 'commtask_omp_wait_all'
   !$omp end taskgroup
   !$omp end single
   !$omp end parallel

@@ -43,7 +43,8 @@ protected:
     /// A receive and a task that depends on it.
     void receive() {
         COMM_TASK(recv(&received, 1, MPI_INT, rank, 0, comm), out(&received));
-#pragma omp task depend(in : received)
+        const int* const data = &received; // gcc takes no member here
+#pragma omp task depend(in : *data)
         n_run.fetch_add(1);
     }
     /// Until the dependents have run: then libomp has nothing left that it does not count.

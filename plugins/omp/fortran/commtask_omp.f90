@@ -12,8 +12,9 @@ module commtask_omp
   public :: commtask_init, commtask_finalize, commtask_last_error
   public :: commtask_omp_check, commtask_omp_wait_all, commtask_omp_progress, commtask_omp_error_count
   public :: comm_task_in_place
-  public :: comm_task_send, comm_task_recv
-  public :: comm_task_barrier, comm_task_bcast, comm_task_allreduce, comm_task_alltoall
+  public :: comm_task_send, comm_task_ssend, comm_task_recv, comm_task_sendrecv
+  public :: comm_task_barrier, comm_task_bcast, comm_task_reduce, comm_task_allreduce
+  public :: comm_task_gather, comm_task_scatter, comm_task_allgather, comm_task_alltoall
 
   integer(c_int), parameter, public :: COMMTASK_OK = 0
   integer(c_int), parameter, public :: COMMTASK_NONE = 0, COMMTASK_ORDERED = 1, COMMTASK_UNORDERED = 2
@@ -111,6 +112,58 @@ module commtask_omp
       integer(c_int), value :: send_type, recv_type, comm
       type(clauses), intent(in) :: given
     end function c_alltoall
+    integer(c_int) function c_ssend(buffer, count, datatype, dest, tag, comm, given) &
+        bind(c, name="commtask_omp_fortran_ssend")
+      import :: c_int, c_ptr, c_int64_t, clauses
+      type(c_ptr), value :: buffer
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: datatype, dest, tag, comm
+      type(clauses), intent(in) :: given
+    end function c_ssend
+    integer(c_int) function c_sendrecv(send_buffer, send_count, send_type, dest, send_tag, recv_buffer, recv_count, &
+        recv_type, source, recv_tag, comm, given) &
+        bind(c, name="commtask_omp_fortran_sendrecv")
+      import :: c_int, c_ptr, c_int64_t, clauses
+      type(c_ptr), value :: send_buffer, recv_buffer
+      integer(c_int64_t), value :: send_count, recv_count
+      integer(c_int), value :: send_type, dest, send_tag, recv_type, source, recv_tag, comm
+      type(clauses), intent(in) :: given
+    end function c_sendrecv
+    integer(c_int) function c_gather(send_buffer, send_count, send_type, recv_buffer, recv_count, recv_type, root, &
+        comm, given) &
+        bind(c, name="commtask_omp_fortran_gather")
+      import :: c_int, c_ptr, c_int64_t, clauses
+      type(c_ptr), value :: send_buffer, recv_buffer
+      integer(c_int64_t), value :: send_count, recv_count
+      integer(c_int), value :: send_type, recv_type, root, comm
+      type(clauses), intent(in) :: given
+    end function c_gather
+    integer(c_int) function c_scatter(send_buffer, send_count, send_type, recv_buffer, recv_count, recv_type, root, &
+        comm, given) &
+        bind(c, name="commtask_omp_fortran_scatter")
+      import :: c_int, c_ptr, c_int64_t, clauses
+      type(c_ptr), value :: send_buffer, recv_buffer
+      integer(c_int64_t), value :: send_count, recv_count
+      integer(c_int), value :: send_type, recv_type, root, comm
+      type(clauses), intent(in) :: given
+    end function c_scatter
+    integer(c_int) function c_allgather(send_buffer, send_count, send_type, recv_buffer, recv_count, recv_type, &
+        comm, given) &
+        bind(c, name="commtask_omp_fortran_allgather")
+      import :: c_int, c_ptr, c_int64_t, clauses
+      type(c_ptr), value :: send_buffer, recv_buffer
+      integer(c_int64_t), value :: send_count, recv_count
+      integer(c_int), value :: send_type, recv_type, comm
+      type(clauses), intent(in) :: given
+    end function c_allgather
+    integer(c_int) function c_reduce(send_buffer, recv_buffer, count, datatype, reduction, root, comm, given) &
+        bind(c, name="commtask_omp_fortran_reduce")
+      import :: c_int, c_ptr, c_int64_t, clauses
+      type(c_ptr), value :: send_buffer, recv_buffer
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: datatype, reduction, root, comm
+      type(clauses), intent(in) :: given
+    end function c_reduce
   end interface
 
 contains
@@ -178,6 +231,72 @@ contains
                          int(recv_count, c_int64_t), recv_type, comm, &
                          clauses_of(in, out, inout, flags, priority)), ierror)
   end subroutine comm_task_alltoall
+
+  subroutine comm_task_ssend(buffer, count, datatype, dest, tag, comm, in, out, inout, flags, priority, ierror)
+    type(c_ptr), intent(in) :: buffer
+    integer, intent(in) :: count, datatype, dest, tag, comm
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    integer, intent(out), optional :: ierror
+    call tell(c_ssend(buffer, int(count, c_int64_t), datatype, dest, tag, comm, &
+        clauses_of(in, out, inout, flags, priority)), ierror)
+  end subroutine comm_task_ssend
+
+  subroutine comm_task_sendrecv(send_buffer, send_count, send_type, dest, send_tag, recv_buffer, recv_count, &
+      recv_type, source, recv_tag, comm, in, out, inout, flags, priority, ierror)
+    type(c_ptr), intent(in) :: send_buffer, recv_buffer
+    integer, intent(in) :: send_count, send_type, dest, send_tag, recv_count, recv_type, source, recv_tag, comm
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    integer, intent(out), optional :: ierror
+    call tell(c_sendrecv(send_buffer, int(send_count, c_int64_t), send_type, dest, send_tag, recv_buffer, &
+        int(recv_count, c_int64_t), recv_type, source, recv_tag, comm, &
+        clauses_of(in, out, inout, flags, priority)), ierror)
+  end subroutine comm_task_sendrecv
+
+  subroutine comm_task_gather(send_buffer, send_count, send_type, recv_buffer, recv_count, recv_type, root, comm, &
+      in, out, inout, flags, priority, ierror)
+    type(c_ptr), intent(in) :: send_buffer, recv_buffer
+    integer, intent(in) :: send_count, send_type, recv_count, recv_type, root, comm
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    integer, intent(out), optional :: ierror
+    call tell(c_gather(send_buffer, int(send_count, c_int64_t), send_type, recv_buffer, int(recv_count, c_int64_t), &
+        recv_type, root, comm, clauses_of(in, out, inout, flags, priority)), ierror)
+  end subroutine comm_task_gather
+
+  subroutine comm_task_scatter(send_buffer, send_count, send_type, recv_buffer, recv_count, recv_type, root, comm, &
+      in, out, inout, flags, priority, ierror)
+    type(c_ptr), intent(in) :: send_buffer, recv_buffer
+    integer, intent(in) :: send_count, send_type, recv_count, recv_type, root, comm
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    integer, intent(out), optional :: ierror
+    call tell(c_scatter(send_buffer, int(send_count, c_int64_t), send_type, recv_buffer, int(recv_count, c_int64_t), &
+        recv_type, root, comm, clauses_of(in, out, inout, flags, priority)), ierror)
+  end subroutine comm_task_scatter
+
+  subroutine comm_task_allgather(send_buffer, send_count, send_type, recv_buffer, recv_count, recv_type, comm, in, &
+      out, inout, flags, priority, ierror)
+    type(c_ptr), intent(in) :: send_buffer, recv_buffer
+    integer, intent(in) :: send_count, send_type, recv_count, recv_type, comm
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    integer, intent(out), optional :: ierror
+    call tell(c_allgather(send_buffer, int(send_count, c_int64_t), send_type, recv_buffer, &
+        int(recv_count, c_int64_t), recv_type, comm, clauses_of(in, out, inout, flags, priority)), ierror)
+  end subroutine comm_task_allgather
+
+  subroutine comm_task_reduce(send_buffer, recv_buffer, count, datatype, reduction, root, comm, in, out, inout, &
+      flags, priority, ierror)
+    type(c_ptr), intent(in) :: send_buffer, recv_buffer
+    integer, intent(in) :: count, datatype, reduction, root, comm
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    integer, intent(out), optional :: ierror
+    call tell(c_reduce(send_buffer, recv_buffer, int(count, c_int64_t), datatype, reduction, root, comm, &
+        clauses_of(in, out, inout, flags, priority)), ierror)
+  end subroutine comm_task_reduce
 
   ! The sentence of the last code that was not COMMTASK_OK on this thread.
   function commtask_last_error() result(sentence)

@@ -171,6 +171,7 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
 
 bool is_asked_for() noexcept {
     // Every other value is commtask_init's to refuse: the variable is in the runtime's table.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): while libomp starts, and once when the first task is made
     const char* const text = std::getenv("COMMTASK_OMP_CHECK");
     return text != nullptr && std::string_view(text) == "1";
 }

@@ -101,6 +101,99 @@ COMMTASK_API int commtask_omp_fortran_alltoall(const void* send_buffer, MPI_Coun
                                                MPI_Fint comm,
                                                const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
 
+/** A task of commtask_op_ssend.
+ *  @param buffer   what to send: count elements of type
+ *  @param count    how many elements
+ *  @param type     a Fortran handle
+ *  @param dest     rank that receives
+ *  @param tag      of the message
+ *  @param comm     a Fortran handle
+ *  @param clauses  dependences; must not be null
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_fortran_ssend(const void* buffer, MPI_Count count, MPI_Fint type, int dest, int tag,
+                                            MPI_Fint comm,
+                                            const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** A task of commtask_op_sendrecv.
+ *  @param send_buffer  what to send
+ *  @param send_count   how many elements
+ *  @param send_type    a Fortran handle
+ *  @param dest         rank that receives
+ *  @param send_tag     of the message sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_count   how many elements
+ *  @param recv_type    a Fortran handle
+ *  @param source       rank that sends
+ *  @param recv_tag     of the message received
+ *  @param comm         a Fortran handle
+ *  @param clauses      dependences; must not be null
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_fortran_sendrecv(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
+                                               int dest, int send_tag, void* recv_buffer, MPI_Count recv_count,
+                                               MPI_Fint recv_type, int source, int recv_tag, MPI_Fint comm,
+                                               const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** A task of commtask_op_gather.
+ *  @param send_buffer  what to send, or commtask_omp_fortran_in_place() where MPI allows it
+ *  @param send_count   how many elements
+ *  @param send_type    a Fortran handle
+ *  @param recv_buffer  where to receive
+ *  @param recv_count   how many elements
+ *  @param recv_type    a Fortran handle
+ *  @param root         the root's rank
+ *  @param comm         a Fortran handle
+ *  @param clauses      dependences; must not be null
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_fortran_gather(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
+                                             void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type, int root,
+                                             MPI_Fint comm,
+                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** A task of commtask_op_scatter.
+ *  @param send_buffer  what to send, or commtask_omp_fortran_in_place() where MPI allows it
+ *  @param send_count   how many elements
+ *  @param send_type    a Fortran handle
+ *  @param recv_buffer  where to receive
+ *  @param recv_count   how many elements
+ *  @param recv_type    a Fortran handle
+ *  @param root         the root's rank
+ *  @param comm         a Fortran handle
+ *  @param clauses      dependences; must not be null
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_fortran_scatter(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
+                                              void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type, int root,
+                                              MPI_Fint comm,
+                                              const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** A task of commtask_op_allgather.
+ *  @param send_buffer  what to send, or commtask_omp_fortran_in_place() where MPI allows it
+ *  @param send_count   how many elements
+ *  @param send_type    a Fortran handle
+ *  @param recv_buffer  where to receive
+ *  @param recv_count   how many elements
+ *  @param recv_type    a Fortran handle
+ *  @param comm         a Fortran handle
+ *  @param clauses      dependences; must not be null
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_fortran_allgather(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
+                                                void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type,
+                                                MPI_Fint comm,
+                                                const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** A task of commtask_op_reduce.
+ *  @param send_buffer  count elements of type, or commtask_omp_fortran_in_place() at the root
+ *  @param recv_buffer  room for count elements of type, at the root
+ *  @param count        how many elements
+ *  @param type         a Fortran handle
+ *  @param reduction    a Fortran handle
+ *  @param root         the root's rank
+ *  @param comm         a Fortran handle
+ *  @param clauses      dependences; must not be null
+ *  @return as commtask_omp_spawn. */
+COMMTASK_API int commtask_omp_fortran_reduce(const void* send_buffer, void* recv_buffer, MPI_Count count, MPI_Fint type,
+                                             MPI_Fint reduction, int root, MPI_Fint comm,
+                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif
