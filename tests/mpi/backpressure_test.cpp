@@ -86,9 +86,10 @@ TEST_F(Backpressure, AHundredThousandReceivesWaitForTheirSends) {
     EXPECT_GE(task_bytes_after_first, 2 * n_messages * 256);
     EXPECT_LT(task_bytes(), task_bytes_after_first + task_bytes_after_first / 20);
     if (is_sanitized) return; // the sanitizers keep memory that was freed
-    // The rest of the process: between ranks MPI's memory for early messages grows with the moments at which they come.
-    const std::size_t for_early_messages = n_ranks_ > 1 ? n_messages * 400 : 0;
-    EXPECT_LT(resident_bytes(), resident_after_first + n_messages * 100 + for_early_messages);
+    // The rest of the process. Between ranks MPI keeps memory for every send that found the peer's queue full (to itself,
+    // 100 000 sends at once take MPICH 138 MB, and no more ever after); how many do so at once is a matter of timing.
+    const std::size_t for_waiting_sends = n_ranks_ > 1 ? n_messages * 1000 : 0;
+    EXPECT_LT(resident_bytes(), resident_after_first + n_messages * 100 + for_waiting_sends);
 }
 
 TEST_F(Backpressure, TryIsAnsweredWithAgainAndNothingIsLost) {
