@@ -17,7 +17,7 @@ for version in ${clause_versions//;/ }; do
 done
 packages_bench=(libbenchmark-dev iproute2 dpkg-dev python3-matplotlib)
 packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen llvm-19 ccache
-    gfortran-12 python3-venv xz-utils)
+    gfortran-12 git python3-venv xz-utils)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -35,7 +35,8 @@ need_packages() {
     [ ${#missing[@]} -gt 0 ] || return 0
     local as_root=()
     if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null && sudo -n true 2>/dev/null && as_root=(sudo) ||
+        # With a terminal sudo may ask for a password.
+        command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; } && as_root=(sudo) ||
             die "these packages are missing, and this user may not install them. Ask for: apt-get install ${missing[*]}"
     fi
     say "installing ${missing[*]}"

@@ -170,9 +170,12 @@ def check_format(paths):
 
 
 def files_of_project():
-    """What git tracks or would track."""
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True,
-                          check=True)
+    """What git tracks or would track; without a repository, all files but those of builds."""
+    if not (ROOT / ".git").exists():
+        found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+        return sorted(str(path) for path in found if path.parts[0] != "build" and "__pycache__" not in path.parts)
+    done = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True,
+                          capture_output=True, check=True)
     return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 

@@ -50,7 +50,7 @@ public:
         require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) throw std::runtime_error("a message failed: " + first_error());
         times.post /= compute_threads_;
-        mean_over_threads(times, work);
+        mean_over_threads(times, work, compute_threads_);
         return times;
     }
 

@@ -137,7 +137,8 @@ public:
             }
         }
         steps_ = steps;
-        work_.assign(static_cast<std::size_t>(compute_threads_), {});
+        // An arena of one thread has a second slot, for what the worker enqueues.
+        work_.assign(static_cast<std::size_t>(std::max(2, compute_threads_)), {});
         phase_times times;
         const double start = seconds();
         arena_.execute([this] {
@@ -145,7 +146,7 @@ public:
             nodes_->graph.wait_for_all();
         });
         times.total = seconds() - start;
-        mean_over_threads(times, work_);
+        mean_over_threads(times, work_, compute_threads_);
         return times;
     }
 

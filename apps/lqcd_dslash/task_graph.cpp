@@ -25,8 +25,7 @@ std::vector<int> tile_of_site(const layout& shape, const parity_layout& table) {
 
 } // namespace
 
-void mean_over_threads(phase_times& times, const std::vector<thread_work>& work) {
-    const auto n_threads = static_cast<double>(work.size());
+void mean_over_threads(phase_times& times, const std::vector<thread_work>& work, int n_threads) {
     double busy = 0;
     for (const thread_work& w : work) {
         times.interior += w.interior / n_threads;

@@ -32,7 +32,7 @@ struct alignas(64) thread_work {
 
 /// Columns as means over the compute threads, beside `total` and `post` of `times`. What is neither work nor posting is
 /// waiting for messages, or for tiles of other threads.
-void mean_over_threads(phase_times& times, const std::vector<thread_work>& work);
+void mean_over_threads(phase_times& times, const std::vector<thread_work>& work, int n_threads);
 
 /// For output parity 0 and 1.
 std::array<hop_reads, 2> find_reads(const layout& shape);

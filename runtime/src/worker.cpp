@@ -99,7 +99,7 @@ void worker::run_shared() noexcept {
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
         } else if (others_drive) {
             lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
-                              [] { return false; });
+                              [this] { return has_reason_to_wake(); });
         } else if (++idle_passes <= yields_before_naps) {
             sched_yield();
         } else {

@@ -20,7 +20,7 @@ namespace commtask::detail {
 struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
-    std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight.
+    std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
     bool keeps_stats = false;
     std::function<void()> on_start; ///< Runs first, on the worker's thread: binds it.
 };

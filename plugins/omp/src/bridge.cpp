@@ -69,11 +69,13 @@ void end_task(const commtask_status* status, void* argument) {
     if (status->state != COMMTASK_STATE_COMPLETED) {
         report_ending(Kind, *status, HasStatus);
     }
-    ledger::of_process().note_ended();
+    // Counted as ended when whoever waits for all of them finds it released.
     if constexpr (By == ending::bell) {
         kmp_task_of<bell>::payload_of(argument).owner->ring(static_cast<kmp_task*>(argument));
-    } else if (!desk::try_keep(unpack(argument))) {
+        ledger::of_process().note_ended();
+    } else if (!driving_scope::try_keep(unpack(argument))) {
         omp_fulfill_event(unpack(argument));
+        ledger::of_process().note_ended();
     }
 }
 
@@ -110,7 +112,10 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
         posted.callback = callback_of<ending::event>(operation.kind, options.status != nullptr);
         posted.callback_argument = pack(event);
     }
-    const int code = commtask_post(&operation, &posted, nullptr);
+    const int code = [&] {
+        const driving_scope scope; // the first task of a communicator waits for the worker
+        return commtask_post(&operation, &posted, nullptr);
+    }();
     if (code == COMMTASK_OK) {
         // Where the worker has no core of its own this thread would keep it waiting for a turn: start the operation now.
         (void)progress();
@@ -120,12 +125,12 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
     if (options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation.comm, options.ticket);
     }
-    ledger::of_process().note_ended();
     if (bell_of_team != nullptr) {
         kmp_task_of<bell>::payload_of(bell_of_team).owner->ring(bell_of_team);
     } else {
         omp_fulfill_event(event);
     }
+    ledger::of_process().note_ended();
     return code;
 }
 
@@ -134,15 +139,14 @@ namespace {
 /// start() for what a caller gave: checked, and in the ledger.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
     const unsigned kind = operation != nullptr ? operation->kind : 0;
-    if (static_cast<std::uintptr_t>(event) == 0) {
-        ledger::of_process().note_ended();
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status,
-                              "its event is null: the task has no detach clause, or was compiled by gcc, to which "
-                              "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
-    }
+    const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
     check::complain_if_shut_out();
-    if (operation == nullptr) {
+    if (!has_event) {
+        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status,
+                              "its event is null: the task has no detach clause, or was compiled by gcc, to which "
+                              "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
+    } else if (operation == nullptr) {
         code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null");
     } else if (!runtime_objection().empty()) {
         code = report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
@@ -154,8 +158,10 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     if (operation != nullptr && options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation->comm, options.ticket);
     }
+    if (has_event) {
+        omp_fulfill_event(event);
+    }
     ledger::of_process().note_ended();
-    omp_fulfill_event(event);
     return code;
 }
 
@@ -180,6 +186,7 @@ commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, co
     task.options.flags = flags;
     task.options.status = status;
     if (is_ordered(operation, flags)) {
+        const driving_scope scope; // the first task of a communicator waits for the worker
         task.code = commtask_ticket_take(&operation, &task.options.ticket);
     }
     return task;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libomp runs its queue only while it waits for something, the last entry first. So run_answers() waits for a task of
-// its own, which the last answer completes.
+// its own, which the last answer completes; in a taskgroup of its own, since that nests with every tool.
 #include "desk.hpp"
 
 #include "kmp_task.hpp"
-
-#include <commtask/commtask.h>
+#include "ledger.hpp"
 
 #include <memory>
 #include <mutex>
@@ -15,8 +14,8 @@
 namespace commtask::omp {
 namespace {
 
-/// The desk in whose drive() the calling thread is.
-thread_local constinit desk* driving_desk = nullptr;
+/// The outermost scope of the calling thread.
+thread_local constinit driving_scope* current_scope = nullptr;
 
 /// Keeps every desk: a communication task may end after the thread that made it.
 class all_desks {
@@ -41,8 +40,12 @@ struct nothing {
 
 desk& desk::mine() {
     static auto* const all = new all_desks;
-    thread_local desk& this_threads = all->keep(new desk);
-    return this_threads;
+    thread_local std::vector<desk*> of_levels;
+    const auto level = static_cast<std::size_t>(omp_get_level());
+    while (of_levels.size() <= level) {
+        of_levels.push_back(&all->keep(new desk));
+    }
+    return *of_levels[level];
 }
 
 void desk::note_answered() noexcept {
@@ -56,34 +59,41 @@ void desk::note_answered() noexcept {
 }
 
 void desk::run_answers() noexcept {
+    if (n_rung_.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     while (n_rung_.load(std::memory_order_relaxed) > 0) {
-        char token = 0;
-        kmp_depend link{reinterpret_cast<std::intptr_t>(&token), 1, kmp_depend_inout};
+        __kmpc_taskgroup(&task_ident, thread);
         kmp_task_of<nothing> answered(kmp_is_detachable, {});
         when_answered_.push_back(answered.event());
-        answered.submit(1, &link);
-        __kmpc_omp_wait_deps(&task_ident, thread, 1, &link, 0, nullptr);
+        answered.submit(0, nullptr);
+        __kmpc_end_taskgroup(&task_ident, thread);
     }
 }
 
-int desk::drive(int& moved) noexcept {
-    desk* const outer = std::exchange(driving_desk, this);
-    const int code = commtask_progress(&moved);
-    driving_desk = outer;
-    while (!kept_.empty()) {
-        const omp_event_handle_t event = kept_.back();
-        kept_.pop_back();
+driving_scope::driving_scope() noexcept : outer_(current_scope) {
+    if (outer_ == nullptr) {
+        current_scope = this;
+    }
+}
+
+driving_scope::~driving_scope() {
+    if (outer_ != nullptr) {
+        return;
+    }
+    current_scope = nullptr;
+    for (const omp_event_handle_t event : kept_) {
         omp_fulfill_event(event);
+        ledger::of_process().note_ended();
     }
-    return code;
 }
 
-bool desk::try_keep(omp_event_handle_t event) noexcept {
-    if (driving_desk == nullptr) {
+bool driving_scope::try_keep(omp_event_handle_t event) noexcept {
+    if (current_scope == nullptr) {
         return false;
     }
-    driving_desk->kept_.push_back(event);
+    current_scope->kept_.push_back(event);
     return true;
 }
 

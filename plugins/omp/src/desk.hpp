@@ -16,10 +16,11 @@
 
 namespace commtask::omp {
 
-/// One per OpenMP thread that ever needed one.
+/// One per OpenMP thread and nesting level that ever needed one: each region has a queue of its own.
 class desk {
 public:
-    /// The calling thread's; made on first use and never destroyed, since a task may outlive the thread that made it.
+    /// The calling thread's, in the region that it runs; made on first use and never destroyed, since a task may outlive
+    /// the thread that made it.
     static desk& mine();
 
     // Any thread ------------------------------------------------------------------------------------------------------
@@ -40,20 +41,28 @@ public:
     /// Runs the answers of all bells that were rung, and what they release.
     void run_answers() noexcept;
 
-    /// commtask_progress, with the events that it ends fulfilled afterwards.
-    /// @param moved  as commtask_progress.
-    /// @return as commtask_progress.
-    int drive(int& moved) noexcept;
-
-    /// Keeps an event for the end of drive().
-    /// @return false if the calling thread is not in it.
-    [[nodiscard]] static bool try_keep(omp_event_handle_t event) noexcept;
-
 private:
     desk() = default;
 
     std::atomic<std::size_t> n_rung_{0};            ///< And not answered.
     std::vector<omp_event_handle_t> when_answered_; ///< To be fulfilled when no rung bell is left.
+};
+
+/// As long as it lives the calling thread may drive the lane, and events that it ends there are kept; the outermost one
+/// fulfils them, and counts their tasks as ended, when it goes.
+class driving_scope {
+public:
+    driving_scope() noexcept;
+    driving_scope(const driving_scope&) = delete;
+    driving_scope& operator=(const driving_scope&) = delete;
+    ~driving_scope();
+
+    /// Keeps an event for the end of the calling thread's scope.
+    /// @return false if it has none.
+    [[nodiscard]] static bool try_keep(omp_event_handle_t event) noexcept;
+
+private:
+    driving_scope* const outer_;
     std::vector<omp_event_handle_t> kept_;
 };
 

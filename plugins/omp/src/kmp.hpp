@@ -50,8 +50,8 @@ kmp_task* __kmpc_omp_task_alloc(kmp_ident* where, std::int32_t thread, std::int3
 void* __kmpc_task_allow_completion_event(kmp_ident* where, int thread, kmp_task* task);
 std::int32_t __kmpc_omp_task_with_deps(kmp_ident* where, std::int32_t thread, kmp_task* task, std::int32_t n_depends,
                                        kmp_depend* depends, std::int32_t n_noalias, kmp_depend* noalias);
-void __kmpc_omp_wait_deps(kmp_ident* where, std::int32_t thread, std::int32_t n_depends, kmp_depend* depends,
-                          std::int32_t n_noalias, kmp_depend* noalias);
+void __kmpc_taskgroup(kmp_ident* where, std::int32_t thread);
+void __kmpc_end_taskgroup(kmp_ident* where, std::int32_t thread);
 std::int32_t __kmpc_omp_taskyield(kmp_ident* where, std::int32_t thread, int end_part);
 void __kmpc_proxy_task_completed_ooo(kmp_task* task);
 }

@@ -5,6 +5,7 @@
 // scheduling constraint. Dependences of usual length need no memory from the heap.
 #include "bridge.hpp"
 #include "check.hpp"
+#include "desk.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
@@ -85,6 +86,7 @@ int refuse(const commtask_op* operation, const commtask_omp_options& options) no
 int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends) noexcept {
     options.ticket = {};
     if (is_ordered(operation, options.flags)) {
+        const driving_scope scope; // the first task of a communicator waits for the worker
         const int code = commtask_ticket_take(&operation, &options.ticket);
         if (code != COMMTASK_OK) {
             return report_refusal(code, operation.kind, options.status, commtask_last_error());

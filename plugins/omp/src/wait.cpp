@@ -22,20 +22,31 @@ bool is_worker_crowded() noexcept {
     return commtask_get_info(&info) == COMMTASK_OK && info.worker_is_reserved == 0;
 }
 
+/// commtask_progress, with the events that it ends fulfilled afterwards.
+int drive(int& moved) noexcept {
+    const driving_scope scope;
+    return commtask_progress(&moved);
+}
+
 int wait_all() noexcept {
+    int moved = 0;
+    // Before anything else: whether this thread may wait at all.
+    if (const int code = drive(moved); code != COMMTASK_OK) {
+        return set_last_error(code, commtask_last_error());
+    }
     desk& mine = desk::mine();
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
         mine.run_answers();
         if (ledger::of_process().have_all_ended()) {
+            // The last one may have rung its bell just now.
+            mine.run_answers();
             return COMMTASK_OK;
         }
-        int moved = 0;
-        if (const int code = mine.drive(moved); code != COMMTASK_OK) {
+        (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
+        if (const int code = drive(moved); code != COMMTASK_OK) {
             return set_last_error(code, commtask_last_error());
         }
-        mine.run_answers();
-        (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
         if (moved == 0) {
             sched_yield();
         }
@@ -49,16 +60,17 @@ thread_local constinit int n_nested = 0;
 } // namespace
 
 int progress() noexcept {
-    if (n_nested == most_nested || !is_worker_crowded()) {
-        int moved = 0;
+    int moved = 0;
+    if (!is_worker_crowded()) {
         return commtask_progress(&moved);
     }
-    desk& mine = desk::mine();
-    int moved = 0;
+    if (n_nested == most_nested) {
+        return COMMTASK_OK; // the outer ones drive on
+    }
     ++n_nested;
-    const int code = mine.drive(moved);
+    const int code = drive(moved);
     if (code == COMMTASK_OK) {
-        mine.run_answers();
+        desk::mine().run_answers();
     }
     --n_nested;
     return code;

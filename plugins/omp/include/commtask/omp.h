@@ -99,7 +99,8 @@ COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask
  *  @param event      of the detach clause. It is fulfilled in any case, also if the operation is refused.
  *  @return COMMTASK_OK, or why the operation was refused; the status and the error handler have it too.
  *  @buffers As for commtask_post.
- *  @blocking As commtask_post. */
+ *  @blocking As commtask_post; where the worker has no core of its own it may run other tasks, like a task construct: do
+ *            not call it with a lock held that one of them takes. */
 COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                                     omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
@@ -113,13 +114,13 @@ COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask
 COMMTASK_API commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags,
                                                     commtask_status* status) COMMTASK_NOEXCEPT;
 
-/** commtask_omp_start for a prepared task.
+/** commtask_omp_start for a prepared task. The task is used up, also if it is refused.
  *  @param task   from commtask_omp_prepare; copied.
  *  @param event  as for commtask_omp_start.
  *  @return as commtask_omp_start. */
 COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
-/** Gives a prepared task up, so that later collectives do not wait for its place.
+/** Gives a prepared task up, so that later collectives do not wait for its place, nor commtask_omp_wait_all for its end.
  *  @param task  from commtask_omp_prepare, not started.
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
@@ -129,10 +130,13 @@ COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXC
  *  the end of the taskgroup or the barrier that waits for the same tasks. libomp's own waiting spins, and on a shared
  *  core each hand-over between it and the worker then costs a turn of the operating system's scheduler.
  *
- *  Tasks that depend on communication may still be running when it returns; the construct after it waits for them.
+ *  Tasks that depend on communication may still be running when it returns; the construct after it waits for them. In a
+ *  team of one thread it runs what communication tasks release, and nothing else: tasks that wait for an event of your
+ *  own, which another thread fulfils, run in the construct after it, so no communication task may depend on them.
  *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
  *  @blocking Until the communication tasks have ended, those included whose dependences are not met yet: none may need
- *            what the calling thread does only after this call.
+ *            what the calling thread does only after this call. Call it in the task that created the graph: inside
+ *            another tied task OpenMP lets the thread start only descendants of that task.
  *  @threads Any; other threads may create tasks meanwhile, which are waited for too. */
 COMMTASK_API int commtask_omp_wait_all(void) COMMTASK_NOEXCEPT;
 

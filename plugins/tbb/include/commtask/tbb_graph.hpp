@@ -156,7 +156,18 @@ public:
 
 private:
     friend class pending_operation;
-    using entrance = ::tbb::flow::async_node<char, delivery>; // nobody feeds it: it is there for its gateway
+    /// Nobody feeds it: it is there for its gateway. Its edge is ours, so that a graph which is reset with
+    /// rf_clear_edges loses the user's edges only.
+    class entrance : public ::tbb::flow::async_node<char, delivery> {
+    public:
+        using async_node::async_node;
+
+    protected:
+        void reset_node(::tbb::flow::reset_flags flags) override {
+            async_node::reset_node(static_cast<::tbb::flow::reset_flags>(
+                static_cast<unsigned>(flags) & ~static_cast<unsigned>(::tbb::flow::rf_clear_edges)));
+        }
+    };
 
     void cancel_listed() noexcept {
         for (pending_operation* each = first_; each != nullptr; each = each->next_) {
