@@ -18,7 +18,7 @@ N_RANKS = 2
 DELAY_US = 100.0
 N_POINTS = 1 << 20
 N_CHUNKS = 4  # of 8 segments: messages of 160 KiB
-MODES = ("baseline", "seg", "p2p", "offload", "omp")
+MODES = ("baseline", "seg", "p2p", "offload", "omp", "tbb")
 
 
 def model(mode, net, produce, consume, n_segments=8, n_chunks=N_CHUNKS):
@@ -103,14 +103,14 @@ def delayed(build, is_quick, traces):
             mode, method = case
             expected = model(mode if mode in ("baseline", "seg") else "tasks", net, produce, consume)
             ratios = [expected / took for took in times[case]] if method == "soi" else None
-            is_pipeline = mode in ("offload", "omp")
+            is_pipeline = mode in ("offload", "omp", "tbb")
             report.rows.append(figures.Row(
                 name=f"{mode} {method}, T_net = {load:g} T_comp", unit="ms", samples=[1e3 * t for t in times[case]],
                 ratio_to=f"the model's {1e3 * expected:.2f} ms" if ratios else None, ratios=ratios,
                 at_least=0.909 if is_pipeline and method == "soi" else None,
                 note=f"wire of {DELAY_US:g} us and {runner.rate_mbs:.4g} MB/s; {miniapp.describe_wire(runner.wire)}"
                 if case == cases[0] else ""))
-        for mode in ("p2p", "offload", "omp"):
+        for mode in ("p2p", "offload", "omp", "tbb"):
             ratios = [seg / own for seg, own in zip(times[("seg", "soi")], times[(mode, "soi")])]
             report.rows.append(figures.Row(
                 name=f"{mode} against seg, T_net = {load:g} T_comp", unit="ms",

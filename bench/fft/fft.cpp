@@ -42,6 +42,14 @@ struct place {
     int n_ranks = 1;
 };
 
+/// The schedules that are graphs of tasks.
+const std::vector<std::pair<const char*, tiled::mode>> graphs{
+    {"SOI omp", tiled::mode::omp},
+#if TILED_HAS_TBB
+    {"SOI tbb", tiled::mode::tbb},
+#endif
+};
+
 /// Seconds of the slowest rank.
 template <class Work>
 double timed(Work&& work) {
@@ -75,8 +83,10 @@ public:
         }
         soi_->bind(x_.data(), y_.data());
         six_->bind(x_.data(), y_.data());
-        for (const tiled::mode which :
-             {tiled::mode::serial, tiled::mode::baseline, tiled::mode::p2p, tiled::mode::offload, tiled::mode::omp}) {
+        std::vector<tiled::mode> compared{tiled::mode::serial, tiled::mode::baseline, tiled::mode::p2p,
+                                          tiled::mode::offload};
+        for (const auto& [name, which] : graphs) compared.push_back(which);
+        for (const tiled::mode which : compared) {
             schedules_[which] = tiled::make_schedule(which, {.comm = MPI_COMM_WORLD});
         }
     }
@@ -94,8 +104,8 @@ public:
             side_of("SOI serial", *soi_, tiled::mode::serial),
             side_of("SOI baseline", *soi_, tiled::mode::baseline),
             side_of("SOI p2p", *soi_, tiled::mode::p2p),
-            side_of("SOI offload", *soi_, tiled::mode::offload),
-            side_of("SOI omp", *soi_, tiled::mode::omp)};
+            side_of("SOI offload", *soi_, tiled::mode::offload)};
+        for (const auto& [name, which] : graphs) sides.push_back(side_of(name, *soi_, which));
         if (here_.n_ranks == 1) std::erase_if(sides, [](const side& s) { return s.name.starts_with("FFTW-MPI"); });
         const std::size_t rounds = given.shared.rounds(n_ <= 1 << 22 ? 15 : 7);
         const std::vector<series> all = alternate(sides, rounds);
@@ -104,9 +114,12 @@ public:
         const auto find = [&](const std::string& name) -> const series& {
             return *std::ranges::find(all, name + name_, &series::name);
         };
+        const auto is_graph = [](const series& one) {
+            return std::ranges::any_of(graphs, [&](const auto& each) { return one.name.starts_with(each.first); });
+        };
         for (const series& one : all) {
             if (!has_peer || one.name.starts_with("FFTW-MPI 2")) {
-                if (!one.name.starts_with("SOI omp")) out.add(one);
+                if (!is_graph(one)) out.add(one);
             } else if (one.name.starts_with("SOI p2p")) {
                 out.add(one, find("FFTW-MPI"), {{.kind = goal::bound::at_most, .limit = 0.8}});
             } else {
@@ -114,9 +127,11 @@ public:
             }
         }
         // What tasks cost beside the same kernels called in sequence.
-        series tasks = find("SOI omp");
-        tasks.name = "SOI omp against serial" + name_;
-        out.add(tasks, find("SOI serial"), {{.kind = goal::bound::at_most, .limit = n_ > 1 << 20 ? 1.05 : 1.1}});
+        for (const auto& [name, which] : graphs) {
+            series tasks = find(name);
+            tasks.name = name + (" against serial" + name_);
+            out.add(tasks, find("SOI serial"), {{.kind = goal::bound::at_most, .limit = n_ > 1 << 20 ? 1.05 : 1.1}});
+        }
         if (has_peer) out.add(posts_);
     }
 

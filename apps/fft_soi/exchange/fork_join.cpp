@@ -3,6 +3,7 @@
 // order, since the first segments' messages were posted first. The price is a barrier per chunk and per wave.
 #include "exchange/fork_join.hpp"
 
+#include "exchange/messages.hpp"
 #include "exchange/recorder.hpp"
 
 #include <atomic>
@@ -14,46 +15,31 @@ void message_transport::begin_halo(work& of) {
     of_ = &of;
     sent_ = {};
     sends_.clear();
-    const layout& sizes = of.sizes();
-    const halo edge = of.neighbour();
     halo_ = MPI_REQUEST_NULL;
-    if (edge.size_bytes == 0) return;
-    const int size = static_cast<int>(edge.size_bytes);
-    MPI_Irecv(edge.receive, size, MPI_BYTE, right_of(sizes), sizes.halo_tag(), comm_, &halo_);
-    MPI_Isend(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_, &sends_.emplace_back());
-    sent_.halo_bytes += size;
+    if (!halo_travels(of)) return;
+    receive(incoming_halo(of), halo_);
+    send(outgoing_halo(of));
 }
 
 void message_transport::begin(work& of) {
     begin_halo(of);
-    const layout& sizes = of.sizes();
     receives_.clear();
-    for (int segment = 0; segment < sizes.n_segments; ++segment) {
-        for (int o = 1; o < sizes.n_ranks; ++o) {
-            for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
-                const int from = sizes.peer_from(o);
-                const block in = sizes.incoming(from, segment, chunk);
-                MPI_Irecv(of.incoming() + in.offset_bytes, static_cast<int>(in.size_bytes), MPI_BYTE, from,
-                          sizes.tag(segment, chunk), comm_, &receives_.emplace_back());
-            }
-        }
-    }
+    for_each_incoming(of, [&](const incoming_message& one) { receive(one, receives_.emplace_back()); });
 }
 
 void message_transport::wait_halo() { MPI_Wait(&halo_, MPI_STATUS_IGNORE); }
 
 void message_transport::send_chunk(int chunk) {
-    const layout& sizes = of_->sizes();
-    for (int segment = 0; segment < sizes.n_segments; ++segment) {
-        for (int o = 1; o < sizes.n_ranks; ++o) {
-            const int to = sizes.peer_to(o);
-            const block out = sizes.outgoing(to, segment, chunk);
-            MPI_Isend(of_->outgoing() + out.offset_bytes, static_cast<int>(out.size_bytes), MPI_BYTE, to,
-                      sizes.tag(segment, chunk), comm_, &sends_.emplace_back());
-            ++sent_.messages;
-            sent_.bytes += static_cast<std::int64_t>(out.size_bytes);
-        }
-    }
+    for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { send(one); });
+}
+
+void message_transport::receive(const incoming_message& one, MPI_Request& request) const {
+    MPI_Irecv(one.data, static_cast<int>(one.size_bytes), MPI_BYTE, one.peer, one.tag, comm_, &request);
+}
+
+void message_transport::send(const outgoing_message& one) {
+    MPI_Isend(one.data, static_cast<int>(one.size_bytes), MPI_BYTE, one.peer, one.tag, comm_, &sends_.emplace_back());
+    count(one, sent_);
 }
 
 void message_transport::wait_segment(int segment) {
@@ -80,7 +66,7 @@ phase_times fork_join_schedule::run(work& of) {
     if (is_alone) {
         copy_own_halo(of.neighbour());
     } else {
-        record.post([&] { by_->begin(of); });
+        record.post(0, [&] { by_->begin(of); });
     }
 #pragma omp parallel num_threads(compute_threads_)
     {
@@ -106,12 +92,12 @@ phase_times fork_join_schedule::run(work& of) {
                 produce(drawn[counters + 1], border, last);
             }
 #pragma omp barrier
-            if (is_master && !is_alone) record.post([&] { by_->send_chunk(chunk); });
+            if (is_master && !is_alone) record.post(0, [&] { by_->send_chunk(chunk); });
         }
         if (is_master && !is_alone) {
             // Even without a piece that needs it the halo must have come.
             if (halo_piece == piece_count(of)) record.wait(-1, 0, [&] { by_->wait_halo(); });
-            record.post([&] { by_->produced(); });
+            record.post(0, [&] { by_->produced(); });
         }
         for (int wave = 0; wave < sizes.n_segments; wave += compute_threads_) {
             const int last = std::min(sizes.n_segments, wave + compute_threads_);

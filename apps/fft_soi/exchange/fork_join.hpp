@@ -4,6 +4,7 @@
 // differs. The master thread alone calls it.
 #pragma once
 
+#include "exchange/messages.hpp"
 #include "exchange/schedule.hpp"
 
 namespace tiled {
@@ -53,6 +54,10 @@ protected:
     std::vector<MPI_Request> sends_;
     std::vector<MPI_Request> receives_; ///< [segment][peer and chunk]
     MPI_Request halo_ = MPI_REQUEST_NULL;
+
+private:
+    void receive(const incoming_message& one, MPI_Request& request) const;
+    void send(const outgoing_message& one);
 };
 
 class fork_join_schedule final : public schedule {

@@ -35,32 +35,39 @@ public:
         note(span::kind::wait, worker, segment, begin);
     }
     template <class Post>
-    void post(Post&& hand_over) {
+    void post(int worker, Post&& hand_over) {
         const double begin = miniapp::seconds();
         hand_over();
-        post_ += miniapp::seconds() - begin;
+        workers_[static_cast<std::size_t>(worker)].post += miniapp::seconds() - begin;
     }
-    double post_seconds() const { return post_; }
 
-    /// `wait` and `post` as the first worker saw them, the rest as means over the workers.
+    /// `wait` as the first worker saw it, `post` as the sum of all, the rest as means over the workers.
     phase_times finish(const traffic& sent, std::vector<span>* trace) const {
         phase_times times;
         times.total = miniapp::seconds() - start_;
-        times.post = post_;
         times.wait = workers_[0].sums[static_cast<std::size_t>(span::kind::wait)];
         times.sent = sent;
         for (const own& w : workers_) {
             const auto n = static_cast<double>(workers_.size());
             times.produce += w.sums[static_cast<std::size_t>(span::kind::produce)] / n;
             times.consume += w.sums[static_cast<std::size_t>(span::kind::consume)] / n;
+            times.post += w.post;
             if (trace != nullptr) trace->insert(trace->end(), w.spans.begin(), w.spans.end());
         }
+        return times;
+    }
+    /// Of a graph of tasks: what is neither work nor creation is waiting, for messages or for pieces of other threads.
+    phase_times finish_tasks(const traffic& sent, std::vector<span>* trace) const {
+        phase_times times = finish(sent, trace);
+        times.post /= static_cast<double>(workers_.size());
+        times.wait = std::max(0.0, times.total - times.produce - times.consume - times.post);
         return times;
     }
 
 private:
     struct alignas(64) own {
         double sums[3] = {};
+        double post = 0;
         std::vector<span> spans;
     };
 
@@ -74,7 +81,6 @@ private:
     work& of_;
     bool keeps_spans_;
     std::vector<own> workers_;
-    double post_ = 0;
     double start_;
 };
 
@@ -82,9 +88,6 @@ private:
 inline void copy_own_halo(const halo& of) {
     if (of.size_bytes > 0) std::memcpy(of.receive, of.send, of.size_bytes);
 }
-
-inline int left_of(const layout& sizes) { return (sizes.rank + sizes.n_ranks - 1) % sizes.n_ranks; }
-inline int right_of(const layout& sizes) { return (sizes.rank + 1) % sizes.n_ranks; }
 
 /// Number of pieces of all chunks, and the first that needs the halo (the number of pieces if none does).
 inline int piece_count(const work& of) { return of.sizes().n_chunks() * of.pieces_per_chunk(); }

@@ -31,6 +31,9 @@ const std::vector<mode_description>& modes() {
         {mode::commself, "commself", MPI_THREAD_MULTIPLE, false, "p2p, and a thread blocked in MPI makes progress"},
         {mode::offload, "offload", MPI_THREAD_SERIALIZED, true, "p2p's messages by the communication worker"},
         {mode::omp, "omp", MPI_THREAD_SERIALIZED, true, "OpenMP tasks, messages are tasks too, no barrier"},
+#if TILED_HAS_TBB
+        {mode::tbb, "tbb", MPI_THREAD_SERIALIZED, true, "omp's pieces and messages as a oneTBB flow graph"},
+#endif
     };
     return table;
 }
@@ -67,7 +70,12 @@ std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& opti
     case mode::commself: return make_commself_schedule(options);
     case mode::offload: return make_offload_schedule(options);
     case mode::omp: return make_omp_schedule(options);
-    case mode::tbb: break;
+    case mode::tbb:
+#if TILED_HAS_TBB
+        return make_tbb_schedule(options);
+#else
+        break;
+#endif
     }
     throw std::logic_error("unknown mode");
 }

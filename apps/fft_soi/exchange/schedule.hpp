@@ -87,6 +87,8 @@ std::unique_ptr<schedule> make_iprobe_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_commself_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_omp_schedule(const schedule_options& options);
+/// Where the build has the oneTBB face (COMMTASK_BUILD_TBB).
+std::unique_ptr<schedule> make_tbb_schedule(const schedule_options& options);
 
 /// Seconds that the work's messages take when nothing else happens: the yardstick of the overlap column. Collective.
 double measure_messages(work& of, MPI_Comm comm);

@@ -3,7 +3,7 @@
 // threads compute. One core less computes; nothing else of the program changes.
 #include "common/runtime_session.hpp"
 #include "exchange/fork_join.hpp"
-#include "exchange/recorder.hpp"
+#include "exchange/messages.hpp"
 #include "exchange/urgent_sender.hpp"
 
 #include <commtask/commtask.h>
@@ -25,41 +25,25 @@ public:
         sent_ = {};
         receives_.clear();
         const layout& sizes = of.sizes();
-        sender_.begin(sizes, sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
-        const halo edge = of.neighbour();
+        sender_.begin(sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
         halo_ = COMMTASK_NULL;
-        if (edge.size_bytes > 0) {
-            const auto size = static_cast<MPI_Count>(edge.size_bytes);
-            post(commtask_op_recv(edge.receive, size, MPI_BYTE, right_of(sizes), sizes.halo_tag(), comm_), halo_);
-            post(commtask_op_send(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_), halo_send_);
-            sent_.halo_bytes += size;
+        if (halo_travels(of)) {
+            receive(incoming_halo(of), halo_);
+            const outgoing_message edge = outgoing_halo(of);
+            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comm_), halo_send_);
+            count(edge, sent_);
         }
-        for (int segment = 0; segment < sizes.n_segments; ++segment) {
-            for (int o = 1; o < sizes.n_ranks; ++o) {
-                for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
-                    const int from = sizes.peer_from(o);
-                    const block in = sizes.incoming(from, segment, chunk);
-                    post(commtask_op_recv(of.incoming() + in.offset_bytes, static_cast<MPI_Count>(in.size_bytes),
-                                          MPI_BYTE, from, sizes.tag(segment, chunk), comm_),
-                         receives_.emplace_back(COMMTASK_NULL));
-                }
-            }
-        }
+        for_each_incoming(of,
+                          [&](const incoming_message& one) { receive(one, receives_.emplace_back(COMMTASK_NULL)); });
     }
 
     void wait_halo() override { require(commtask_wait(&halo_, nullptr), "commtask_wait"); }
 
     void send_chunk(int chunk) override {
-        const layout& sizes = of_->sizes();
-        for (int segment = 0; segment < sizes.n_segments; ++segment) {
-            for (int o = 1; o < sizes.n_ranks; ++o) {
-                const int to = sizes.peer_to(o);
-                const block out = sizes.outgoing(to, segment, chunk);
-                sender_.send({segment, chunk, to, of_->outgoing() + out.offset_bytes, out.size_bytes});
-                ++sent_.messages;
-                sent_.bytes += static_cast<std::int64_t>(out.size_bytes);
-            }
-        }
+        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) {
+            sender_.send(one);
+            count(one, sent_);
+        });
     }
 
     void wait_segment(int segment) override {
@@ -81,6 +65,9 @@ public:
     traffic sent() const override { return sent_; }
 
 private:
+    void receive(const incoming_message& one, commtask_t& task) const {
+        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_), task);
+    }
     static void post(const commtask_op& operation, commtask_t& task) {
         require(commtask_post(&operation, nullptr, &task), "commtask_post");
     }

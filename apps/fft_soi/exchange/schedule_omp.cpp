@@ -3,6 +3,7 @@
 // pieces of its chunk are made, a segment is consumed when its messages are there; no barrier in between. The price is
 // a task's overhead per piece and message, hence pieces are large.
 #include "common/runtime_session.hpp"
+#include "exchange/messages.hpp"
 #include "exchange/recorder.hpp"
 
 #include <commtask/omp.h>
@@ -40,7 +41,7 @@ public:
         {
 #pragma omp taskgroup
             {
-                if (sizes.n_ranks > 1) record.post([&] { create_receives(of, sent); });
+                if (sizes.n_ranks > 1) record.post(omp_get_thread_num(), [&] { create_receives(of, sent); });
                 for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) create_chunk(of, chunk, record, sent);
                 for (int segment = 0; segment < sizes.n_segments; ++segment) create_consumer(of, segment, record);
                 // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
@@ -53,11 +54,7 @@ public:
             commtask_omp_first_error(text, sizeof text);
             throw std::runtime_error(std::string("a message failed: ") + text);
         }
-        phase_times times = record.finish(sent, trace_);
-        // What is neither work nor creation is waiting: for messages, or for pieces of other threads.
-        times.post /= compute_threads_;
-        times.wait = std::max(0.0, times.total - times.produce - times.consume - times.post);
-        return times;
+        return record.finish_tasks(sent, trace_);
     }
 
     void barrier() override {
@@ -80,28 +77,20 @@ private:
     }
 
     void create_receives(work& of, traffic& sent) {
-        const layout& sizes = of.sizes();
-        const halo edge = of.neighbour();
-        const int first = message_priority(sizes);
-        if (edge.size_bytes > 0) {
-            const auto size = static_cast<MPI_Count>(edge.size_bytes);
-            COMM_TASK(recv(edge.receive, size, MPI_BYTE, right_of(sizes), sizes.halo_tag(), comm_), out(&halo_),
+        const int first = message_priority(of.sizes());
+        const auto create_receive = [&](const incoming_message& one, address token) {
+            COMM_TASK(recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_), out(token), priority(first));
+        };
+        if (halo_travels(of)) {
+            const outgoing_message edge = outgoing_halo(of);
+            create_receive(incoming_halo(of), &halo_);
+            COMM_TASK(send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comm_), in(edge.data),
                       priority(first));
-            COMM_TASK(send(edge.send, size, MPI_BYTE, left_of(sizes), sizes.halo_tag(), comm_), in(edge.send),
-                      priority(first));
-            sent.halo_bytes += size;
+            count(edge, sent);
         }
-        for (int segment = 0; segment < sizes.n_segments; ++segment) {
-            for (int o = 1; o < sizes.n_ranks; ++o) {
-                for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
-                    const int from = sizes.peer_from(o);
-                    const block to = sizes.incoming(from, segment, chunk);
-                    COMM_TASK(recv(of.incoming() + to.offset_bytes, static_cast<MPI_Count>(to.size_bytes), MPI_BYTE,
-                                   from, sizes.tag(segment, chunk), comm_),
-                              out(token_of_block(sizes, segment, o, chunk)), priority(first));
-                }
-            }
-        }
+        for_each_incoming(of, [&](const incoming_message& one) {
+            create_receive(one, token_of_block(of.sizes(), one.segment, one.nth_peer, one.chunk));
+        });
     }
 
     void create_chunk(work& of, int chunk, recorder& record, traffic& sent) {
@@ -121,18 +110,12 @@ private:
                 commtask_omp_progress();
             }
         }
-        record.post([&] {
-            for (int segment = 0; segment < sizes.n_segments; ++segment) {
-                for (int o = 1; o < sizes.n_ranks; ++o) {
-                    const int to = sizes.peer_to(o);
-                    const block from = sizes.outgoing(to, segment, chunk);
-                    COMM_TASK(send(of.outgoing() + from.offset_bytes, static_cast<MPI_Count>(from.size_bytes), MPI_BYTE,
-                                   to, sizes.tag(segment, chunk), comm_),
-                              in_each(made.size(), made.data()), priority(message_priority(sizes)));
-                    ++sent.messages;
-                    sent.bytes += static_cast<std::int64_t>(from.size_bytes);
-                }
-            }
+        record.post(omp_get_thread_num(), [&] {
+            for_each_outgoing(of, chunk, [&](const outgoing_message& one) {
+                COMM_TASK(send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_),
+                          in_each(made.size(), made.data()), priority(message_priority(sizes)));
+                count(one, sent);
+            });
         });
     }
 

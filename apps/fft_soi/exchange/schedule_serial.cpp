@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode serial: one thread; halo, produce, exchange block by block with MPI_Sendrecv, consume. Nothing overlaps and
 // nothing is clever: too simple to be wrong, so the other modes' results are compared with it bit by bit.
+#include "exchange/messages.hpp"
 #include "exchange/recorder.hpp"
 
 namespace tiled {

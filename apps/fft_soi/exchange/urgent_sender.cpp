@@ -13,23 +13,22 @@ urgent_sender::~urgent_sender() {
     if (all_gone_ != COMMTASK_EVENT_NULL) commtask_event_release(&all_gone_);
 }
 
-void urgent_sender::begin(const layout& sizes, int n_messages) {
-    sizes_ = sizes;
+void urgent_sender::begin(int n_messages) {
     first_error_ = COMMTASK_OK;
     if (n_messages == 0) return;
     require(commtask_event_create(static_cast<unsigned>(n_messages), &all_gone_), "commtask_event_create");
 }
 
-void urgent_sender::send(const message& one) {
+void urgent_sender::send(const outgoing_message& one) {
     {
         const std::scoped_lock hold(guard_);
         waiting_.push(one);
     }
-    message next{};
+    outgoing_message next;
     while (take_next(next)) post(next);
 }
 
-bool urgent_sender::take_next(message& next) {
+bool urgent_sender::take_next(outgoing_message& next) {
     const std::scoped_lock hold(guard_);
     if (waiting_.empty() || (at_once_ > 0 && in_flight_ >= at_once_)) return false;
     next = waiting_.top();
@@ -38,13 +37,12 @@ bool urgent_sender::take_next(message& next) {
     return true;
 }
 
-void urgent_sender::post(const message& one) {
+void urgent_sender::post(const outgoing_message& one) {
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.flags = COMMTASK_TRY;
     options.callback = one_has_gone;
     options.callback_argument = this;
-    const int code = commtask_submit(commtask_op_send(one.data, static_cast<MPI_Count>(one.size_bytes), MPI_BYTE,
-                                                      one.to, sizes_.tag(one.segment, one.chunk), comm_),
+    const int code = commtask_submit(commtask_op_send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_),
                                      &options, nullptr);
     if (code == COMMTASK_OK) return;
     note(code);
@@ -60,7 +58,7 @@ void urgent_sender::note(int code) {
 void urgent_sender::one_has_gone(const commtask_status* status, void* self) {
     auto& sender = *static_cast<urgent_sender*>(self);
     sender.note(status->state == COMMTASK_STATE_COMPLETED ? COMMTASK_OK : COMMTASK_FAILED);
-    message next{};
+    outgoing_message next;
     while (sender.take_next(next)) sender.post(next);
     // Last: whoever waits for the event may end the run.
     commtask_event_signal(sender.all_gone_);

@@ -4,7 +4,7 @@
 // posts the next. In order of readiness the first segment would wait for all chunks of all segments.
 #pragma once
 
-#include "exchange/layout.hpp"
+#include "exchange/messages.hpp"
 
 #include <commtask/commtask.h>
 
@@ -15,14 +15,6 @@ namespace tiled {
 
 class urgent_sender {
 public:
-    struct message {
-        int segment;
-        int chunk;
-        int to;
-        const std::byte* data;
-        std::size_t size_bytes;
-    };
-
     /// `at_once`: messages in flight; 0: all. More than one keeps the link busy while the next is posted.
     urgent_sender(MPI_Comm comm, int at_once) : comm_(comm), at_once_(at_once) {}
     ~urgent_sender();
@@ -30,31 +22,30 @@ public:
     urgent_sender& operator=(const urgent_sender&) = delete;
 
     /// Begins a run that will send n_messages. Not while another is under way.
-    void begin(const layout& sizes, int n_messages);
+    void begin(int n_messages);
     /// Hands a message over. Any thread.
-    void send(const message& one);
+    void send(const outgoing_message& one);
     /// Waits until all messages have gone. Throws if one could not be sent.
     void finish();
 
 private:
     struct less_urgent {
-        bool operator()(const message& a, const message& b) const {
+        bool operator()(const outgoing_message& a, const outgoing_message& b) const {
             return a.segment != b.segment ? a.segment > b.segment : a.chunk > b.chunk;
         }
     };
 
     static void one_has_gone(const commtask_status* status, void* self);
     /// Takes the next message if there is room for it in flight.
-    bool take_next(message& next);
-    void post(const message& one);
+    bool take_next(outgoing_message& next);
+    void post(const outgoing_message& one);
     void note(int code);
 
     MPI_Comm comm_;
     int at_once_;
-    layout sizes_;
     commtask_event_t all_gone_ = COMMTASK_EVENT_NULL;
     std::mutex guard_; ///< For what follows; never held while posting.
-    std::priority_queue<message, std::vector<message>, less_urgent> waiting_;
+    std::priority_queue<outgoing_message, std::vector<outgoing_message>, less_urgent> waiting_;
     int in_flight_ = 0;
     int first_error_ = COMMTASK_OK;
 };

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mode tbb: chunk x segment as a oneTBB flow graph, made once. What goes round in it are messages, and leave to compute
+// something that has become ready: a message leaves when the pieces of its chunk are made, a segment is consumed when its
+// messages are there; no barrier in between. The price is the same as in mode omp, a task per piece and message.
+#include "common/runtime_session.hpp"
+#include "exchange/messages.hpp"
+#include "exchange/recorder.hpp"
+
+#include <commtask/tbb.hpp>
+
+#include <oneapi/tbb/concurrent_priority_queue.h>
+
+#include <atomic>
+#include <compare>
+#include <functional>
+#include <optional>
+
+namespace tiled {
+
+namespace {
+
+namespace flow = ::tbb::flow;
+
+/// Something that a thread can compute. The least is the most urgent: pieces, which feed the messages, early chunks first;
+/// then the segments.
+struct step {
+    enum class kind { begin, piece, segment };
+    kind what = kind::begin;
+    int number = 0;
+    friend auto operator<=>(const step&, const step&) = default;
+};
+
+/// Scratch numbers below n for n computing threads. A thread's number is its place in the arena, unless that is taken:
+/// oneTBB may send an arena of one thread a second one, whose place lies beyond.
+class scratch_numbers {
+public:
+    explicit scratch_numbers(int n) : taken_(static_cast<std::size_t>(n)) {}
+
+    class held {
+    public:
+        explicit held(scratch_numbers& of) : taken_(of.taken_) {
+            const auto own = static_cast<std::size_t>(::tbb::this_task_arena::current_thread_index());
+            number_ = own % taken_.size();
+            // One is free: the computing node has no more bodies than there are numbers. acquire: partner of the release.
+            while (taken_[number_].test_and_set(std::memory_order_acquire)) number_ = (number_ + 1) % taken_.size();
+        }
+        held(const held&) = delete;
+        held& operator=(const held&) = delete;
+        ~held() { taken_[number_].clear(std::memory_order_release); } // partner: the acquire in the constructor
+        int number() const { return static_cast<int>(number_); }
+
+    private:
+        std::vector<std::atomic_flag>& taken_;
+        std::size_t number_ = 0;
+    };
+
+private:
+    std::vector<std::atomic_flag> taken_;
+};
+
+class tbb_schedule final : public schedule {
+    /// Leave to compute whatever is the most urgent by then: a task of oneTBB may lie for long in some thread's queue.
+    using leave = flow::continue_msg;
+    using computing = flow::multifunction_node<leave, std::tuple<leave, incoming_message, outgoing_message>>;
+    using arriving = flow::multifunction_node<incoming_message, std::tuple<leave>>;
+    using leave_port = std::tuple_element_t<0, arriving::output_ports_type>;
+
+public:
+    tbb_schedule(MPI_Comm comm, int compute_threads, int cores)
+        : comm_(comm), compute_threads_(compute_threads), cores_(cores), scratch_(compute_threads),
+          arena_(compute_threads) {
+        commtask::register_comm(comm);
+        arena_.execute([this] { nodes_.emplace(*this); });
+    }
+
+    phase_times run(work& of) override {
+        const layout& sizes = of.sizes();
+        of_ = &of;
+        sent_ = {};
+        set(pieces_missing_, sizes.n_chunks(), of.pieces_per_chunk());
+        set(blocks_missing_, sizes.n_segments, (sizes.n_peers() + 1) * sizes.n_chunks());
+        recorder record(of, compute_threads_, trace_ != nullptr);
+        record_ = &record;
+        of.begin();
+        if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
+        ready_.clear();
+        ready_.push({});
+        arena_.execute([this] {
+            nodes_->compute.try_put({});
+            nodes_->graph.wait_for_all();
+        });
+        return record.finish_tasks(sent_, trace_);
+    }
+
+    void barrier() override { static_cast<void>(commtask::post(commtask::barrier(comm_)).wait()); }
+    int compute_threads() const override { return compute_threads_; }
+    int cores() const override { return cores_; }
+
+private:
+    using counts = std::vector<std::atomic<int>>;
+
+    struct nodes {
+        // Messages are posted one by one in the order in which they became ready, and before the next piece is computed.
+        explicit nodes(tbb_schedule& of)
+            : compute(graph, static_cast<std::size_t>(of.compute_threads_),
+                      [&of](const leave& /*given*/, computing::output_ports_type& ports) { of.compute_next(ports); }),
+              receive(
+                  graph, flow::serial, [&of](const incoming_message& one) { return of.receiving(one); },
+                  before_computing),
+              send(
+                  graph, flow::serial, [&of](const outgoing_message& one) { return of.sending(one); },
+                  before_computing),
+              arrived(graph, flow::unlimited, [&of](const incoming_message& one, arriving::output_ports_type& ports) {
+                  of.arrived(one, std::get<0>(ports));
+              }) {
+            flow::make_edge(flow::output_port<0>(compute), compute);
+            flow::make_edge(flow::output_port<1>(compute), receive);
+            flow::make_edge(flow::output_port<2>(compute), send);
+            flow::make_edge(flow::output_port<0>(receive), arrived);
+            flow::make_edge(flow::output_port<0>(arrived), compute);
+        }
+        static constexpr flow::node_priority_t before_computing = 1;
+        flow::graph graph;
+        computing compute;
+        commtask::tbb::recv_node<incoming_message> receive;
+        commtask::tbb::send_node<outgoing_message> send;
+        arriving arrived;
+    };
+
+    static void set(counts& all, int n, int to) {
+        all = counts(static_cast<std::size_t>(n));
+        for (std::atomic<int>& each : all) each.store(to, std::memory_order_relaxed); // no other thread is here yet
+    }
+    /// Whether that was the last. acq_rel: partner of itself in the others; the last one sees what all of them wrote.
+    static bool count_down(counts& of, int which) {
+        return of[static_cast<std::size_t>(which)].fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
+
+    void make_ready(const step& one, leave_port& port) {
+        ready_.push(one);
+        port.try_put({});
+    }
+    void compute_next(computing::output_ports_type& ports) {
+        step now;
+        if (!ready_.try_pop(now)) throw std::logic_error("mode tbb: leave to compute, but nothing is ready");
+        const scratch_numbers::held scratch(scratch_);
+        const int worker = scratch.number();
+        switch (now.what) {
+        case step::kind::begin: record_->post(worker, [&] { begin(ports); }); break;
+        case step::kind::piece:
+            record_->produce(now.number, worker);
+            record_->post(worker, [&] { produced(now.number, ports); });
+            break;
+        case step::kind::segment: record_->consume(now.number, worker); break;
+        }
+        // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
+        int moved = 0;
+        miniapp::require(commtask_progress(&moved), "commtask_progress");
+    }
+
+    void begin(computing::output_ports_type& ports) {
+        if (halo_travels(*of_)) {
+            std::get<1>(ports).try_put(incoming_halo(*of_));
+            std::get<2>(ports).try_put(outgoing_halo(*of_));
+        }
+        for_each_incoming(*of_, [&](const incoming_message& one) { std::get<1>(ports).try_put(one); });
+        make_ready_pieces(false, std::get<0>(ports));
+        if (!halo_travels(*of_)) make_ready_pieces(true, std::get<0>(ports));
+    }
+    void make_ready_pieces(bool behind_halo, leave_port& port) {
+        for (int piece = 0; piece < piece_count(*of_); ++piece) {
+            if (of_->needs_halo(piece) == behind_halo) make_ready({step::kind::piece, piece}, port);
+        }
+    }
+    void produced(int piece, computing::output_ports_type& ports) {
+        const int chunk = piece / of_->pieces_per_chunk();
+        if (!count_down(pieces_missing_, chunk)) return;
+        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { std::get<2>(ports).try_put(one); });
+        for (int segment = 0; segment < of_->sizes().n_segments; ++segment) block_came(segment, std::get<0>(ports));
+    }
+    void arrived(const incoming_message& one, leave_port& port) {
+        if (one.is_halo()) {
+            make_ready_pieces(true, port);
+        } else {
+            block_came(one.segment, port);
+        }
+    }
+    /// From a peer, or from the chunk that this rank made for itself.
+    void block_came(int segment, leave_port& port) {
+        if (count_down(blocks_missing_, segment)) make_ready({step::kind::segment, segment}, port);
+    }
+
+    commtask::operation receiving(const incoming_message& one) const {
+        return commtask::recv(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag, comm_);
+    }
+    /// One at a time: the node that sends is serial.
+    commtask::operation sending(const outgoing_message& one) {
+        count(one, sent_);
+        return commtask::send(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag, comm_);
+    }
+
+    MPI_Comm comm_;
+    int compute_threads_;
+    int cores_;
+    work* of_ = nullptr; ///< Of the run, as are the next five.
+    recorder* record_ = nullptr;
+    traffic sent_;
+    counts pieces_missing_; ///< Per chunk.
+    counts blocks_missing_; ///< Per segment.
+    ::tbb::concurrent_priority_queue<step, std::greater<>> ready_;
+    scratch_numbers scratch_;
+    commtask::tbb::arena arena_;
+    std::optional<nodes> nodes_; ///< Made and used in the arena.
+};
+
+} // namespace
+
+std::unique_ptr<schedule> make_tbb_schedule(const schedule_options& options) {
+    return std::make_unique<tbb_schedule>(options.comm, compute_threads_of(mode::tbb, options.n_cores),
+                                          std::max(2, options.n_cores));
+}
+
+} // namespace tiled
