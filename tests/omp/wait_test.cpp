@@ -133,6 +133,40 @@ TEST_F(Wait, IsCalledInsideTasksThatItRuns) {
     }
 }
 
+// The bell of the outer region lies in a queue that the inner one does not have.
+TEST_F(Wait, InAnInnerRegionLeavesTheOuterOnesTasksAlone) {
+    if (omp_test::tasks_need_a_region()) GTEST_SKIP() << "Archer cannot follow tasks outside of parallel regions";
+    int cell = 0;
+    int seen = 0;
+    const std::uint64_t before = n_ended();
+    COMM_TASK(noop(comm), out(&cell));
+#pragma omp task depend(in : cell) shared(seen)
+    seen = 1;
+    while (n_ended() < before + 1) {}
+    for (const int n_threads : {1, 2}) {
+#pragma omp parallel num_threads(n_threads)
+#pragma omp master
+        EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
+    }
+#pragma omp taskwait
+    EXPECT_EQ(seen, 1);
+}
+
+TEST_F(Wait, APreparedTaskThatIsRefusedGivesItsPlaceUp) {
+    commtask_omp_set_error_handler([](const commtask_omp_error*, void*) {}, nullptr);
+    const commtask_omp_task prepared = commtask_omp_prepare(commtask_op_barrier(comm), COMMTASK_NONE, nullptr);
+    EXPECT_EQ(commtask_omp_start_prepared(&prepared, static_cast<omp_event_handle_t>(0)), COMMTASK_ERR_ARGUMENT);
+    commtask_omp_set_error_handler(nullptr, nullptr);
+    commtask_omp_clear_errors();
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        COMM_TASK(barrier(comm)); // waits for ever if the place before it is still taken
+        EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
+    }
+}
+
 TEST_F(Wait, WaitsForPreparedTasksUntilTheyAreDropped) {
     const commtask_omp_task prepared = commtask_omp_prepare(commtask_op_noop(comm), COMMTASK_NONE, nullptr);
     EXPECT_EQ(commtask_omp_drop(&prepared), COMMTASK_OK);

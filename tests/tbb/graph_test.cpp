@@ -46,6 +46,26 @@ TEST_F(TbbFace, AMessageGoesOnWhenItsBufferIsFull) {
     EXPECT_THAT(seen, Each(left()));
 }
 
+TEST_F(TbbFace, AGraphWhoseEdgesWereClearedCommunicatesAgain) {
+    int n_seen = 0;
+    in_arena([&] {
+        flow::graph graph;
+        std::vector<int> halo(1, -1);
+        const std::vector<int> edge(1, rank_);
+        ct::recv_node<std::span<int>> receive(graph, left(), 6, comm_);
+        ct::send_node<std::span<const int>> send(graph, right(), 6, comm_);
+        flow::function_node<std::span<int>> look(graph, flow::serial, [&](std::span<int>) { ++n_seen; });
+        for (int round = 0; round < 2; ++round) {
+            flow::make_edge(receive, look);
+            receive.try_put(halo);
+            send.try_put(edge);
+            graph.wait_for_all();
+            graph.reset(flow::rf_clear_edges);
+        }
+    });
+    EXPECT_EQ(n_seen, 2);
+}
+
 TEST_F(TbbFace, ManyMessagesPassOneNodeEachInItsOwnBuffer) {
     constexpr std::size_t n_messages = 200;
     ::tbb::concurrent_vector<parcel> arrived;

@@ -2,7 +2,9 @@
 //
 // An arena with one thread for each CPU that is left to compute, none of them on the worker's. commtask_init narrows
 // the masks of threads that exist, which is enough as long as it comes before oneTBB; an arena with a NUMA constraint is
-// bound to the whole node again by oneTBB, so every thread that enters is looked at. Where the worker has no core of its
+// bound to the whole node again by oneTBB, so every thread that enters is looked at. "Left to compute" is what the thread
+// that makes the arena may use: make it on a thread that nobody has bound. An arena of one thread may get a second one
+// for a moment, since oneTBB lets a worker of its own run what the communication worker enqueues. Where the worker has no core of its
 // own the arena works all the same, and advice() says what that costs.
 #pragma once
 

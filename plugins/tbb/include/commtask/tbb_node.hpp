@@ -13,7 +13,9 @@
 //   place; the buffers are then the operation's from a message's arrival until port 0 sends it on. Since nothing of it
 //   depends on the message, it is what persistent requests can repeat.
 // Ports: 0 sends the messages whose operation completed. 1 sends failure<Message> for those that failed or were
-//   canceled; if no successor of port 1 takes it, operation_failed leaves graph.wait_for_all() instead. Nothing is lost.
+//   canceled; if no successor of port 1 takes it, operation_failed leaves graph.wait_for_all() instead. As at every
+//   multifunction node, what all successors of port 0 reject (a full limiter, a rejecting function) is dropped: put a
+//   queue_node between.
 // Order: with concurrency flow::serial operations are posted in the order in which messages came to the node; what is
 //   posted first is matched first. With flow::unlimited the order is open: use tags, or in_order(). A limit says how
 //   many descriptions run at once, not how many operations are pending; a limiter_node says that.
@@ -25,7 +27,9 @@
 // Failures: a refused operation (a wrong argument) throws commtask::error out of wait_for_all(), as an exception of the
 //   function does. What MPI reports later is an outcome (port 1).
 // End: wait_for_all() before a node is destroyed, as oneTBB asks for all nodes. A node that still has operations pending
-//   cancels the graph and waits for it in its destructor, as ~graph() would: their buffers are in the node.
+//   cancels the graph and waits for it in its destructor, as ~graph() would: their buffers are in the node. Successors
+//   that are declared after the node are gone by then: where an exception may leave their block, declare after the last
+//   node a guard that calls graph.cancel() and graph.wait_for_all().
 #pragma once
 
 #include <commtask/outcome.hpp>
