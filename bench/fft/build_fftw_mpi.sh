@@ -13,9 +13,12 @@ command -v apt-get >/dev/null || { echo "build_fftw_mpi.sh: not a Debian system:
 mkdir -p "$target/apt/parts" "$target/apt/lists/partial"
 cd "$target"
 . /etc/os-release
+# Where apt has the library from, the source lies too.
+mirror=$(apt-get download --print-uris libfftw3-dev | sed -n "s/^'\(.*\)\/pool\/.*/\1/p")
+[ -n "$mirror" ] || { echo "build_fftw_mpi.sh: apt does not know where libfftw3-dev is: run apt-get update" >&2; exit 77; }
 cat >apt/parts/source.sources <<TEXT
 Types: deb-src
-URIs: ${COMMTASK_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+URIs: $mirror
 Suites: $VERSION_CODENAME
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
