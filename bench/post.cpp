@@ -130,13 +130,7 @@ void ask(session& here, const options& given) {
     buffers large(large_bytes);
     yardstick line(here.cores().worker);
     const std::array sides{
-        side{.name = "ping-pong",
-             .unit = "ns",
-             .measure =
-                 [&](round_samples& out) {
-                     let_the_worker_sleep();
-                     line.sample(200, out);
-                 }},
+        ping_pong_side(line, "ns", 200),
         side{.name = "post 8 B", .unit = "ns", .measure = [&](round_samples& out) { sample_posts(small, 500, out); }},
         side{.name = "post 4 MiB", .unit = "ns", .measure = [&](round_samples& out) { sample_posts(large, 30, out); }}};
     const std::vector<series> all = alternate(sides, given.rounds(60));

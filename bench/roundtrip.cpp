@@ -66,13 +66,7 @@ void ask(session& here, const options& given) {
     yardstick line(here.cores().worker);
     const commtask_op nothing = commtask_op_noop(MPI_COMM_SELF);
     const std::array sides{
-        side{.name = "ping-pong",
-             .unit = "ns",
-             .measure =
-                 [&](round_samples& out) {
-                     let_the_worker_sleep();
-                     line.sample(500, out);
-                 }},
+        ping_pong_side(line, "ns", 500),
         side{.name = "empty task",
              .unit = "ns",
              .measure = [&](round_samples& out) { sample_in_a_row(500, out, [&] { post_and_wait(nothing); }); }},

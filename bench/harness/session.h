@@ -18,9 +18,11 @@
 #include <thread>
 #include <vector>
 
+#include "harness/alternate.h"
 #include "harness/cores.h"
 #include "harness/machine.h"
 #include "harness/options.h"
+#include "harness/yardstick.h"
 
 namespace commtask::bench {
 
@@ -73,6 +75,19 @@ private:
 
 /// Gives a worker without work the time to fall asleep, so that the yardstick's partner has the core to itself.
 inline void let_the_worker_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+/// The yardstick as a side of a comparison.
+/// @param unit  of the comparison, "ns" or "us".
+inline side ping_pong_side(yardstick& line, const std::string& unit, std::size_t n_samples) {
+    const double units_per_ns = unit == "us" ? 1e-3 : 1;
+    return {.name = "ping-pong", .unit = unit, .measure = [&line, units_per_ns, n_samples](round_samples& out) {
+                let_the_worker_sleep();
+                line.sample(n_samples, out);
+                for (double& value : out) {
+                    value *= units_per_ns;
+                }
+            }};
+}
 
 /// The main function of a benchmark: the shared command line, then `ask(session, options)`.
 template <typename Ask>

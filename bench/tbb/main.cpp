@@ -28,16 +28,7 @@ void ask(session& here, const options& given) {
     const int core = here.cores().worker;
     yardstick line(core);
     const std::array sides{
-        side{.name = "ping-pong",
-             .unit = "us",
-             .measure =
-                 [&](round_samples& out) {
-                     let_the_worker_sleep();
-                     line.sample(200, out);
-                     for (double& value : out) {
-                         value *= 1e-3;
-                     }
-                 }},
+        ping_pong_side(line, "us", 200),
         side{.name = "successor of recv_node",
              .unit = "us",
              .measure = [](round_samples& out) { sample_node(100, out); }},

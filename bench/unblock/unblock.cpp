@@ -76,16 +76,7 @@ void ask(session& here, const options& given) {
     const int core = here.cores().worker;
     yardstick line(core);
     const std::array sides{
-        side{.name = "ping-pong",
-             .unit = "us",
-             .measure =
-                 [&](round_samples& out) {
-                     let_the_worker_sleep();
-                     line.sample(200, out);
-                     for (double& value : out) {
-                         value *= 1e-3;
-                     }
-                 }},
+        ping_pong_side(line, "us", 200),
         side{.name = "commtask", .unit = "us", .measure = [](round_samples& out) { sample_commtask(100, out); }},
         periodic_side("poll every 100 us (TAMPI's default)", std::chrono::microseconds(100), core, 50),
         periodic_side("poll every 2 ms (mpi-detach)", std::chrono::microseconds(2000), core, 10)};
