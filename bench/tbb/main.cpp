@@ -55,11 +55,12 @@ void ask(session& here, const options& given) {
     polling.note = "the thread polls all the time and computes nothing";
 
     const std::size_t n_receives = given.is_quick ? 10'000 : 100'000;
-    std::array<round_samples, 5> many;
+    std::array<round_samples, 6> many;
     for (std::size_t turn = 0; turn < 3; ++turn) {
         const many_receives one = measure_many_receives(n_receives);
         const double by_mpi = measure_many_receives_of_mpi(n_receives);
-        const std::array figures{one.build_us, one.start_us, one.complete_us, one.node_bytes, by_mpi};
+        const std::array figures{one.build_us,   one.start_us, one.complete_us,
+                                 one.node_bytes, by_mpi,       measure_cancel(n_receives)};
         for (std::size_t i = 0; i < figures.size(); ++i) {
             // Later turns use memory that the first one took from the system.
             if (i != 3 || turn == 0) many[i].push_back(figures[i]);
@@ -69,6 +70,7 @@ void ask(session& here, const options& given) {
     out.add(one_figure((of + "make node, successor, edge").c_str(), "us", many[0]));
     out.add(one_figure((of + "start").c_str(), "us", many[1]));
     out.add(one_figure((of + "send, complete, run successor").c_str(), "us", many[2]));
+    out.add(one_figure((of + "cancel the graph").c_str(), "us", many[5]));
     out.add(one_figure((of + "MPI alone, all of it").c_str(), "us", many[4]));
     out.add(one_figure((of + "memory per node").c_str(), "B", many[3]));
     round_samples idle;

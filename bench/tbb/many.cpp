@@ -102,6 +102,36 @@ many_receives measure_many_receives(std::size_t n_receives) {
     return measured;
 }
 
+double measure_cancel(std::size_t n_receives) {
+    double per_receive_us = 0;
+    ct::arena arena(1);
+    arena.execute([&] {
+        flow::graph graph;
+        std::vector<int> buffers(n_receives, -1);
+        std::uint64_t begin = 0;
+        ct::recv_node<std::size_t> receive(graph, flow::unlimited, [&](std::size_t& i) {
+            return recv(one(buffers[i]), 0, static_cast<int>(i), MPI_COMM_SELF);
+        });
+        // Runs when all receives have started: what one thread puts is started in one order or the other.
+        std::atomic<std::size_t> n_put{0};
+        ct::request_node<std::size_t> started(graph, flow::unlimited, [&](std::size_t&) {
+            return call(
+                [&] {
+                    if (++n_put < 2) return;
+                    begin = ticks();
+                    graph.cancel();
+                },
+                MPI_COMM_SELF);
+        });
+        started.try_put(0);
+        for (std::size_t i = 0; i < n_receives; ++i) receive.try_put(i);
+        started.try_put(0);
+        graph.wait_for_all();
+        per_receive_us = us_per(begin, n_receives);
+    });
+    return per_receive_us;
+}
+
 double measure_many_receives_of_mpi(std::size_t n_receives) {
     let_the_other_core_rest(); // the worker makes no call to MPI while it has no work
     std::vector<int> buffers(n_receives, -1);

@@ -29,6 +29,8 @@ struct many_receives {
     double node_bytes = 0;  ///< Memory of a node and its successor, with the pending operation.
 };
 [[nodiscard]] many_receives measure_many_receives(std::size_t n_receives);
+/// Cancels a graph with as many receives that nothing matches; until wait_for_all() returns, in us per receive.
+[[nodiscard]] double measure_cancel(std::size_t n_receives);
 /// The same receives and sends by MPI alone, in us per message.
 [[nodiscard]] double measure_many_receives_of_mpi(std::size_t n_receives);
 

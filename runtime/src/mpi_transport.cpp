@@ -71,6 +71,7 @@ start_result mpi_transport::start(task& which) noexcept {
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
     which.open_requests = static_cast<std::uint32_t>(started.count);
     for (int i = 0; i < started.count; ++i) {
+        if (i == 0) which.request_at = static_cast<std::uint32_t>(requests_.size());
         requests_.push_back(started.requests[static_cast<std::size_t>(i)]);
         owners_.push_back({&which, i == 0});
     }
@@ -151,6 +152,7 @@ void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, i
 void mpi_transport::remove(std::size_t index) noexcept {
     requests_[index] = requests_.back();
     owners_[index] = owners_.back();
+    if (owners_[index].gives_status) owners_[index].of->request_at = static_cast<std::uint32_t>(index);
     requests_.pop_back();
     owners_.pop_back();
     count_in_flight();
@@ -161,6 +163,12 @@ void mpi_transport::remove(std::size_t index) noexcept {
     const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
     return first.comm == second.comm && overlap(first.source, second.source, MPI_ANY_SOURCE) &&
            overlap(first.recv_tag, second.recv_tag, MPI_ANY_TAG);
+}
+
+/// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
+bool mpi_transport::has_status_request(const task& which) const noexcept {
+    return which.request_at < owners_.size() && owners_[which.request_at].of == &which &&
+           owners_[which.request_at].gives_status;
 }
 
 void mpi_transport::poll_probes(completion_sink& sink) noexcept {
@@ -200,36 +208,45 @@ void mpi_transport::poll_probes(completion_sink& sink) noexcept {
 }
 
 void mpi_transport::withdraw(task& which) noexcept {
-    if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) {
-        which.result.is_canceled = true; // the next poll ends it
+    if (which.op.kind == COMMTASK_OP_MPROBE) {
+        // The next poll ends it. One that is not there has ended in this look, and is about to be reported.
+        if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) which.result.is_canceled = true;
         return;
     }
-    const bool receives = operation_of(which.op.kind).receives;
-    for (std::size_t i = 0; i < owners_.size(); ++i) {
-        // Only receives: MPI gives no promise for sends, and collectives cannot be canceled at all.
-        if (owners_[i].of != &which || !owners_[i].gives_status || !receives) continue;
-        // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
-        if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
-    }
+    // Only receives: MPI gives no promise for sends, and collectives cannot be canceled at all.
+    if (!operation_of(which.op.kind).receives || !has_status_request(which)) return;
+    // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
+    if (MPI_Request& asked = requests_[which.request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
-    std::erase(probes_, &which);
-    for (std::size_t i = owners_.size(); i > 0; --i) {
+    if (which.op.kind == COMMTASK_OP_MPROBE) std::erase(probes_, &which);
+    std::uint32_t n_left = which.open_requests;
+    if (has_status_request(which)) {
+        abandon_request(which.request_at);
+        --n_left;
+    }
+    // The send of a sendrecv, which no task knows the place of.
+    for (std::size_t i = owners_.size(); i > 0 && n_left > 0; --i) {
         if (owners_[i - 1].of != &which) continue;
-        if (operation_of(which.op.kind).receives && owners_[i - 1].gives_status) {
-            // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
-            MPI_Cancel(&requests_[i - 1]);
-            int has_ended = 0;
-            MPI_Test(&requests_[i - 1], &has_ended, MPI_STATUS_IGNORE);
-        }
-        if (requests_[i - 1] != MPI_REQUEST_NULL && operation_of(which.op.kind).ordered_in == order_class::messages) {
-            MPI_Request_free(&requests_[i - 1]);
-        }
-        remove(i - 1);
+        abandon_request(i - 1);
+        --n_left;
     }
     count_in_flight();
     which.scratch = nullptr; // MPI may still read it: it is left alone
+}
+
+void mpi_transport::abandon_request(std::size_t index) noexcept {
+    const operation_entry& kind = operation_of(owners_[index].of->op.kind);
+    MPI_Request& abandoned = requests_[index];
+    if (kind.receives && owners_[index].gives_status) {
+        // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
+        MPI_Cancel(&abandoned);
+        int has_ended = 0;
+        MPI_Test(&abandoned, &has_ended, MPI_STATUS_IGNORE);
+    }
+    if (abandoned != MPI_REQUEST_NULL && kind.ordered_in == order_class::messages) MPI_Request_free(&abandoned);
+    remove(index);
 }
 
 void mpi_transport::clean_up(task& which) noexcept {

@@ -39,6 +39,8 @@ private:
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void request_ended(std::size_t index, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
+    [[nodiscard]] bool has_status_request(const task& which) const noexcept;
+    void abandon_request(std::size_t index) noexcept;
     void count_in_flight() noexcept { n_in_flight_ = requests_.size() + probes_.size(); }
     void poll_probes(completion_sink& sink) noexcept;
     static void take_status(task& which, const MPI_Status& status) noexcept;

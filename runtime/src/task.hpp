@@ -121,6 +121,7 @@ struct alignas(2 * cache_line_bytes) task {
     std::uint64_t accepted_ns;                      ///< When the worker saw it; for the list of unfinished tasks.
     void* scratch; ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
     std::uint32_t open_requests;
+    std::uint32_t request_at;  ///< Where the transport keeps the request that gives the status, while it is open.
     bool is_started;           ///< MPI owns the buffers.
     bool is_queued;            ///< Ready: in the list of ready tasks, or held by the order of its communicator.
     bool has_all_predecessors; ///< The worker knows that none is left to wait for.

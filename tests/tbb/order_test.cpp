@@ -115,6 +115,33 @@ TEST_F(TbbFace, ASkippedMessageHoldsNobodyUp) {
     run(commtask::barrier(comm_));
 }
 
+TEST_F(TbbFace, AResetSequenceCountsFromZeroAndHoldsNobodyUp) {
+    std::atomic<int> n_ended{0};
+    in_arena([&] {
+        flow::graph graph;
+        ct::sequence order(comm_);
+        ct::collective_node<step> meet(
+            graph, flow::unlimited,
+            [&](step& s) {
+                if (s.number == 3) graph.cancel();
+                return commtask::barrier(comm_);
+            },
+            ct::in_order(order, number_of));
+        flow::function_node<step, flow::continue_msg> count(graph, flow::unlimited, [&](const step&) { ++n_ended; });
+        flow::make_edge(meet, count);
+        // The places of 0 to 2 are taken and never used: number 3 cannot be issued, and must be canceled.
+        meet.try_put({.number = 3});
+        graph.wait_for_all();
+        EXPECT_TRUE(graph.is_cancelled());
+        graph.reset();
+        order.reset();
+        for (const std::size_t number : {1U, 0U}) meet.try_put({.number = number});
+        graph.wait_for_all();
+        EXPECT_EQ(n_ended.load(), 2);
+        run(commtask::barrier(comm_));
+    });
+}
+
 TEST_F(TbbFace, ANumberThatComesTwiceIsRefused) {
     in_arena([&] {
         flow::graph graph;

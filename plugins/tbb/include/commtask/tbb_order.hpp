@@ -42,6 +42,14 @@ public:
         forget_used_rows();
     }
 
+    /// Gives up all places that no message has used, and counts from 0 again: for a graph's next run, after `graph.reset()`
+    /// of one that was canceled. Its nodes stay in the order. The graph is idle, and every rank does the same.
+    void reset() {
+        const std::lock_guard guard{lock_};
+        rows_.clear();
+        first_number_ = 0;
+    }
+
     /// @cond
     /// A node joins; gives its column.
     [[nodiscard]] std::size_t join(bool is_collective) {
