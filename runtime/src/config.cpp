@@ -217,7 +217,8 @@ std::string config_markdown() {
 
 <!-- Made from runtime/src/config_table.def by `commtask-info --config-markdown`; a test compares the two. -->
 
-Every setting has a default. A program may set it in the `commtask_config` that it gives to `commtask_init`; a
+Every setting has a default. A program may set it in the `commtask_config` that it gives to `commtask_init`, where 0 and
+null mean "not set" and `COMMTASK_ZERO` is 0; a
 `COMMTASK_*` variable in the environment of the process overrides both, so that a user can change the settings of a
 program without its source. A variable that is set but empty counts as not set.
 

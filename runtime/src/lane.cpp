@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <utility>
 
 namespace commtask::detail {
 namespace {
@@ -323,12 +325,23 @@ void lane::run_callback(task& which, task_state state) noexcept {
     const std::uint64_t begin_ns = settings_.callback_limit_ns == 0 ? 0 : now_ns();
     extras.callback(&status, extras.callback_argument);
     if (settings_.callback_limit_ns == 0 || !settings_.warns) return;
-    const std::uint64_t took_ns = now_ns() - begin_ns;
+    const std::uint64_t end_ns = now_ns();
+    const std::uint64_t took_ns = end_ns - begin_ns;
     if (took_ns <= settings_.callback_limit_ns) return;
+    // One in a second is enough to read, and writing holds the other tasks up too.
+    constexpr std::uint64_t pause_ns = 1'000'000'000;
+    if (last_callback_warning_ns_ != 0 && end_ns - last_callback_warning_ns_ < pause_ns) {
+        ++unsaid_callback_warnings_;
+        return;
+    }
+    last_callback_warning_ns_ = end_ns;
+    const std::uint64_t unsaid = std::exchange(unsaid_callback_warnings_, 0);
+    const std::string others =
+        unsaid == 0 ? "" : "; so did " + std::to_string(unsaid) + " others since the last warning";
     std::fprintf(stderr,
-                 "commtask: warning: the callback of %s ran for %.0f us on the worker and held all other tasks up; a "
+                 "commtask: warning: the callback of %s ran for %.0f us on the worker and held all other tasks up%s; a "
                  "callback should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)\n",
-                 transport_->describe(which).c_str(), static_cast<double>(took_ns) * 1e-3);
+                 transport_->describe(which).c_str(), static_cast<double>(took_ns) * 1e-3, others.c_str());
 }
 
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept {

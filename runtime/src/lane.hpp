@@ -155,6 +155,8 @@ private:
     std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
     std::size_t overflow_taken_ = 0;
     std::uint64_t ended_in_pass_ = 0;
+    std::uint64_t last_callback_warning_ns_ = 0;
+    std::uint64_t unsaid_callback_warnings_ = 0;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
     std::atomic<std::uint64_t> n_live_{0};
     std::atomic<std::uint64_t> n_passes_{0};

@@ -28,18 +28,22 @@ namespace {
         if (problem) return;
         problem = apply(settings, *find_config_field(variable), text, config_source::program);
     };
-    if (known.lanes != 0) set("COMMTASK_LANES", std::to_string(known.lanes));
+    const auto set_number = [&](std::string_view variable, auto number) {
+        const bool is_zero = number == static_cast<decltype(number)>(COMMTASK_ZERO);
+        if (number != 0) set(variable, is_zero ? "0" : std::to_string(number));
+    };
+    set_number("COMMTASK_LANES", known.lanes);
     if (known.core != nullptr) set("COMMTASK_CORE", known.core);
     if (known.idle != nullptr) set("COMMTASK_IDLE", known.idle);
-    if (known.spin_us != 0) set("COMMTASK_SPIN_US", std::to_string(known.spin_us));
-    if (known.nap_max_us != 0) set("COMMTASK_NAP_MAX_US", std::to_string(known.nap_max_us));
-    if (known.queue_capacity != 0) set("COMMTASK_QUEUE_CAPACITY", std::to_string(known.queue_capacity));
-    if (known.test_window != 0) set("COMMTASK_TEST_WINDOW", std::to_string(known.test_window));
-    if (known.stall_s != 0) set("COMMTASK_STALL_S", std::to_string(known.stall_s));
-    if (known.finalize_timeout_s != 0) set("COMMTASK_FINALIZE_TIMEOUT_S", std::to_string(known.finalize_timeout_s));
-    if (known.callback_limit_us != 0) set("COMMTASK_CALLBACK_LIMIT_US", std::to_string(known.callback_limit_us));
-    if (known.stats != 0) set("COMMTASK_STATS", std::to_string(known.stats));
-    if (known.verbose != 0) set("COMMTASK_VERBOSE", std::to_string(known.verbose));
+    set_number("COMMTASK_SPIN_US", known.spin_us);
+    set_number("COMMTASK_NAP_MAX_US", known.nap_max_us);
+    set_number("COMMTASK_QUEUE_CAPACITY", known.queue_capacity);
+    set_number("COMMTASK_TEST_WINDOW", known.test_window);
+    set_number("COMMTASK_STALL_S", known.stall_s);
+    set_number("COMMTASK_FINALIZE_TIMEOUT_S", known.finalize_timeout_s);
+    set_number("COMMTASK_CALLBACK_LIMIT_US", known.callback_limit_us);
+    set_number("COMMTASK_STATS", known.stats);
+    set_number("COMMTASK_VERBOSE", known.verbose);
     return problem;
 }
 

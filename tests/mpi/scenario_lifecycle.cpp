@@ -95,6 +95,14 @@ void bad_field() {
     CHECK(commtask_init(&other) == COMMTASK_ERR_CONFIG);
     CHECK(last_error_names("COMMTASK_IDLE"));
     CHECK(last_error_names("reserved"));
+    commtask_config without_lanes = COMMTASK_CONFIG_INIT;
+    without_lanes.lanes = COMMTASK_ZERO;
+    CHECK(commtask_init(&without_lanes) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names("COMMTASK_LANES=0"));
+    commtask_config negative = COMMTASK_CONFIG_INIT;
+    negative.stall_s = -3;
+    CHECK(commtask_init(&negative) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names("COMMTASK_STALL_S=-3"));
     commtask_config unsized{};
     CHECK(commtask_init(&unsized) == COMMTASK_ERR_CONFIG);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);

@@ -135,8 +135,12 @@ typedef struct commtask_options {
     commtask_ticket ticket;  /**< A place taken before by commtask_ticket_take; number 0: none. */
 } commtask_options;
 
-/** Configuration. Zero or null means "not set": the default holds. A COMMTASK_* variable of the environment goes
- *  over a field, so that a user without the source can change it. docs/configuration.md has ranges and defaults. */
+/** The value 0 of a setting whose default is another, in a field of commtask_config: `config.verbose = COMMTASK_ZERO`. */
+#define COMMTASK_ZERO UINT32_MAX
+
+/** Configuration. Zero or null means "not set": the default holds; COMMTASK_ZERO means 0. A COMMTASK_* variable of the
+ *  environment goes over a field, so that a user without the source can change it. docs/configuration.md has ranges and
+ *  defaults. */
 typedef struct commtask_config {
     size_t struct_size;         /**< sizeof(commtask_config). */
     unsigned lanes;             /**< COMMTASK_LANES. */
