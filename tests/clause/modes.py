@@ -132,7 +132,7 @@ class modes:
 
     def macro_called_comm_preprocessed(self):
         """A macro called comm is no harm, but preprocessed apart it has replaced the clause: an error, no silence."""
-        text = "#define comm MPI_COMM_WORLD\n#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, comm)\n  (void)world;\n"
+        text = "#define comm MPI_COMM_WORLD\n#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, comm)\n  ;\n"
         source = self.write("named.c", self.in_function(text))
         self.run(self.command(source, "-c", "-o", "named.o"))
         self.run(self.command(source, "-E", "-o", "named.i"))

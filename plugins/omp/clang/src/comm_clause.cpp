@@ -135,15 +135,13 @@ objection read_one(const directive& line, const clause& from, const operations& 
             return complaint{name.getLocation(), "comm(status: ...) takes no modifier", {}, {}};
         }
         if (arguments.begin == arguments.end) {
-            return complaint{line.tokens[end].getLocation(),
-                             "the status is missing; expected comm(status: pointer to a commtask_status)",
-                             {},
-                             {}};
+            return complaint{
+                line.tokens[end].getLocation(), std::string("the status is missing; expected ") + status_form, {}, {}};
         }
         const argument_list given = split(line, arguments, is_cplusplus);
         if (given.each.size() > 1 && !given.may_be_fewer) {
             return complaint{line.tokens[given.each[1].begin].getLocation(),
-                             "only one status can be given; expected comm(status: pointer to a commtask_status)",
+                             std::string("only one status can be given; expected ") + status_form,
                              {},
                              {}};
         }
