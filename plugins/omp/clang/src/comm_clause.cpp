@@ -74,6 +74,13 @@ objection check_arguments(const directive& line, const communication& found, boo
 
 objection unknown_operation(const Token& word, const operations& known) {
     const llvm::StringRef name = name_of(word);
+    if (name == "ordered" || name == "unordered") {
+        return complaint{
+            word.getLocation(),
+            ("'" + name + "' is a modifier, not an operation; expected comm(" + name + ", operation: arguments)").str(),
+            {},
+            {}};
+    }
     complaint wrong{word.getLocation(), "unknown operation '" + name.str() + "' in the comm clause", {}, {}};
     const std::string meant = known.nearest(name);
     if (meant.empty()) {

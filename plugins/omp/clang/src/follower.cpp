@@ -42,7 +42,7 @@ bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceL
 bool cannot_begin_body(const Token& token) {
     return token.isAnnotation() ||
            token.isOneOf(tok::semi, tok::r_brace, tok::eof, tok::kw_else, tok::kw_case, tok::kw_default, tok::kw_break,
-                         tok::kw_continue, tok::kw_goto, tok::kw_return);
+                         tok::kw_continue, tok::kw_goto, tok::kw_return, tok::kw_co_return);
 }
 
 } // namespace
@@ -63,6 +63,7 @@ bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bo
 void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLocation directive, bool may_be_followed) {
     begins_.insert(directive.getRawEncoding());
     if (!may_be_followed) is_open_.insert(directive.getRawEncoding());
+    n_errors_before_ = preprocessor.getDiagnostics().getClient()->getNumErrors();
     if (is_watching_) return;
     is_watching_ = true;
     preprocessor.setTokenWatcher([this, &preprocessor](const Token& token) { see(preprocessor, token); });
@@ -72,7 +73,8 @@ void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) 
     const clang::SourceLocation directive = just_ended_;
     just_ended_ = {};
     if (directive.isValid() && !cannot_begin_body(token) &&
-        !(token.is(tok::l_brace) && begins_.count(token.getLocation().getRawEncoding()) != 0)) {
+        !(token.is(tok::l_brace) && begins_.count(token.getLocation().getRawEncoding()) != 0) &&
+        preprocessor.getDiagnostics().getClient()->getNumErrors() == n_errors_before_) {
         const char* const what = token.is(tok::l_brace) ? "a block" : "a statement";
         report(preprocessor.getDiagnostics(),
                {token.getLocation(),

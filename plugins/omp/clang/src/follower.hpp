@@ -34,6 +34,7 @@ private:
     llvm::DenseSet<raw_location> begins_;  ///< Where directives with a comm clause are.
     llvm::DenseSet<raw_location> is_open_; ///< Those whose '}' has yet to pass.
     clang::SourceLocation just_ended_;     ///< The directive whose '}' was the last token.
+    unsigned n_errors_before_ = 0;         ///< Of the compiler, before the last directive: one for each is enough.
     bool is_watching_ = false;
 };
 

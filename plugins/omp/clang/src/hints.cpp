@@ -5,6 +5,7 @@
 #include "hints.hpp"
 
 #include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/DiagnosticSema.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallString.h"
 
@@ -56,6 +57,8 @@ public:
         DiagnosticConsumer::HandleDiagnostic(level, info);
         inner_->HandleDiagnostic(level, info);
         if (found == clauses_.end() || level != engine::Error || forms_[found->second].was_told) return;
+        // Under default(none) a variable may be missing in a directive around this one; the argument is right.
+        if (info.getID() == clang::diag::err_omp_no_dsa_for_variable) return;
         form& expected = forms_[found->second];
         expected.was_told = true;
         make_room(diagnostics_, 0);
