@@ -142,7 +142,7 @@ def program(operations):
         # An address of what is not void, so that it has a first element.
         typed = ", ".join((kind if parameter == "argument" else re.sub(r"\bvoid\s*\*\s*$", "double* ", kind)) +
                           parameter + array for kind, parameter, array in parameters)
-        lines = [clause, macro, "{", "omp_event_handle_t event = (omp_event_handle_t)0;", *detach, "}"]
+        lines = [clause, ";", macro, "{", "omp_event_handle_t event = (omp_event_handle_t)0;", *detach, "}"]
         text += f"void test_{name}({typed});\nvoid test_{name}({typed}) {{\n" + "\n".join(lines) + "\n}\n"
     return text
 

@@ -132,7 +132,7 @@ class modes:
 
     def macro_called_comm_preprocessed(self):
         """A macro called comm is no harm, but preprocessed apart it has replaced the clause: an error, no silence."""
-        text = "#define comm MPI_COMM_WORLD\n#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, comm)\n  (void)world;\n"
+        text = "#define comm MPI_COMM_WORLD\n#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, comm)\n  ;\n"
         source = self.write("named.c", self.in_function(text))
         self.run(self.command(source, "-c", "-o", "named.o"))
         self.run(self.command(source, "-E", "-o", "named.i"))
@@ -278,9 +278,9 @@ class modes:
             raise SystemExit("the reason was expected")
 
     def clangd(self):
-        """clangd, which loads no plugins, reads the program without an error with the lines that the page gives."""
-        clangd = str(pathlib.Path(self.clang).parent / "clangd")
-        if shutil.which(clangd) is None:
+        """clangd and clang-tidy, which load no plugins, read the program without an error as the page says."""
+        clangd, clang_tidy = (str(pathlib.Path(self.clang).parent / name) for name in ("clangd", "clang-tidy"))
+        if shutil.which(clangd) is None or shutil.which(clang_tidy) is None:
             return CANNOT_RUN
         shutil.copy(RIGHT / "ring.h", self.work)
         shutil.copy(RIGHT / "clauses.c", self.work)
@@ -293,6 +293,9 @@ class modes:
                         env=dict(self.environment, XDG_CONFIG_HOME=str(self.work), HOME=str(self.work)))
         if re.search(r"^E\[.*(error|-Wextra)", said, re.M):
             raise SystemExit("clangd found an error")
+        tidy = [clang_tidy, "--quiet", "--checks=-*,bugprone-sizeof-expression", "clauses.c"]
+        self.run(tidy, expected=1)
+        self.run([*tidy, *re.findall(r"--extra-arg=[\w-]+", page)])
 
     def wrapper_messages(self):
         """The wrapper says what is wrong with its own surroundings."""

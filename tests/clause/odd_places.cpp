@@ -63,7 +63,10 @@ void in_linkage(int* a) {
 
 int in_expression();
 int in_expression() {
-    return ({ BARRIER 3; });
+    return ({
+        BARRIER;
+        3;
+    });
 }
 
 void use(int v, std::vector<int>& d);

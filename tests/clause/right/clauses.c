@@ -27,6 +27,7 @@ static void dependences(void) {
 #pragma omp task depend(in : out) comm(send : out + 3, 1, MPI_INT, right, 3, world)
 #pragma omp task depend(in : out) comm(send : out + 4, 1, MPI_INT, right, 4, world)
 #pragma omp task depend(in : out) depend(mutexinoutset : left) comm(send : out + 5, 1, MPI_INT, right, 5, world)
+        ;
         for (int i = 0; i < n; ++i) {
 #pragma omp task depend(in : in[i]) firstprivate(i) shared(in, seen)
             seen[i] = in[i];

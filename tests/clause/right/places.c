@@ -40,14 +40,18 @@ static void statements(int yes) {
             expect(0, "if before a directive");
         else
 #pragma omp task comm(send : &out[0], 1, MPI_INT, right, 0, world)
-            for (int i = 1; i < 4; ++i)
+            ;
+        for (int i = 1; i < 4; ++i)
 #pragma omp task firstprivate(i) comm(recv : &in[i], 1, MPI_INT, left, i, world)
-                int i = 1;
+            ;
+        int i = 1;
         while (i < 3 && (i += 1) > 0)
 #pragma omp task comm(send : &out[i - 1], 1, MPI_INT, right, i - 1, world)
-            do
+            ;
+        do
 #pragma omp task comm(send : &out[i], 1, MPI_INT, right, i, world)
-                while (i++ < 3);
+            ;
+        while (i++ < 3);
         switch (yes) {
         case 0: expect(0, "switch"); break;
         case 1:
@@ -62,6 +66,7 @@ static void statements(int yes) {
         goto label;
     label:
 #pragma omp task comm(send : &out[5], 1, MPI_INT, right, 5, world)
+        ;
         if (yes) {
 #pragma omp task comm(recv : &in[6], 1, MPI_INT, left, 6, world)
         } else {
@@ -92,7 +97,7 @@ static void macros(int yes) {
 #pragma omp task comm(ARGUMENTS(&out[1], right, 1))
 #pragma omp task CLAUSES
 #pragma omp task comm(recv : (&in[2]), (1), MPI_INT, ((void)yes, left), 2, comm)
-        RECV(&in[3], left, 3)
+        RECV(&in[3], left, 3);
         if (yes)
             SEND(&out[3], right, 3);
         else
@@ -128,7 +133,7 @@ static void evaluated_once_and_at_once(void) {
             turn = 1;
         }
 #pragma omp task depend(in : gate) comm(recv : counted(&in[where]), 1, MPI_INT, left, 0, world) comm(status : &status)
-        /* The task reads the values of now, though it starts later. */
+        ; /* The task reads the values of now, though it starts later. */
         where = 1;
         expect(n_calls == 1, "an argument is evaluated once, when the task is created");
 #pragma omp task comm(send : &out[0], 1, MPI_INT, right, 0, world)

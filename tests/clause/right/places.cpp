@@ -137,6 +137,7 @@ void arguments() {
 #pragma omp task comm(recv : &first, 1, MPI_INT, from, 0, world)
 #pragma omp task comm(recv : &second, std::tuple<int, int>{1, 2} < std::tuple<int, int>{2, 1}, MPI_INT, from, 1, world)
 #pragma omp task comm(recv : &third, [](int n, int){return n;}(1, 2), MPI_INT, from, 2, world)
+        ;
         for (int& each : out) {
             try {
 #pragma omp task comm(send : &each, 1, MPI_INT, to, int(&each - out.data()), ::world)

@@ -74,6 +74,13 @@ objection check_arguments(const directive& line, const communication& found, boo
 
 objection unknown_operation(const Token& word, const operations& known) {
     const llvm::StringRef name = name_of(word);
+    if (name == "ordered" || name == "unordered") {
+        return complaint{
+            word.getLocation(),
+            ("'" + name + "' is a modifier, not an operation; expected comm(" + name + ", operation: arguments)").str(),
+            {},
+            {}};
+    }
     complaint wrong{word.getLocation(), "unknown operation '" + name.str() + "' in the comm clause", {}, {}};
     const std::string meant = known.nearest(name);
     if (meant.empty()) {
@@ -135,15 +142,13 @@ objection read_one(const directive& line, const clause& from, const operations& 
             return complaint{name.getLocation(), "comm(status: ...) takes no modifier", {}, {}};
         }
         if (arguments.begin == arguments.end) {
-            return complaint{line.tokens[end].getLocation(),
-                             "the status is missing; expected comm(status: pointer to a commtask_status)",
-                             {},
-                             {}};
+            return complaint{
+                line.tokens[end].getLocation(), std::string("the status is missing; expected ") + status_form, {}, {}};
         }
         const argument_list given = split(line, arguments, is_cplusplus);
         if (given.each.size() > 1 && !given.may_be_fewer) {
             return complaint{line.tokens[given.each[1].begin].getLocation(),
-                             "only one status can be given; expected comm(status: pointer to a commtask_status)",
+                             std::string("only one status can be given; expected ") + status_form,
                              {},
                              {}};
         }

@@ -20,6 +20,9 @@ struct communication {
     token_range status; ///< The pointer; empty if none was given.
 };
 
+/// How the other form of the clause is written.
+constexpr const char* status_form = "comm(status: pointer to a commtask_status)";
+
 /// Reads the comm clauses among those of a directive.
 /// @param result  written if nothing is wrong
 /// @return what is wrong with the first wrong one.

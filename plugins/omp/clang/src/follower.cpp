@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking ahead. Behind a line the text of the file is looked at, not the next token: reading that could run into the
-// next directive, and thousands of them in a row would nest as deep. Behind a _Pragma, often inside a macro, there may
-// be no text, so there the next token is read and put back; the nesting is bounded.
+// Looking for a ';' behind a line, the text of the file is looked at, not the next token: reading that could run into
+// the next directive, and thousands of them in a row would nest as deep. Behind a _Pragma, often inside a macro, there
+// may be no text, so there the next token is read and put back; the nesting is bounded.
 #include "follower.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -14,13 +14,13 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// The kind of the first token behind a line; line markers of preprocessed text are passed over.
-tok::TokenKind kind_behind(const clang::Preprocessor& preprocessor, clang::SourceLocation line_end) {
+/// Whether the first token behind a line is a ';'; line markers of preprocessed text are passed over.
+bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceLocation line_end) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const auto place = sources.getDecomposedExpansionLoc(line_end);
     bool is_invalid = false;
     const llvm::StringRef text = sources.getBufferData(place.first, &is_invalid);
-    if (is_invalid || place.second >= text.size()) return tok::eof;
+    if (is_invalid || place.second >= text.size()) return false;
     clang::Lexer lexer(sources.getLocForStartOfFile(place.first), preprocessor.getLangOpts(), text.begin(),
                        text.begin() + place.second, text.end());
     Token token;
@@ -29,46 +29,63 @@ tok::TokenKind kind_behind(const clang::Preprocessor& preprocessor, clang::Sourc
         lexer.LexFromRawLexer(token);
         const bool is_marker =
             token.is(tok::numeric_constant) || (token.is(tok::raw_identifier) && token.getRawIdentifier() == "line");
-        if (!is_marker) return tok::hash;
+        if (!is_marker) return false;
         do {
             lexer.LexFromRawLexer(token);
         } while (token.isNot(tok::eof) && !token.isAtStartOfLine());
     }
-    return token.getKind();
+    return token.is(tok::semi);
 }
 
-objection block_follows(clang::SourceLocation where, const directive& line) {
-    return complaint{where,
-                     "a block cannot follow a directive with a comm clause: the communication is the task's body; "
-                     "write ';' behind the directive if the block is no part of it",
-                     {},
-                     {{line.begin(), "the directive is here"}}};
+/// Whether a token cannot begin the body of a task: it ends a statement around the directive, jumps out, or belongs to
+/// another directive.
+bool cannot_begin_body(const Token& token) {
+    return token.isAnnotation() ||
+           token.isOneOf(tok::semi, tok::r_brace, tok::eof, tok::kw_else, tok::kw_case, tok::kw_default, tok::kw_break,
+                         tok::kw_continue, tok::kw_goto, tok::kw_return, tok::kw_co_return);
 }
 
 } // namespace
 
-objection take_follower(clang::Preprocessor& preprocessor, const directive& line, bool is_operator) {
+bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bool is_operator) {
     static thread_local int nesting = 0;
     constexpr int most_nesting = 100;
-    if (is_operator) {
-        if (nesting >= most_nesting) return std::nullopt;
-    } else {
-        const tok::TokenKind next = kind_behind(preprocessor, line.end());
-        if (next != tok::semi && next != tok::l_brace) return std::nullopt;
-    }
+    if (is_operator ? nesting >= most_nesting : !is_semicolon_behind(preprocessor, line.end())) return false;
     Token next;
     ++nesting;
     preprocessor.Lex(next);
     --nesting;
-    if (next.is(tok::semi)) return std::nullopt;
-    // A nested directive begins with a brace as well, but that one has the location of its line.
-    const bool is_block =
-        next.is(tok::l_brace) && !preprocessor.getSourceManager().isMacroBodyExpansion(next.getLocation());
-    const bool is_written =
-        is_block && clang::Lexer::getSpelling(next, preprocessor.getSourceManager(), preprocessor.getLangOpts()) == "{";
+    if (next.is(tok::semi)) return true;
     preprocessor.EnterToken(next, /*IsReinject=*/false);
-    if (is_written) return block_follows(next.getLocation(), line);
-    return std::nullopt;
+    return false;
+}
+
+void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLocation directive, bool may_be_followed) {
+    begins_.insert(directive.getRawEncoding());
+    if (!may_be_followed) is_open_.insert(directive.getRawEncoding());
+    n_errors_before_ = preprocessor.getDiagnostics().getClient()->getNumErrors();
+    if (is_watching_) return;
+    is_watching_ = true;
+    preprocessor.setTokenWatcher([this, &preprocessor](const Token& token) { see(preprocessor, token); });
+}
+
+void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) {
+    const clang::SourceLocation directive = just_ended_;
+    just_ended_ = {};
+    if (directive.isValid() && !cannot_begin_body(token) &&
+        !(token.is(tok::l_brace) && begins_.count(token.getLocation().getRawEncoding()) != 0) &&
+        preprocessor.getDiagnostics().getClient()->getNumErrors() == n_errors_before_) {
+        const char* const what = token.is(tok::l_brace) ? "a block" : "a statement";
+        report(preprocessor.getDiagnostics(),
+               {token.getLocation(),
+                std::string(what) + " cannot follow a directive with a comm clause, which has no statement of its own; "
+                                    "expected ';' behind the directive",
+                {},
+                {{directive, "the directive is here; its communication is the task's body"}}});
+    }
+    if (token.is(tok::r_brace) && is_open_.erase(token.getLocation().getRawEncoding())) {
+        just_ended_ = token.getLocation();
+    }
 }
 
 } // namespace commtask::clause

@@ -7,7 +7,6 @@
 #include "comm_clause.hpp"
 #include "complaint.hpp"
 #include "directive.hpp"
-#include "follower.hpp"
 #include "generate.hpp"
 #include "rules.hpp"
 
@@ -36,8 +35,7 @@ public:
         is_open_ = begin_.isValid() && line.begin().isFileID() && line.end().isFileID();
         if (!is_open_) return;
         diagnostics_.pushMappings(begin_);
-        for (const char* const group :
-             {"incompatible-pointer-types", "incompatible-pointer-types-discards-qualifiers", "int-conversion"}) {
+        for (const llvm::StringRef group : wrong_argument_groups) {
             diagnostics_.setSeverityForGroup(clang::diag::Flavor::WarningOrError, group, clang::diag::Severity::Error,
                                              begin_);
         }
@@ -116,14 +114,15 @@ void omp_handler::handle_task(clang::Preprocessor& preprocessor, const directive
         if (!wrong) wrong = read_comm_clauses(line, clauses, known, language.CPlusPlus, what);
         if (!wrong) wrong = check_neighbours(line, clauses, stray);
     }
-    const objection behind = take_follower(preprocessor, line, is_operator);
-    if (!wrong) wrong = behind;
+    const bool has_semicolon = take_semicolon(preprocessor, line, is_operator);
     if (wrong) {
         report(diagnostics, *wrong);
         const bool is_in_file = sema_->CurContext != nullptr && sema_->CurContext->getRedeclContext()->isFileContext();
         if (!is_in_file) enter_empty_statement(preprocessor, line.end());
         return;
     }
+    followers_.expect(preprocessor, line.begin(), has_semicolon);
+    hints_.watch(diagnostics, line, what);
     const strict_region region(preprocessor, line);
     enter_communication(preprocessor, line, clauses, what);
 }

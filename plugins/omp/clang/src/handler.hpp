@@ -4,6 +4,8 @@
 // so that a program without comm clauses passes through here too, and must come out as it went in.
 #pragma once
 
+#include "follower.hpp"
+#include "hints.hpp"
 #include "operations.hpp"
 
 #include "clang/Lex/Pragma.h"
@@ -13,9 +15,6 @@ class Sema;
 }
 
 namespace commtask::clause {
-
-struct complaint;
-struct directive;
 
 /// Reads every `#pragma omp` line. Those without a comm clause go on to the parser as they are.
 class omp_handler final : public clang::PragmaHandler {
@@ -34,6 +33,8 @@ private:
     void ignore_line(clang::Preprocessor& preprocessor, const clang::Token& first);
 
     clang::Sema* sema_ = nullptr;
+    follower_watch followers_;
+    form_hints hints_;
     int n_being_read_ = 0;
     bool has_refused_unit_ = false;
 };
