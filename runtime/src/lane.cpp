@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <sched.h>
+
 namespace commtask::detail {
 namespace {
 
@@ -79,6 +81,17 @@ bool lane::try_post_ordered(task& posted) noexcept {
     return true;
 }
 
+void lane::take_baton_as_guest() noexcept {
+    if (try_take_baton()) return;
+    constexpr int looks_before_yield = 64;
+    n_guests_.fetch_add(1, std::memory_order_relaxed);
+    for (int i = 1; !try_take_baton(); ++i) {
+        pause_briefly();
+        if (i % looks_before_yield == 0) sched_yield();
+    }
+    n_guests_.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void lane::released(task& which) noexcept {
     if (driven_by_me == this) return on_released(which);
     hand_over(which, mark_released);
@@ -121,12 +134,7 @@ bool lane::progress() noexcept {
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
-    if (!overflow_.empty()) {
-        // What the driver took out to make room came before what is in the inbox now.
-        while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
-        overflow_.clear();
-        overflow_taken_ = 0;
-    }
+    take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
         posted = i < accepted_per_pass ? inbox_.take() : nullptr;
@@ -145,6 +153,32 @@ bool lane::progress() noexcept {
     moved = moved || ended_in_pass_ > 0;
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
+}
+
+void lane::take_in_all() noexcept {
+    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
+    const driving_scope driving{*this};
+    ended_in_pass_ = 0;
+    take_overflow();
+    while (inbox_.has_more()) {
+        // A place that was taken is filled at once.
+        if (task* const posted = inbox_.take()) {
+            accept(*posted);
+        } else {
+            pause_briefly();
+        }
+    }
+    take_handed();
+    issue_ready();
+    if (ended_in_pass_ > 0) waiters.announce();
+    publish_what_is_left();
+}
+
+void lane::take_overflow() noexcept {
+    // What the driver took out to make room came before what is in the inbox now.
+    while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
+    overflow_.clear();
+    overflow_taken_ = 0;
 }
 
 void lane::publish_what_is_left() noexcept {

@@ -81,6 +81,18 @@ public:
     }
     void return_baton() noexcept { baton_.store(false, std::memory_order_release); }
 
+    /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
+    /// on a driver. Undone by return_baton().
+    void take_baton_as_guest() noexcept;
+    [[nodiscard]] bool has_guests() const noexcept { return n_guests_.load(std::memory_order_relaxed) > 0; }
+
+    /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the baton: drivers must
+    /// leave MPI's lock to it now and then.
+    void add_blocked_outside(int by) noexcept { n_blocked_outside_.fetch_add(by, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_blocked_outside() const noexcept {
+        return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
+    }
+
     bell wake_up;                        ///< Where the worker sleeps.
     waiting_room waiters;                ///< Where waiting threads sleep.
     shared_time_distribution post_times; ///< Only with statistics.
@@ -90,6 +102,9 @@ public:
     /// One pass: takes over what was posted, starts what is ready, polls the transport once.
     /// @return whether anything moved.
     bool progress() noexcept;
+
+    /// Takes over everything that was posted before, and starts what is ready, without polling the transport.
+    void take_in_all() noexcept;
 
     /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
     [[nodiscard]] bool has_arrivals() const noexcept {
@@ -120,6 +135,7 @@ private:
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
     void publish_what_is_left() noexcept;
+    void take_overflow() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
     void take_handed() noexcept;
@@ -148,6 +164,8 @@ private:
     handoff<task> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> baton_{false};
     std::atomic<bool> report_requested_{false};
+    std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
+    std::atomic<int> n_blocked_outside_{0};
 
     // The driver's.
     alignas(cache_line_bytes) task* first_ready_ = nullptr;

@@ -32,7 +32,7 @@ handler_table& handlers() {
 }
 
 void on_error(MPI_Comm* comm, int* code, ...) {
-    if (quiet_depth > 0 || lane::is_driving()) return;
+    if (mpi_error_handling::is_quiet()) return;
     // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
     if (handlers().may_call_mpi) {
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
@@ -65,6 +65,9 @@ mpi_error_handling::mpi_error_handling() noexcept {
     take_over(MPI_COMM_WORLD);
     take_over(MPI_COMM_SELF);
 }
+
+MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
+bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     const errors_come_back scope;

@@ -49,7 +49,9 @@ void worker::run_reserved() noexcept {
     std::uint64_t idle_since_ns = 0; // 0: not idle
     unsigned looks = 0;
     while (!must_stop_.load(std::memory_order_relaxed)) {
+        if (lane_.has_guests()) let_guests_in();
         if (timed_pass() || lane_.has_work()) {
+            if (lane_.has_blocked_outside()) make_way();
             idle_since_ns = 0;
             continue;
         }
@@ -60,11 +62,25 @@ void worker::run_reserved() noexcept {
         } else if (now - idle_since_ns >= settings_.spin_ns) {
             ++lane_.counters().worker_sleeps;
             lane_.prepare_sleep();
-            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake(); });
+            // A guest drives too, and must not wait for a worker that sleeps.
+            lane_.return_baton();
+            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+            while (!lane_.try_take_baton()) sched_yield();
             idle_since_ns = 0;
         }
     }
     lane_.return_baton();
+}
+
+void worker::let_guests_in() noexcept {
+    lane_.return_baton();
+    while (lane_.has_guests() || !lane_.try_take_baton()) sched_yield();
+}
+
+/// MPI's lock is not fair: a worker that polled without a pause would keep it.
+void worker::make_way() noexcept {
+    constexpr std::int64_t pause_ns = 20'000;
+    lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
 }
 
 void worker::run_shared() noexcept {
