@@ -48,7 +48,7 @@ int count_open() {
 void add(MPI_Comm comm, MPI_Request request) {
     table& known = all();
     const std::lock_guard guard{known.mutex};
-    known.entries[request] = std::make_unique<persistent>(persistent{request, comm});
+    known.entries[request] = std::make_unique<persistent>(persistent{.request = request, .comm = comm});
     count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
 }
 
@@ -91,8 +91,13 @@ namespace {
     if (which == nullptr || which->task != COMMTASK_NULL) return false;
     const auto start = [](MPI_Request* started, void* argument) -> int {
         auto* const of = static_cast<persistent*>(argument);
-        const int code = commtask_real_MPI_Start(&of->request);
-        *started = of->request;
+        *started = MPI_REQUEST_NULL;
+        if (const int code = commtask_real_MPI_Start(&of->request); code != MPI_SUCCESS) return code;
+        // One to or from nobody is not active now, and among others would never be found to have ended.
+        int has_come = 0;
+        const int code = commtask_real_MPI_Test(&of->request, &has_come, &of->status_at_start);
+        of->ended_at_start = has_come != 0;
+        if (has_come == 0) *started = of->request;
         return code;
     };
     const commtask_op op = commtask_op_start(+start, which, which->comm);

@@ -4,12 +4,18 @@
 // it gets the empty one, marked as canceled.
 #include "status.hpp"
 
+#include "persistent.hpp"
+
 namespace commtask::interposer {
 
 void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     const int error_of_program = status->MPI_ERROR;
     const bool was_seen = ended.is_started;
-    if (was_seen) {
+    const auto* const kept =
+        ended.op.kind == COMMTASK_OP_START ? static_cast<const persistent*>(ended.op.result) : nullptr;
+    if (kept != nullptr && kept->ended_at_start) {
+        *status = kept->status_at_start;
+    } else if (was_seen) {
         std::memcpy(status, ended.mpi_status, sizeof *status);
     } else {
         *status = current.empty_status;
