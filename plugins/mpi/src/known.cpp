@@ -114,8 +114,9 @@ bool are_arguments_good(const commtask_op& op) noexcept {
     case COMMTASK_OP_BARRIER: return true;
     case COMMTASK_OP_SEND:
     case COMMTASK_OP_SSEND:
-    case COMMTASK_OP_RSEND: return is_type_good(op.send.type);
-    case COMMTASK_OP_RECV:
+    // To and from nobody there is nothing to wait for: a single test must find it complete.
+    case COMMTASK_OP_RSEND: return op.peer != MPI_PROC_NULL && is_type_good(op.send.type);
+    case COMMTASK_OP_RECV: return op.source != MPI_PROC_NULL && is_type_good(op.recv.type);
     case COMMTASK_OP_MRECV:
     case COMMTASK_OP_SENDRECV_REPLACE:
     case COMMTASK_OP_BCAST: return is_type_good(op.recv.type);

@@ -26,8 +26,9 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 
 /// Whether MPI_Mrecv's message is one that a task can receive.
 [[nodiscard]] inline bool has_message(const commtask_op& op) noexcept {
-    return op.kind != COMMTASK_OP_MRECV ||
-           (op.result != nullptr && *static_cast<MPI_Message*>(op.result) != MPI_MESSAGE_NULL);
+    if (op.kind != COMMTASK_OP_MRECV) return true;
+    const auto* const message = static_cast<const MPI_Message*>(op.result);
+    return message != nullptr && *message != MPI_MESSAGE_NULL && *message != MPI_MESSAGE_NO_PROC;
 }
 
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
