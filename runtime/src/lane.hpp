@@ -111,6 +111,12 @@ public:
         return inbox_.has_more() || !handoff_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
                drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
     }
+    /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
+    [[nodiscard]] bool could_move() const noexcept {
+        return inbox_.can_take() || !handoff_.is_empty() || approx_has_work() ||
+               report_requested_.load(std::memory_order_relaxed) ||
+               drain_.load(std::memory_order_relaxed) == drain_watch::asked;
+    }
     /// Whether a pass could move something without a new arrival.
     [[nodiscard]] bool has_work() const noexcept {
         return transport_->in_flight() > 0 || first_ready_ != nullptr || overflow_.size() > overflow_taken_;

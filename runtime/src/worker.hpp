@@ -46,6 +46,8 @@ private:
     void run_reserved() noexcept;
     void run_shared() noexcept;
     bool timed_pass() noexcept;
+    [[nodiscard]] bool spin_until_work() noexcept;
+    void take_baton() noexcept;
     void let_guests_in() noexcept;
     void make_way() noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {

@@ -9,49 +9,88 @@
 namespace commtask::interposer::describe {
 
 template <typename... Arguments>
-[[nodiscard]] commtask_op send(Arguments... a) noexcept { return commtask_op_send(a...); }
+[[nodiscard]] commtask_op send(Arguments... a) noexcept {
+    return commtask_op_send(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op ssend(Arguments... a) noexcept { return commtask_op_ssend(a...); }
+[[nodiscard]] commtask_op ssend(Arguments... a) noexcept {
+    return commtask_op_ssend(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op rsend(Arguments... a) noexcept { return commtask_op_rsend(a...); }
+[[nodiscard]] commtask_op rsend(Arguments... a) noexcept {
+    return commtask_op_rsend(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op recv(Arguments... a) noexcept { return commtask_op_recv(a...); }
+[[nodiscard]] commtask_op recv(Arguments... a) noexcept {
+    return commtask_op_recv(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op sendrecv(Arguments... a) noexcept { return commtask_op_sendrecv(a...); }
+[[nodiscard]] commtask_op sendrecv(Arguments... a) noexcept {
+    return commtask_op_sendrecv(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op sendrecv_replace(Arguments... a) noexcept { return commtask_op_sendrecv_replace(a...); }
+[[nodiscard]] commtask_op sendrecv_replace(Arguments... a) noexcept {
+    return commtask_op_sendrecv_replace(a...);
+}
 
 /// The communicator of a message is known to MPI alone: the order of messages does not matter for it.
-[[nodiscard]] inline commtask_op mrecv(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message) noexcept {
+[[nodiscard]] inline commtask_op mrecv(void* buffer, MPI_Count count, MPI_Datatype type,
+                                       MPI_Message* message) noexcept {
     return commtask_op_mrecv(buffer, count, type, message, MPI_COMM_WORLD);
 }
 
 template <typename... Arguments>
-[[nodiscard]] commtask_op barrier(Arguments... a) noexcept { return commtask_op_barrier(a...); }
+[[nodiscard]] commtask_op barrier(Arguments... a) noexcept {
+    return commtask_op_barrier(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op bcast(Arguments... a) noexcept { return commtask_op_bcast(a...); }
+[[nodiscard]] commtask_op bcast(Arguments... a) noexcept {
+    return commtask_op_bcast(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op gather(Arguments... a) noexcept { return commtask_op_gather(a...); }
+[[nodiscard]] commtask_op gather(Arguments... a) noexcept {
+    return commtask_op_gather(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op scatter(Arguments... a) noexcept { return commtask_op_scatter(a...); }
+[[nodiscard]] commtask_op scatter(Arguments... a) noexcept {
+    return commtask_op_scatter(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op allgather(Arguments... a) noexcept { return commtask_op_allgather(a...); }
+[[nodiscard]] commtask_op allgather(Arguments... a) noexcept {
+    return commtask_op_allgather(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op alltoall(Arguments... a) noexcept { return commtask_op_alltoall(a...); }
+[[nodiscard]] commtask_op alltoall(Arguments... a) noexcept {
+    return commtask_op_alltoall(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op neighbor_allgather(Arguments... a) noexcept { return commtask_op_neighbor_allgather(a...); }
+[[nodiscard]] commtask_op neighbor_allgather(Arguments... a) noexcept {
+    return commtask_op_neighbor_allgather(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op neighbor_alltoall(Arguments... a) noexcept { return commtask_op_neighbor_alltoall(a...); }
+[[nodiscard]] commtask_op neighbor_alltoall(Arguments... a) noexcept {
+    return commtask_op_neighbor_alltoall(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op reduce(Arguments... a) noexcept { return commtask_op_reduce(a...); }
+[[nodiscard]] commtask_op reduce(Arguments... a) noexcept {
+    return commtask_op_reduce(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op allreduce(Arguments... a) noexcept { return commtask_op_allreduce(a...); }
+[[nodiscard]] commtask_op allreduce(Arguments... a) noexcept {
+    return commtask_op_allreduce(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op scan(Arguments... a) noexcept { return commtask_op_scan(a...); }
+[[nodiscard]] commtask_op scan(Arguments... a) noexcept {
+    return commtask_op_scan(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op exscan(Arguments... a) noexcept { return commtask_op_exscan(a...); }
+[[nodiscard]] commtask_op exscan(Arguments... a) noexcept {
+    return commtask_op_exscan(a...);
+}
 template <typename... Arguments>
-[[nodiscard]] commtask_op reduce_scatter_block(Arguments... a) noexcept { return commtask_op_reduce_scatter_block(a...); }
+[[nodiscard]] commtask_op reduce_scatter_block(Arguments... a) noexcept {
+    return commtask_op_reduce_scatter_block(a...);
+}
 
 /// Two functions for one name: the form with int arrays and the large one. C's functions cannot be overloaded.
 #define COMMTASK_DESCRIBE_ARRAYS(name)                                                                                 \

@@ -22,6 +22,7 @@ std::array<std::atomic<MPI_Comm_errhandler_function*>, most_handlers> programs_h
 template <std::size_t Index>
 void call_handler(MPI_Comm* comm, int* code, ...) {
     if (detail::mpi_error_handling::is_quiet()) return;
+    // acquire: partner of the exchange in stand_in_for().
     programs_handlers[Index].load(std::memory_order_acquire)(comm, code, nullptr);
 }
 
@@ -36,7 +37,7 @@ constexpr auto our_handlers = make_handlers(std::make_index_sequence<most_handle
     if (programs == nullptr) return programs;
     for (std::size_t i = 0; i < most_handlers; ++i) {
         MPI_Comm_errhandler_function* expected = nullptr;
-        // acq_rel: the function is set before MPI knows ours.
+        // acq_rel: the function is set before MPI knows ours; partner of the load in call_handler().
         if (programs_handlers[i].compare_exchange_strong(expected, programs, std::memory_order_acq_rel)) {
             return our_handlers[i];
         }

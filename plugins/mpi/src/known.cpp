@@ -91,9 +91,7 @@ template <typename Handle>
     return true;
 }
 
-[[nodiscard]] bool reduces(int kind) noexcept {
-    return (kind >= COMMTASK_OP_REDUCE && kind <= COMMTASK_OP_EXSCAN);
-}
+[[nodiscard]] bool reduces(int kind) noexcept { return (kind >= COMMTASK_OP_REDUCE && kind <= COMMTASK_OP_EXSCAN); }
 
 } // namespace
 
@@ -114,9 +112,8 @@ bool are_arguments_good(const commtask_op& op) noexcept {
     case COMMTASK_OP_BARRIER: return true;
     case COMMTASK_OP_SEND:
     case COMMTASK_OP_SSEND:
-    // To and from nobody there is nothing to wait for: a single test must find it complete.
-    case COMMTASK_OP_RSEND: return op.peer != MPI_PROC_NULL && is_type_good(op.send.type);
-    case COMMTASK_OP_RECV: return op.source != MPI_PROC_NULL && is_type_good(op.recv.type);
+    case COMMTASK_OP_RSEND: return is_type_good(op.send.type);
+    case COMMTASK_OP_RECV:
     case COMMTASK_OP_MRECV:
     case COMMTASK_OP_SENDRECV_REPLACE:
     case COMMTASK_OP_BCAST: return is_type_good(op.recv.type);

@@ -55,10 +55,11 @@ void say_what_is_done(int asked, int below) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0 || !is_verbose()) return;
     const detail::context& runtime = *detail::context::current();
-    std::fprintf(stderr,
-                 "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d, below it has "
-                 "%d\ncommtask-run: %s\n",
-                 asked, MPI_THREAD_MULTIPLE, below, runtime.place().reason.c_str());
+    std::fprintf(
+        stderr,
+        "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d, below it has "
+        "%d\ncommtask-run: %s\n",
+        asked, MPI_THREAD_MULTIPLE, below, runtime.place().reason.c_str());
 }
 
 /// MPI is initialised: starts the worker. Without one the calls go straight to MPI.
@@ -73,6 +74,7 @@ void start(int asked, int below) {
         current.waiting = runtime.waiting();
         hook_ends();
         say_what_is_done(asked, below);
+        // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.main_lane(), std::memory_order_release);
     } else {
         std::fprintf(stderr, "commtask-run: warning: there is no worker, and MPI is called directly: %s\n",
@@ -113,7 +115,10 @@ int own_MPI_Query_thread(int* provided) {
 
 int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
-        { const worker_section issue_what_was_posted; }
+        {
+            const worker_section issue_what_was_posted;
+        }
+        // release: partner of the acquire in active_lane().
         current.lane.store(nullptr, std::memory_order_release);
         ++mine.depth;
         end_runtime();
@@ -127,7 +132,7 @@ int own_MPI_Finalize() {
 
 int own_MPI_Abort(MPI_Comm comm, int code) {
     // The worker may be in MPI: a program that aborts does not wait for it.
-    current.lane.store(nullptr, std::memory_order_release);
+    current.lane.store(nullptr);
     return commtask_real_MPI_Abort(comm, code);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datatypes and reductions, of which known.hpp keeps which are good.
+// Datatypes and reductions, of which known.hpp keeps which are good: a type from MPI_Type_commit on, or as a copy of such
+// a one, until MPI_Type_free; a reduction until MPI_Op_free, as MPI may give its handle out again.
 #include "known.hpp"
 #include "own.hpp"
 #include "session.hpp"

@@ -17,8 +17,8 @@ struct persistent {
     MPI_Request request;
     MPI_Comm comm;
     commtask_t task = COMMTASK_NULL; ///< While it is active; the program's threads take turns on one request.
-    bool ended_at_start = false;     ///< Its last start left nothing to test; written by the driver, read after the task.
-    MPI_Status status_at_start{};    ///< Then this is how it ended.
+    bool ended_at_start = false;  ///< Its last start left nothing to test; written by the driver, read after the task.
+    MPI_Status status_at_start{}; ///< Then this is how it ended.
 };
 
 namespace persistents {

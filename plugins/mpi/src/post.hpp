@@ -31,11 +31,19 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return message != nullptr && *message != MPI_MESSAGE_NULL && *message != MPI_MESSAGE_NO_PROC;
 }
 
+/// Whether there is nobody at the other end: then a single test must find the request complete, and MPI's own does.
+[[nodiscard]] inline bool is_to_nobody(const commtask_op& op) noexcept {
+    if (op.kind == COMMTASK_OP_RECV) return op.source == MPI_PROC_NULL;
+    return op.kind <= COMMTASK_OP_RSEND && op.peer == MPI_PROC_NULL;
+}
+
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
 template <typename Native>
 int post(commtask_op op, MPI_Request* request, Native&& native) {
     slot* holder = nullptr;
-    if (request != nullptr && known::are_arguments_good(op) && has_message(op)) holder = handles::acquire();
+    if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op)) {
+        holder = handles::acquire();
+    }
     if (holder != nullptr) {
         auto* const message = static_cast<MPI_Message*>(op.result);
         take_message(op, *holder);

@@ -45,8 +45,8 @@ int own_MPI_Comm_spawn(const char* command, char** argv, int n, MPI_Info info, i
     });
 }
 
-int own_MPI_Comm_spawn_multiple(int count, char** commands, char*** argvs, const int* n, const MPI_Info* infos, int root,
-                                MPI_Comm comm, MPI_Comm* made, int* codes) {
+int own_MPI_Comm_spawn_multiple(int count, char** commands, char*** argvs, const int* n, const MPI_Info* infos,
+                                int root, MPI_Comm comm, MPI_Comm* made, int* codes) {
     char* const run = const_cast<char*>(path_of_commtask_run());
     return inside<lane_section>([&] {
         if (run == nullptr || commands == nullptr || count <= 0 || !is_root(comm, root)) {
@@ -59,7 +59,8 @@ int own_MPI_Comm_spawn_multiple(int count, char** commands, char*** argvs, const
             arguments.push_back(arguments_for(commands[i], argvs == MPI_ARGVS_NULL ? nullptr : argvs[i]));
         }
         for (auto& row : arguments) rows.push_back(row.data());
-        return commtask_real_MPI_Comm_spawn_multiple(count, runs.data(), rows.data(), n, infos, root, comm, made, codes);
+        return commtask_real_MPI_Comm_spawn_multiple(count, runs.data(), rows.data(), n, infos, root, comm, made,
+                                                     codes);
     });
 }
 

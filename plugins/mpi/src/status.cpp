@@ -20,7 +20,8 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     } else {
         *status = current.empty_status;
     }
-    status->MPI_ERROR = error_of_program;
+    // Of what MPI_Start began MPI gives it, as MPICH does for partitioned messages.
+    status->MPI_ERROR = kept == nullptr ? error_of_program : MPI_SUCCESS;
     const detail::task_state state = ended.life.state();
     if (state == detail::task_state::canceled) MPI_Status_set_cancelled(status, 1);
 }

@@ -11,7 +11,9 @@
 namespace commtask::interposer {
 namespace {
 
-[[nodiscard]] bool is_array(int count, const MPI_Request* requests) noexcept { return count > 0 && requests != nullptr; }
+[[nodiscard]] bool is_array(int count, const MPI_Request* requests) noexcept {
+    return count > 0 && requests != nullptr;
+}
 
 [[nodiscard]] bool is_in_status(int code) noexcept {
     int error_class = MPI_SUCCESS;
