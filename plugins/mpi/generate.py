@@ -106,7 +106,9 @@ def text_of_redirect(wrappers):
 def text_of_wrappers(wrappers):
     lines = [NOTE, '#include "own.hpp"', '#include "describe.hpp"', '#include "post.hpp"', '#include "real_mpi.hpp"',
              '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
-             "using commtask::interposer::worker_section;", "", 'extern "C" {']
+             "using commtask::interposer::worker_section;", ""]
+    lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]  # some MPIs have macros beside them
+    lines += ["", 'extern "C" {']
     for w in wrappers:
         lines.append(f"{w.returns} (*{w.real})({w.declared});")
         lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")

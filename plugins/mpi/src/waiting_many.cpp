@@ -62,13 +62,15 @@ private:
 };
 
 /// Collects all of an array whose tasks have ended and whose other requests MPI has completed into `statuses_of_natives`.
-[[nodiscard]] int collect_all(batch& all, MPI_Request* requests, const status_array& statuses, int native_code,
+[[nodiscard]] int collect_all(batch& all, const status_array& statuses, int native_code,
                               const std::vector<MPI_Status>& statuses_of_natives) {
     outcome_of_many outcome;
     outcome.add_native(native_code);
     std::vector<int> errors(static_cast<std::size_t>(all.count()), MPI_SUCCESS);
+    std::vector<bool> is_native(static_cast<std::size_t>(all.count()));
     for (std::size_t i = 0; i < statuses_of_natives.size(); ++i) {
         const int place = all.place_of_native(static_cast<int>(i));
+        is_native[static_cast<std::size_t>(place)] = true;
         if (MPI_Status* const status = statuses.at(place); status != MPI_STATUS_IGNORE) {
             const int error_of_program = status->MPI_ERROR;
             *status = statuses_of_natives[i];
@@ -83,13 +85,7 @@ private:
             const int error = all.collect(i, statuses.at(i), comm);
             errors[static_cast<std::size_t>(i)] = error;
             outcome.add(error, comm);
-        } else if (requests[i] == MPI_REQUEST_NULL && statuses.at(i) != MPI_STATUS_IGNORE) {
-            const auto& natives = all.natives();
-            bool is_native = false;
-            for (std::size_t n = 0; n < natives.size() && !is_native; ++n) {
-                is_native = all.place_of_native(static_cast<int>(n)) == i;
-            }
-            if (is_native) continue;
+        } else if (!is_native[static_cast<std::size_t>(i)] && statuses.at(i) != MPI_STATUS_IGNORE) {
             const int error_of_program = statuses.at(i)->MPI_ERROR;
             *statuses.at(i) = current.empty_status;
             statuses.at(i)->MPI_ERROR = error_of_program;
@@ -128,7 +124,7 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
             return code != MPI_SUCCESS || have_come != 0;
         });
     }
-    return collect_all(all, requests, status_array{statuses}, code, statuses_of_natives);
+    return collect_all(all, status_array{statuses}, code, statuses_of_natives);
 }
 
 int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
@@ -151,7 +147,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         });
         if (code == MPI_SUCCESS && *flag == 0) return MPI_SUCCESS;
     }
-    return collect_all(all, requests, status_array{statuses}, code, statuses_of_natives);
+    return collect_all(all, status_array{statuses}, code, statuses_of_natives);
 }
 
 namespace {
