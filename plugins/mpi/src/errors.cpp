@@ -67,8 +67,9 @@ constexpr auto our_handlers = make_handlers(std::make_index_sequence<most_handle
 int raise(MPI_Comm comm, int code) {
     const worker_section section;
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    if (get_handler(comm, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_ARE_FATAL) {
-        commtask_real_MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL); // MPI ends the program, in its own words
+    if (get_handler(comm, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_ARE_FATAL && current.lets_threads_in) {
+        // What stands in for it may not call MPI then. MPI ends the program, in its own words.
+        commtask_real_MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
     }
     commtask_real_MPI_Comm_call_errhandler(comm, code);
     if (handler != MPI_ERRHANDLER_NULL && handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) {

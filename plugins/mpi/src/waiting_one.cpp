@@ -63,7 +63,14 @@ int own_MPI_Cancel(MPI_Request* request) {
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
     const worker_section issue_what_was_posted;
     commtask_cancel(of.task);
-    if (detail::lane* const lane = active_lane(); lane != nullptr && mine.has_baton) lane->take_in_all();
+    detail::lane* const lane = active_lane();
+    if (lane == nullptr || !mine.has_baton) return MPI_SUCCESS;
+    lane->take_in_all();
+    // Cancelling a receive is local: the next test must find it done, if it was not matched.
+    constexpr int enough_passes = 64;
+    for (int i = 0; i < enough_passes && of.task->op.kind == COMMTASK_OP_RECV && !has_ended(of.task); ++i) {
+        lane->progress();
+    }
     return MPI_SUCCESS;
 }
 
