@@ -17,6 +17,7 @@ namespace commtask::detail {
 namespace {
 
 thread_local const lane* driven_by_me = nullptr;
+thread_local bool posts_quietly = false;
 
 /// The calling thread drives a lane; callbacks may nest a pass only by mistake, which posting prevents.
 class driving_scope {
@@ -42,6 +43,9 @@ lane::lane(transport& carrier, const lane_settings& settings)
     : wake_up(settings.has_heavy_barrier), waiters(settings.has_heavy_barrier), transport_(&carrier),
       settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
 
+lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
+lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
+
 bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
 
 void lane::post(task& posted) noexcept {
@@ -54,7 +58,7 @@ void lane::post(task& posted) noexcept {
         return;
     }
     inbox_.put(&posted);
-    wake_up.ring();
+    if (!posts_quietly) wake_up.ring();
 }
 
 bool lane::try_post(task& posted) noexcept {

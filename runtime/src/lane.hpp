@@ -75,6 +75,16 @@ public:
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
 
+    /// While one of these lives the calling thread's posts wake nobody: it is about to wait, and drives the lane itself. Only
+    /// where the worker shares its core; a waking worker would take it from the thread that does the work.
+    class quiet_posts {
+    public:
+        explicit quiet_posts(bool is_quiet) noexcept;
+        quiet_posts(const quiet_posts&) = delete;
+        quiet_posts& operator=(const quiet_posts&) = delete;
+        ~quiet_posts();
+    };
+
     /// Only one thread drives at a time.
     [[nodiscard]] bool try_take_baton() noexcept {
         return !baton_.load(std::memory_order_relaxed) && !baton_.exchange(true, std::memory_order_acquire);

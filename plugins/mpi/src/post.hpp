@@ -76,7 +76,10 @@ template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     if (!known::are_arguments_good(op) || !has_message(op)) return run_twin(status, twin);
     commtask_t task = COMMTASK_NULL;
-    if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) return run_twin(status, twin);
+    {
+        const detail::lane::quiet_posts scope{!current.waiting.worker_is_reserved};
+        if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) return run_twin(status, twin);
+    }
     wait_for_tasks([task] { return has_ended(task); });
     return finish_one(task, status);
 }
