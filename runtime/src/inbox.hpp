@@ -72,6 +72,13 @@ public:
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
+    /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb posters.
+    [[nodiscard]] bool can_take() const noexcept {
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_relaxed);
+        return word != 0 && (word & 1U) == lap_parity(head);
+    }
+
     /// Any thread. Whether a poster has taken a place that was not taken out yet, published or not.
     [[nodiscard]] bool has_more() const noexcept {
         return tail_.load(std::memory_order_relaxed) != head_.load(std::memory_order_relaxed);

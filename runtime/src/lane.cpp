@@ -13,10 +13,13 @@
 #include <string>
 #include <utility>
 
+#include <sched.h>
+
 namespace commtask::detail {
 namespace {
 
 thread_local const lane* driven_by_me = nullptr;
+thread_local bool posts_quietly = false;
 
 /// The calling thread drives a lane; callbacks may nest a pass only by mistake, which posting prevents.
 class driving_scope {
@@ -42,6 +45,9 @@ lane::lane(transport& carrier, const lane_settings& settings)
     : wake_up(settings.has_heavy_barrier), waiters(settings.has_heavy_barrier), transport_(&carrier),
       settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
 
+lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
+lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
+
 bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
 
 void lane::post(task& posted) noexcept {
@@ -54,7 +60,7 @@ void lane::post(task& posted) noexcept {
         return;
     }
     inbox_.put(&posted);
-    wake_up.ring();
+    if (!posts_quietly) wake_up.ring();
 }
 
 bool lane::try_post(task& posted) noexcept {
@@ -79,6 +85,17 @@ bool lane::try_post_ordered(task& posted) noexcept {
     if (!inbox_.try_put(&posted, take_place)) return false;
     wake_up.ring();
     return true;
+}
+
+void lane::take_baton_as_guest() noexcept {
+    if (try_take_baton()) return;
+    constexpr int looks_before_yield = 64;
+    n_guests_.fetch_add(1, std::memory_order_relaxed);
+    for (int i = 1; !try_take_baton(); ++i) {
+        pause_briefly();
+        if (i % looks_before_yield == 0) sched_yield();
+    }
+    n_guests_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void lane::released(task& which) noexcept {
@@ -123,12 +140,7 @@ bool lane::progress() noexcept {
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
-    if (!overflow_.empty()) {
-        // What the driver took out to make room came before what is in the inbox now.
-        while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
-        overflow_.clear();
-        overflow_taken_ = 0;
-    }
+    take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
         posted = i < accepted_per_pass ? inbox_.take() : nullptr;
@@ -147,6 +159,32 @@ bool lane::progress() noexcept {
     moved = moved || ended_in_pass_ > 0;
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
+}
+
+void lane::take_in_all() noexcept {
+    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
+    const driving_scope driving{*this};
+    ended_in_pass_ = 0;
+    take_overflow();
+    while (inbox_.has_more()) {
+        // A place that was taken is filled at once.
+        if (task* const posted = inbox_.take()) {
+            accept(*posted);
+        } else {
+            pause_briefly();
+        }
+    }
+    take_handed();
+    issue_ready();
+    if (ended_in_pass_ > 0) waiters.announce();
+    publish_what_is_left();
+}
+
+void lane::take_overflow() noexcept {
+    // What the driver took out to make room came before what is in the inbox now.
+    while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
+    overflow_.clear();
+    overflow_taken_ = 0;
 }
 
 void lane::publish_what_is_left() noexcept {

@@ -75,11 +75,33 @@ public:
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
 
+    /// While one of these lives the calling thread's posts wake nobody: it is about to wait, and drives the lane itself. Only
+    /// where the worker shares its core; a waking worker would take it from the thread that does the work.
+    class quiet_posts {
+    public:
+        explicit quiet_posts(bool is_quiet) noexcept;
+        quiet_posts(const quiet_posts&) = delete;
+        quiet_posts& operator=(const quiet_posts&) = delete;
+        ~quiet_posts();
+    };
+
     /// Only one thread drives at a time.
     [[nodiscard]] bool try_take_baton() noexcept {
         return !baton_.load(std::memory_order_relaxed) && !baton_.exchange(true, std::memory_order_acquire);
     }
     void return_baton() noexcept { baton_.store(false, std::memory_order_release); }
+
+    /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
+    /// on a driver. Undone by return_baton().
+    void take_baton_as_guest() noexcept;
+    [[nodiscard]] bool has_guests() const noexcept { return n_guests_.load(std::memory_order_relaxed) > 0; }
+
+    /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the baton: drivers must
+    /// leave MPI's lock to it now and then.
+    void add_blocked_outside(int by) noexcept { n_blocked_outside_.fetch_add(by, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_blocked_outside() const noexcept {
+        return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
+    }
 
     bell wake_up;                        ///< Where the worker sleeps.
     waiting_room waiters;                ///< Where waiting threads sleep.
@@ -91,10 +113,19 @@ public:
     /// @return whether anything moved.
     bool progress() noexcept;
 
+    /// Takes over everything that was posted before, and starts what is ready, without polling the transport.
+    void take_in_all() noexcept;
+
     /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
     [[nodiscard]] bool has_arrivals() const noexcept {
         return inbox_.has_more() || !handoff_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
                drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
+    }
+    /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
+    [[nodiscard]] bool could_move() const noexcept {
+        return inbox_.can_take() || !handoff_.is_empty() || approx_has_work() ||
+               report_requested_.load(std::memory_order_relaxed) ||
+               drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival.
     [[nodiscard]] bool has_work() const noexcept {
@@ -120,6 +151,7 @@ private:
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
     void publish_what_is_left() noexcept;
+    void take_overflow() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
     void take_handed() noexcept;
@@ -148,6 +180,8 @@ private:
     handoff<task> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> baton_{false};
     std::atomic<bool> report_requested_{false};
+    std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
+    std::atomic<int> n_blocked_outside_{0};
 
     // The driver's.
     alignas(cache_line_bytes) task* first_ready_ = nullptr;

@@ -31,10 +31,25 @@ handler_table& handlers() {
     return *table;
 }
 
+#if defined(MPICH_VERSION)
+/// In MPICH a communicator that inherited the default handler follows MPI_COMM_WORLD's, whatever that is by then.
+[[nodiscard]] bool worlds_handler_has_it(MPI_Comm comm, int code) {
+    MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+    if (comm == MPI_COMM_WORLD || MPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world) != MPI_SUCCESS) return false;
+    const bool is_fatal = of_world == handlers().ours || of_world == MPI_ERRORS_ARE_FATAL;
+    if (!is_fatal) MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+    if (of_world != MPI_ERRORS_ARE_FATAL && of_world != MPI_ERRORS_RETURN) MPI_Errhandler_free(&of_world);
+    return !is_fatal;
+}
+#else
+[[nodiscard]] bool worlds_handler_has_it(MPI_Comm /*comm*/, int /*code*/) { return false; }
+#endif
+
 void on_error(MPI_Comm* comm, int* code, ...) {
-    if (quiet_depth > 0 || lane::is_driving()) return;
+    if (mpi_error_handling::is_quiet()) return;
     // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
     if (handlers().may_call_mpi) {
+        if (worlds_handler_has_it(*comm, *code)) return;
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_call_errhandler(*comm, *code);
     }
@@ -65,6 +80,9 @@ mpi_error_handling::mpi_error_handling() noexcept {
     take_over(MPI_COMM_WORLD);
     take_over(MPI_COMM_SELF);
 }
+
+MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
+bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     const errors_come_back scope;

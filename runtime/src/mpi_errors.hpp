@@ -22,6 +22,12 @@ public:
 /// The error handling of a context. Calls MPI, so: on the thread that initialises or finalises, or on a driver.
 class mpi_error_handling {
 public:
+    /// What communicators have in place of MPI_ERRORS_ARE_FATAL; null before the first context.
+    [[nodiscard]] static MPI_Errhandler returning_fatal() noexcept;
+
+    /// Whether errors of the calling thread's MPI calls come back as codes now: then no handler of the program's may run.
+    [[nodiscard]] static bool is_quiet() noexcept;
+
     /// Takes over MPI_COMM_WORLD and MPI_COMM_SELF.
     mpi_error_handling() noexcept;
     mpi_error_handling(const mpi_error_handling&) = delete;

@@ -44,27 +44,51 @@ bool worker::timed_pass() noexcept {
 }
 
 void worker::run_reserved() noexcept {
-    while (!lane_.try_take_baton()) sched_yield();
-    constexpr unsigned looks_between_clocks = 64;
-    std::uint64_t idle_since_ns = 0; // 0: not idle
-    unsigned looks = 0;
+    take_baton();
     while (!must_stop_.load(std::memory_order_relaxed)) {
+        if (lane_.has_guests()) let_guests_in();
         if (timed_pass() || lane_.has_work()) {
-            idle_since_ns = 0;
+            if (lane_.has_blocked_outside()) make_way();
             continue;
         }
-        if (++looks % looks_between_clocks != 0) continue;
-        const std::uint64_t now = now_ns();
-        if (idle_since_ns == 0) {
-            idle_since_ns = now;
-        } else if (now - idle_since_ns >= settings_.spin_ns) {
+        // Nothing to do: threads that call MPI themselves find the baton free, even if this one loses its processor.
+        lane_.prepare_sleep();
+        lane_.return_baton();
+        if (!spin_until_work()) {
             ++lane_.counters().worker_sleeps;
-            lane_.prepare_sleep();
-            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake(); });
-            idle_since_ns = 0;
+            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
         }
+        take_baton();
     }
     lane_.return_baton();
+}
+
+/// @return false when spin_ns are over.
+bool worker::spin_until_work() noexcept {
+    constexpr unsigned looks_between_clocks = 64;
+    std::uint64_t begin_ns = 0; // the clock is read only for pauses that last
+    for (unsigned looks = 1; !lane_.could_move() && !must_stop_.load(std::memory_order_relaxed); ++looks) {
+        if (looks % looks_between_clocks != 0) continue;
+        const std::uint64_t now = now_ns();
+        if (begin_ns == 0) begin_ns = now;
+        if (now - begin_ns >= settings_.spin_ns) return false;
+    }
+    return true;
+}
+
+void worker::take_baton() noexcept {
+    while (lane_.has_guests() || !lane_.try_take_baton()) sched_yield();
+}
+
+void worker::let_guests_in() noexcept {
+    lane_.return_baton();
+    take_baton();
+}
+
+/// MPI's lock is not fair: a worker that polled without a pause would keep it.
+void worker::make_way() noexcept {
+    constexpr std::int64_t pause_ns = 20'000;
+    lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
 }
 
 void worker::run_shared() noexcept {

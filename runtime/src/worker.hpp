@@ -46,6 +46,10 @@ private:
     void run_reserved() noexcept;
     void run_shared() noexcept;
     bool timed_pass() noexcept;
+    [[nodiscard]] bool spin_until_work() noexcept;
+    void take_baton() noexcept;
+    void let_guests_in() noexcept;
+    void make_way() noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }
@@ -73,9 +77,9 @@ enum class drive_result : std::uint8_t {
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
-    if (!driven.try_take_baton()) return drive_result::refused;
+    if (driven.has_guests() || !driven.try_take_baton()) return drive_result::refused;
     bool moved = false;
-    for (int i = 0; i < most_passes && !is_done(moved); ++i) moved = driven.progress() || moved;
+    for (int i = 0; i < most_passes && !is_done(moved) && !driven.has_guests(); ++i) moved = driven.progress() || moved;
     const bool leaves_work = driven.approx_has_work();
     driven.return_baton();
     if (leaves_work) driven.wake_up.ring_if_deep();

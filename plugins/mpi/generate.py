@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Writes the interposer's wrappers from the MPI's own mpi.h and functions.table, so that no signature is copied by hand and
+# the library fits the MPI that it is built for. One file each: pointers to the real functions, macros that send the
+# runtime's own calls to them, wrappers, the version script, and the table as commtask-run --list prints it.
+"""usage: generate.py --out DIR --base-map libcommtask.map -- COMPILER [ARGUMENT...]"""
+import argparse
+import pathlib
+import re
+
+import header
+
+HERE = pathlib.Path(__file__).resolve().parent
+NOTE = "// SPDX-License-Identifier: Apache-2.0\n//\n// Written by generate.py from this MPI's mpi.h; not to be edited.\n"
+
+# Blocking functions whose nonblocking twin is called where the program called: nobody keeps their arrays for the worker.
+TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
+# Blocking functions that src/ has a body for: they look again and again.
+BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
+
+
+class Wrapper:
+    """One function of mpi.h: its texts for C++."""
+
+    def __init__(self, function, class_, known):
+        self.name = function.name
+        self.class_ = class_
+        self.known = known
+        self.returns = function.returns
+        self.types = [p.type for p in function.parameters]
+        # MPI's names are kept out of the way of our own.
+        self.declared = ", ".join(f"{p.type} a{i}{p.suffix}" for i, p in enumerate(function.parameters))
+        self.arguments = [f"a{i}" for i in range(len(function.parameters))]
+        self.real = "commtask_real_" + self.name
+
+    def call(self, function, arguments=None):
+        return f"{function}({', '.join(self.arguments if arguments is None else arguments)})"
+
+    def large(self):
+        return "_c" if self.name.endswith("_c") else ""
+
+    def base(self):
+        return self.name[: -len("_c")] if self.large() else self.name
+
+    def position_of(self, type_):
+        """Of the first parameter of this type, without const and spaces; None if there is none."""
+        for i, text in enumerate(self.types):
+            if text.replace("const ", "").replace(" ", "") == type_:
+                return i
+        return None
+
+    def body(self):
+        if self.class_ in ("request", "own") or self.base() in BY_HAND:
+            return self.call("commtask::interposer::own_" + self.name)
+        if self.class_ == "task":
+            return self.task(self.arguments[:-1], self.arguments[-1], self.real)
+        if self.class_ == "blocking":
+            return self.blocking()
+        section = "lane_section" if self.class_ == "lane" else "worker_section"
+        if self.name.endswith(("_init", "_init_c")) and self.position_of("MPI_Request*") is not None:
+            request = self.arguments[self.position_of("MPI_Request*")]
+            comm = self.arguments[self.position_of("MPI_Comm")]
+            return f"commtask::interposer::make_persistent<{section}>({comm}, {request}, [&] {{ return {self.call(self.real)}; }})"
+        return f"commtask::interposer::inside<{section}>([&] {{ return {self.call(self.real)}; }})"
+
+    def describe(self, arguments):
+        kind = re.sub(r"^MPI_I?", "", self.base()).lower()
+        return f"commtask::interposer::describe::{kind}({', '.join(arguments)})"
+
+    def task(self, arguments, request, real):
+        return (f"commtask::interposer::post({self.describe(arguments)}, {request}, "
+                f"[&](MPI_Request* request) {{ return {real}({', '.join([*arguments, 'request'])}); }})")
+
+    def blocking(self):
+        status = "MPI_STATUS_IGNORE"
+        arguments = list(self.arguments)
+        if self.types and self.types[-1].replace(" ", "") == "MPI_Status*" or self.position_of("MPI_Status*") is not None:
+            status = arguments.pop()
+        base = self.base()[len("MPI_"):]
+        twin = "MPI_I" + base[0].lower() + base[1:] + self.large()
+        native = "commtask_real_" + twin
+        if twin in self.known:
+            call = f"[&](MPI_Request* request) {{ return {native}({', '.join([*arguments, 'request'])}); }}"
+        else:  # sendrecv before MPI-4: its request is null, since it is over when it returns
+            call = (f"[&](MPI_Request* request) {{ *request = MPI_REQUEST_NULL; "
+                    f"return {self.call(self.real)}; }}")
+        if self.base() in TWIN_ONLY:
+            return f"commtask::interposer::run_twin({status}, {call})"
+        return f"commtask::interposer::run({self.describe(arguments)}, {status}, {call})"
+
+
+def text_of_pointers(wrappers):
+    lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n", 'extern "C" {']
+    lines += [f"extern {w.returns} (*{w.real})({w.declared});" for w in wrappers]
+    return "\n".join([*lines, "}", ""])
+
+
+def text_of_redirect(wrappers):
+    """Included before every file of the runtime: its calls go to the MPI, not into the wrappers."""
+    lines = [NOTE, "#pragma once\n", '#include "real_mpi.hpp"\n']
+    for w in wrappers:
+        lines.append(f"#define {w.name} {w.real}")
+    return "\n".join([*lines, ""])
+
+
+def text_of_wrappers(wrappers):
+    lines = [NOTE, '#include "own.hpp"', '#include "describe.hpp"', '#include "post.hpp"', '#include "real_mpi.hpp"',
+             '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
+             "using commtask::interposer::worker_section;", ""]
+    lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]  # some MPIs have macros beside them
+    lines += ["", 'extern "C" {']
+    for w in wrappers:
+        lines.append(f"{w.returns} (*{w.real})({w.declared});")
+        lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")
+        lines.append(f"COMMTASK_API {w.returns} P{w.name}({w.declared}) {{")
+        by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
+        if not by_hand:
+            lines.append(f"    if (commtask::interposer::passes_through()) return {w.call(w.real)};")
+        lines.append(f"    return {w.body()};\n}}")
+        lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")
+        lines.append(f"    if (tool_{w.name} != nullptr) return {w.call('tool_' + w.name)};")
+        lines.append(f"    return {w.call('P' + w.name)};\n}}")
+    lines += ["}", "", "namespace commtask::interposer {", "void resolve_all() noexcept {"]
+    lines += [f'    resolve("P{w.name}", {w.real}, tool_{w.name});' for w in wrappers]
+    return "\n".join([*lines, "}", "} // namespace commtask::interposer", ""])
+
+
+def text_of_own(wrappers):
+    lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n", "namespace commtask::interposer {"]
+    for w in wrappers:
+        if w.class_ in ("request", "own") or w.base() in BY_HAND:
+            lines.append(f"{w.returns} own_{w.name}({w.declared});")
+    return "\n".join([*lines, "} // namespace commtask::interposer", ""])
+
+
+def text_of_map(base_map, wrappers):
+    names = "".join(f"    {prefix}{w.name};\n" for w in wrappers for prefix in ("", "P"))
+    return base_map + "\nCOMMTASK_MPI_0.1 {\nglobal:\n" + names + "};\n"
+
+
+def text_of_list(functions, classes):
+    lines = []
+    for class_, meaning in header.CLASSES.items():
+        names = sorted(name for name in functions if classes[name] == class_)
+        lines.append(f"{class_}: {meaning} ({len(names)})")
+        lines += ["    " + name for name in names]
+    return "\n".join([*lines, ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--base-map", type=pathlib.Path, required=True)
+    parser.add_argument("compiler", nargs="+")
+    options = parser.parse_args()
+    functions = header.read_header(options.compiler)
+    classes = header.classify(functions, header.read_table(HERE / "functions.table"))
+    wrappers = [Wrapper(f, classes[f.name], functions) for f in sorted(functions.values()) if classes[f.name] != "local"]
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, text in {
+        "real_mpi.hpp": text_of_pointers(wrappers),
+        "redirect_mpi.hpp": text_of_redirect(wrappers),
+        "wrappers.cpp": text_of_wrappers(wrappers),
+        "own.hpp": text_of_own(wrappers),
+        "libcommtask-mpi.map": text_of_map(options.base_map.read_text(), wrappers),
+        "functions.txt": text_of_list(functions, classes),
+    }.items():
+        (options.out / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

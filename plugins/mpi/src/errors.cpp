@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A handler's function knows its communicator but not which handler it is, so each of the program's gets a function of
+// ours of its own, from a fixed number; a program with more handlers than that gives MPI its own from then on.
+#include "errors.hpp"
+
+#include "mpi_errors.hpp"
+#include "own.hpp"
+#include "session.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace commtask::interposer {
+namespace {
+
+constexpr std::size_t most_handlers = 64;
+std::array<std::atomic<MPI_Comm_errhandler_function*>, most_handlers> programs_handlers;
+
+template <std::size_t Index>
+void call_handler(MPI_Comm* comm, int* code, ...) {
+    if (detail::mpi_error_handling::is_quiet()) return;
+    // acquire: partner of the exchange in stand_in_for().
+    programs_handlers[Index].load(std::memory_order_acquire)(comm, code, nullptr);
+}
+
+template <std::size_t... Index>
+[[nodiscard]] constexpr auto make_handlers(std::index_sequence<Index...> /*all*/) {
+    return std::array<MPI_Comm_errhandler_function*, sizeof...(Index)>{&call_handler<Index>...};
+}
+constexpr auto our_handlers = make_handlers(std::make_index_sequence<most_handlers>{});
+
+/// @return our function in place of the program's.
+[[nodiscard]] MPI_Comm_errhandler_function* stand_in_for(MPI_Comm_errhandler_function* programs) noexcept {
+    if (programs == nullptr) return programs;
+    for (std::size_t i = 0; i < most_handlers; ++i) {
+        MPI_Comm_errhandler_function* expected = nullptr;
+        // acq_rel: the function is set before MPI knows ours; partner of the load in call_handler().
+        if (programs_handlers[i].compare_exchange_strong(expected, programs, std::memory_order_acq_rel)) {
+            return our_handlers[i];
+        }
+        if (expected == programs) return our_handlers[i];
+    }
+    return programs;
+}
+
+/// What MPI gets for a handler of the program's.
+[[nodiscard]] MPI_Errhandler to_mpi(MPI_Errhandler programs) noexcept {
+    const MPI_Errhandler ours = detail::mpi_error_handling::returning_fatal();
+    return programs == MPI_ERRORS_ARE_FATAL && ours != MPI_ERRHANDLER_NULL ? ours : programs;
+}
+
+[[nodiscard]] int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
+    const int code = commtask_real_MPI_Comm_get_errhandler(comm, handler);
+    const MPI_Errhandler ours = detail::mpi_error_handling::returning_fatal();
+    if (code != MPI_SUCCESS || ours == MPI_ERRHANDLER_NULL || *handler != ours) return code;
+    MPI_Errhandler reference = *handler; // only the one that the call added
+    commtask_real_MPI_Errhandler_free(&reference);
+    *handler = MPI_ERRORS_ARE_FATAL;
+    return code;
+}
+
+} // namespace
+
+int raise(MPI_Comm comm, int code) {
+    const worker_section section;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (get_handler(comm, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_ARE_FATAL && current.lets_threads_in) {
+        // What stands in for it may not call MPI then. MPI ends the program, in its own words.
+        commtask_real_MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    }
+    commtask_real_MPI_Comm_call_errhandler(comm, code);
+    if (handler != MPI_ERRHANDLER_NULL && handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) {
+        commtask_real_MPI_Errhandler_free(&handler); // the reference that asking added
+    }
+    return code;
+}
+
+int own_MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
+    return inside<worker_section>(
+        [&] { return commtask_real_MPI_Comm_create_errhandler(stand_in_for(function), handler); });
+}
+
+int own_MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
+    return own_MPI_Comm_create_errhandler(function, handler);
+}
+
+int own_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+    if (passes_through() && mine.depth == 0) return commtask_real_MPI_Comm_set_errhandler(comm, handler);
+    return inside<worker_section>([&] { return commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler)); });
+}
+
+int own_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler) { return own_MPI_Comm_set_errhandler(comm, handler); }
+
+int own_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
+    return inside<worker_section>([&] { return get_handler(comm, handler); });
+}
+
+int own_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler) {
+    return own_MPI_Comm_get_errhandler(comm, handler);
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables of handles: a key's place is its hash, with a few neighbours; who finds no place there takes one over, since
+// forgetting only costs another question. A freed handle is wiped out, as MPI may give it out again.
+#include "known.hpp"
+
+#include "mpi_counts.hpp"
+#include "mpi_errors.hpp"
+#include "session.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+
+namespace commtask::interposer::known {
+namespace {
+
+class handle_set {
+public:
+    [[nodiscard]] bool has(std::uint64_t key) const noexcept {
+        for (std::size_t i = 0; i < neighbours; ++i) {
+            if (keys_[place(key, i)].load(std::memory_order_relaxed) == key) return true;
+        }
+        return false;
+    }
+
+    void add(std::uint64_t key) noexcept {
+        if (has(key)) return;
+        for (std::size_t i = 0; i < neighbours; ++i) {
+            std::uint64_t free = 0;
+            if (keys_[place(key, i)].compare_exchange_strong(free, key, std::memory_order_relaxed)) return;
+        }
+        keys_[place(key, 0)].store(key, std::memory_order_relaxed);
+    }
+
+    void remove(std::uint64_t key) noexcept {
+        for (std::size_t i = 0; i < neighbours; ++i) {
+            std::uint64_t found = key;
+            keys_[place(key, i)].compare_exchange_strong(found, 0, std::memory_order_relaxed);
+        }
+    }
+
+    void clear() noexcept {
+        for (auto& key : keys_) key.store(0, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::size_t size = 4096;
+    static constexpr std::size_t neighbours = 4;
+    [[nodiscard]] static std::size_t place(std::uint64_t key, std::size_t i) noexcept {
+        constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;
+        constexpr unsigned kept_bits = 12;
+        return (((key * golden) >> (64U - kept_bits)) + i) % size;
+    }
+
+    std::array<std::atomic<std::uint64_t>, size> keys_{};
+};
+
+handle_set good_types;
+handle_set good_reductions; // of pairs
+
+template <typename Handle>
+[[nodiscard]] std::uint64_t key_of(Handle handle) noexcept {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &handle, sizeof handle);
+    return bits;
+}
+
+/// A type that MPI itself made: always committed. Others are known from MPI_Type_commit.
+[[nodiscard]] bool is_predefined(MPI_Datatype type) noexcept {
+    const detail::errors_come_back scope;
+    const worker_section section;
+    int n_integers = 0;
+    int n_addresses = 0;
+    int n_types = 0;
+    int combiner = MPI_UNDEFINED;
+    if (MPI_Type_get_envelope(type, &n_integers, &n_addresses, &n_types, &combiner) != MPI_SUCCESS) return false;
+    return combiner == MPI_COMBINER_NAMED;
+}
+
+[[nodiscard]] bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
+    constexpr std::uint64_t odd = 0xc2b2ae3d27d4eb4fULL;
+    const std::uint64_t key = (key_of(reduction) * odd) ^ key_of(type);
+    if (good_reductions.has(key)) return true;
+    if (reduction == MPI_OP_NULL || reduction == MPI_REPLACE || reduction == MPI_NO_OP) return false;
+    const detail::errors_come_back scope;
+    const worker_section section;
+    std::array<long double, 8> nothing{};
+    if (MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction) != MPI_SUCCESS) return false;
+    good_reductions.add(key);
+    return true;
+}
+
+[[nodiscard]] bool reduces(int kind) noexcept { return (kind >= COMMTASK_OP_REDUCE && kind <= COMMTASK_OP_EXSCAN); }
+
+} // namespace
+
+bool is_type_good(MPI_Datatype type) noexcept {
+    if (type == MPI_DATATYPE_NULL) return false;
+#ifndef OMPI_MAJOR_VERSION
+    if (type == MPI_BYTE || type == MPI_DOUBLE || type == MPI_INT || type == MPI_CHAR) return true;
+#endif
+    if (good_types.has(key_of(type))) return true;
+    if (!is_predefined(type)) return false;
+    good_types.add(key_of(type));
+    return true;
+}
+
+bool are_arguments_good(const commtask_op& op) noexcept {
+    // Reductions have one type, on the side that receives; a type that the operation does not use is zero bits.
+    switch (op.kind) {
+    case COMMTASK_OP_BARRIER: return true;
+    case COMMTASK_OP_SEND:
+    case COMMTASK_OP_SSEND:
+    case COMMTASK_OP_RSEND: return is_type_good(op.send.type);
+    case COMMTASK_OP_RECV:
+    case COMMTASK_OP_MRECV:
+    case COMMTASK_OP_SENDRECV_REPLACE:
+    case COMMTASK_OP_BCAST: return is_type_good(op.recv.type);
+    default: break;
+    }
+    if (op.send.buffer == op.recv.buffer && op.send.buffer != nullptr) return false;
+    if (reduces(op.kind)) return is_type_good(op.recv.type) && is_reduction_good(op.reduction, op.recv.type);
+    if (op.kind == COMMTASK_OP_SENDRECV) return is_type_good(op.send.type) && is_type_good(op.recv.type);
+    // One side may be of no matter, in place or away from the root: then its type may be anything.
+    const bool has_root = op.kind == COMMTASK_OP_GATHER || op.kind == COMMTASK_OP_GATHERV ||
+                          op.kind == COMMTASK_OP_SCATTER || op.kind == COMMTASK_OP_SCATTERV;
+    if (!has_root) {
+        return (op.send.buffer == MPI_IN_PLACE || is_type_good(op.send.type)) && is_type_good(op.recv.type);
+    }
+    int rank = MPI_PROC_NULL;
+    const detail::errors_come_back scope;
+    if (MPI_Comm_rank(op.comm, &rank) != MPI_SUCCESS) return false;
+    const bool sends = op.kind == COMMTASK_OP_SCATTER || op.kind == COMMTASK_OP_SCATTERV;
+    const bool is_root = op.peer == rank || op.peer == MPI_ROOT;
+    const bool uses_send = (!sends || is_root) && op.send.buffer != MPI_IN_PLACE;
+    const bool uses_recv = (sends || is_root) && op.recv.buffer != MPI_IN_PLACE;
+    return (!uses_send || is_type_good(op.send.type)) && (!uses_recv || is_type_good(op.recv.type));
+}
+
+void type_was_committed(MPI_Datatype type) noexcept { good_types.add(key_of(type)); }
+void type_is_freed(MPI_Datatype type) noexcept { good_types.remove(key_of(type)); }
+void operation_is_freed() noexcept { good_reductions.clear(); }
+
+} // namespace commtask::interposer::known

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI_Init to MPI_Finalize. Every program is told MPI_THREAD_MULTIPLE; below, MPI gets it only if the program asked, since
+// each of MPI's calls costs more then, and on a crowded core much more. A program that ends without MPI_Finalize must not
+// have its worker inside MPI while the libraries are taken down.
+#include "handles.hpp"
+#include "own.hpp"
+#include "resolve.hpp"
+#include "session.hpp"
+#include "sharing.hpp"
+
+#include "context.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <pthread.h>
+
+namespace commtask::interposer {
+namespace {
+
+/// Before any call of the program: its libraries are loaded, and ours is among the first that are initialised.
+[[gnu::constructor]] void resolve_early() { resolve_all(); }
+
+[[nodiscard]] bool is_verbose() noexcept {
+    const char* const text = std::getenv("COMMTASK_RUN_VERBOSE");
+    return text != nullptr && std::string_view{text} == "1";
+}
+
+/// The worker must be out of MPI when the program's libraries end. It may be in a call that never returns, so this gives
+/// up after a while.
+void park_worker() {
+    detail::lane* const lane = current.lane.exchange(nullptr);
+    if (lane == nullptr || mine.has_baton || detail::lane::is_driving()) return;
+    constexpr std::uint64_t patience_ns = 500'000'000;
+    const std::uint64_t begin_ns = detail::now_ns();
+    while (!lane->try_take_baton() && detail::now_ns() - begin_ns < patience_ns) sched_yield();
+}
+
+void forget_worker_in_child() { current.lane.store(nullptr); }
+
+void hook_ends() {
+    static bool is_hooked = false;
+    if (is_hooked) return;
+    is_hooked = true;
+    std::atexit(&park_worker);
+    pthread_atfork(nullptr, nullptr, &forget_worker_in_child);
+}
+
+void say_what_is_done(int asked, int below) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0 || !is_verbose()) return;
+    const detail::context& runtime = *detail::context::current();
+    std::fprintf(
+        stderr,
+        "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d, below it has "
+        "%d\ncommtask-run: %s\n",
+        asked, MPI_THREAD_MULTIPLE, below, runtime.place().reason.c_str());
+}
+
+/// MPI is initialised: starts the worker. Without one the calls go straight to MPI.
+void start(int asked, int below) {
+    ++mine.depth;
+    current.lets_threads_in = below == MPI_THREAD_MULTIPLE;
+    MPI_Request none = MPI_REQUEST_NULL;
+    commtask_real_MPI_Wait(&none, &current.empty_status);
+    const int code = handles::reserve() ? start_runtime() : COMMTASK_ERR_NO_MEMORY;
+    if (code == COMMTASK_OK) {
+        detail::context& runtime = *detail::context::current();
+        current.waiting = runtime.waiting();
+        hook_ends();
+        say_what_is_done(asked, below);
+        // release: partner of the acquire in active_lane().
+        current.lane.store(&runtime.main_lane(), std::memory_order_release);
+    } else {
+        std::fprintf(stderr, "commtask-run: warning: there is no worker, and MPI is called directly: %s\n",
+                     commtask_last_error());
+    }
+    --mine.depth;
+}
+
+[[nodiscard]] int initialize(int* argc, char*** argv, int asked, int* provided) {
+    const int wanted = asked == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+    int below = MPI_THREAD_SINGLE;
+    ++mine.depth;
+    const int code = commtask_real_MPI_Init_thread(argc, argv, wanted, &below);
+    --mine.depth;
+    if (code != MPI_SUCCESS) return code;
+    if (active_lane() == nullptr) start(asked, below);
+    if (provided != nullptr) *provided = active_lane() == nullptr ? below : MPI_THREAD_MULTIPLE;
+    return code;
+}
+
+} // namespace
+
+int own_MPI_Init(int* argc, char*** argv) {
+    if (mine.depth > 0) return commtask_real_MPI_Init(argc, argv);
+    return initialize(argc, argv, MPI_THREAD_SINGLE, nullptr);
+}
+
+int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
+    if (mine.depth > 0 || provided == nullptr) return commtask_real_MPI_Init_thread(argc, argv, asked, provided);
+    return initialize(argc, argv, asked, provided);
+}
+
+int own_MPI_Query_thread(int* provided) {
+    const int code = commtask_real_MPI_Query_thread(provided);
+    if (code == MPI_SUCCESS && !passes_through()) *provided = MPI_THREAD_MULTIPLE;
+    return code;
+}
+
+int own_MPI_Finalize() {
+    if (active_lane() != nullptr && mine.depth == 0) {
+        {
+            const worker_section issue_what_was_posted;
+        }
+        // release: partner of the acquire in active_lane().
+        current.lane.store(nullptr, std::memory_order_release);
+        ++mine.depth;
+        end_runtime();
+        --mine.depth;
+    }
+    ++mine.depth;
+    const int code = commtask_real_MPI_Finalize();
+    --mine.depth;
+    return code;
+}
+
+int own_MPI_Abort(MPI_Comm comm, int code) {
+    // The worker may be in MPI: a program that aborts does not wait for it.
+    current.lane.store(nullptr);
+    return commtask_real_MPI_Abort(comm, code);
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What MPI-4.1 and later add: questions about several requests at once, each made of the question about one, and integers
+// for handles by functions where there were macros.
+#include "handles.hpp"
+#include "own.hpp"
+#include "requests.hpp"
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+namespace commtask::interposer {
+namespace {
+
+[[nodiscard]] bool is_active(MPI_Request request) {
+    if (request == MPI_REQUEST_NULL) return false;
+    return owner_of(request).task != COMMTASK_NULL || persistents::find(request) == nullptr;
+}
+
+} // namespace
+
+int own_MPI_Request_get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
+    *flag = 1;
+    for (int i = 0; i < count; ++i) {
+        int has_come = 0;
+        MPI_Status* const status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+        if (const int code = own_MPI_Request_get_status(requests[i], &has_come, status); code != MPI_SUCCESS)
+            return code;
+        if (has_come == 0) *flag = 0;
+    }
+    return MPI_SUCCESS;
+}
+
+int own_MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+    *index = MPI_UNDEFINED;
+    *flag = 1; // if there is nothing to ask about
+    for (int i = 0; i < count; ++i) {
+        if (!is_active(requests[i])) continue;
+        if (const int code = own_MPI_Request_get_status(requests[i], flag, status); code != MPI_SUCCESS) return code;
+        if (*flag == 0) continue;
+        *index = i;
+        return MPI_SUCCESS;
+    }
+    if (*flag == 1 && status != MPI_STATUS_IGNORE) *status = current.empty_status;
+    return MPI_SUCCESS;
+}
+
+int own_MPI_Request_get_status_some(int count, const MPI_Request* requests, int* n_ended, int* indices,
+                                    MPI_Status* statuses) {
+    int n_active = 0;
+    *n_ended = 0;
+    for (int i = 0; i < count; ++i) {
+        if (!is_active(requests[i])) continue;
+        ++n_active;
+        int has_come = 0;
+        MPI_Status* const status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[*n_ended];
+        if (const int code = own_MPI_Request_get_status(requests[i], &has_come, status); code != MPI_SUCCESS)
+            return code;
+        if (has_come != 0) indices[(*n_ended)++] = i;
+    }
+    if (n_active == 0) *n_ended = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+#ifndef OMPI_MAJOR_VERSION
+MPI_Fint own_MPI_Request_c2f(MPI_Request request) { return static_cast<MPI_Fint>(request); }
+MPI_Request own_MPI_Request_f2c(MPI_Fint request) { return static_cast<MPI_Request>(request); }
+int own_MPI_Request_toint(MPI_Request request) { return static_cast<int>(request); }
+MPI_Request own_MPI_Request_fromint(int request) { return static_cast<MPI_Request>(request); }
+#endif
+
+} // namespace commtask::interposer
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Datatypes and reductions, of which known.hpp keeps which are good: a type from MPI_Type_commit on, or as a copy of such
+// a one, until MPI_Type_free; a reduction until MPI_Op_free, as MPI may give its handle out again.
+#include "known.hpp"
+#include "own.hpp"
+#include "session.hpp"
+
+namespace commtask::interposer {
+
+int own_MPI_Type_commit(MPI_Datatype* type) {
+    const int code = inside<worker_section>([&] { return commtask_real_MPI_Type_commit(type); });
+    if (code == MPI_SUCCESS) known::type_was_committed(*type);
+    return code;
+}
+
+int own_MPI_Type_dup(MPI_Datatype type, MPI_Datatype* copy) {
+    const int code = inside<worker_section>([&] { return commtask_real_MPI_Type_dup(type, copy); });
+    if (code == MPI_SUCCESS && !passes_through() && known::is_type_good(type)) known::type_was_committed(*copy);
+    return code;
+}
+
+int own_MPI_Type_free(MPI_Datatype* type) {
+    if (type != nullptr) known::type_is_freed(*type);
+    return inside<worker_section>([&] { return commtask_real_MPI_Type_free(type); });
+}
+
+int own_MPI_Op_free(MPI_Op* operation) {
+    known::operation_is_freed();
+    return inside<worker_section>([&] { return commtask_real_MPI_Op_free(operation); });
+}
+
+} // namespace commtask::interposer

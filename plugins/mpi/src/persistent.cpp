@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of persistent requests and what starts, cancels and frees them. A request that is freed while active lives on
+// until its task has ended; the task's callback, on the driver, then gives it back to MPI.
+#include "persistent.hpp"
+
+#include "handles.hpp"
+#include "own.hpp"
+#include "status.hpp"
+#include "task_pool.hpp"
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace commtask::interposer {
+namespace persistents {
+namespace {
+
+struct table {
+    std::mutex mutex;
+    std::unordered_map<MPI_Request, std::unique_ptr<persistent>> entries;
+};
+table& all() {
+    static table* const made = new table; // calls may come during exit
+    return *made;
+}
+
+} // namespace
+
+persistent* find_listed(MPI_Request request) noexcept {
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    const auto found = known.entries.find(request);
+    return found == known.entries.end() ? nullptr : found->second.get();
+}
+
+int count_open() {
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    int n_open = 0;
+    for (const auto& [request, entry] : known.entries) {
+        if (entry->task != COMMTASK_NULL && !has_ended(entry->task)) ++n_open;
+    }
+    return n_open;
+}
+
+void add(MPI_Comm comm, MPI_Request request) {
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    known.entries[request] = std::make_unique<persistent>(persistent{.request = request, .comm = comm});
+    count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
+}
+
+int free(persistent* which) {
+    commtask_t task = which->task;
+    MPI_Request request = which->request;
+    std::unique_ptr<persistent> taken;
+    {
+        table& known = all();
+        const std::lock_guard guard{known.mutex};
+        const auto found = known.entries.find(request);
+        taken = std::move(found->second);
+        known.entries.erase(found);
+        count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
+    }
+    if (task == COMMTASK_NULL) return inside<worker_section>([&] { return commtask_real_MPI_Request_free(&request); });
+    // A task that comes after it frees the request; nobody waits for either.
+    const auto give_back = [](void* argument) -> int {
+        const std::unique_ptr<persistent> last{static_cast<persistent*>(argument)};
+        return commtask_real_MPI_Request_free(&last->request);
+    };
+    commtask_options options = COMMTASK_OPTIONS_INIT;
+    options.flags = COMMTASK_RUN_AFTER_FAILURE;
+    options.after = &task;
+    options.n_after = 1;
+    const commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
+    static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request is lost, not the program
+    static_cast<void>(taken.release());
+    detail::task_pool::drop(task);
+    return MPI_SUCCESS;
+}
+
+} // namespace persistents
+
+namespace {
+
+/// Posts the task of one request. @return false: MPI itself must do it, or say what is wrong.
+[[nodiscard]] bool start_one(MPI_Request request) {
+    persistent* const which = passes_through() ? nullptr : persistents::find(request);
+    if (which == nullptr || which->task != COMMTASK_NULL) return false;
+    const auto start = [](MPI_Request* started, void* argument) -> int {
+        auto* const of = static_cast<persistent*>(argument);
+        *started = MPI_REQUEST_NULL;
+        if (const int code = commtask_real_MPI_Start(&of->request); code != MPI_SUCCESS) return code;
+        // One to or from nobody is not active now, and among others would never be found to have ended.
+        int has_come = 0;
+        const int code = commtask_real_MPI_Test(&of->request, &has_come, &of->status_at_start);
+        of->ended_at_start = has_come != 0;
+        if (has_come == 0) *started = of->request;
+        return code;
+    };
+    const commtask_op op = commtask_op_start(+start, which, which->comm);
+    return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;
+}
+
+} // namespace
+
+int own_MPI_Start(MPI_Request* request) {
+    if (request != nullptr && start_one(*request)) return MPI_SUCCESS;
+    return inside<worker_section>([&] { return commtask_real_MPI_Start(request); });
+}
+
+int own_MPI_Startall(int count, MPI_Request* requests) {
+    if (requests == nullptr || count < 0) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Startall(count, requests); });
+    }
+    for (int i = 0; i < count; ++i) {
+        if (const int code = own_MPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
+    }
+    return MPI_SUCCESS;
+}
+
+} // namespace commtask::interposer

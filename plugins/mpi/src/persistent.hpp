@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Persistent requests keep the MPI's own handle, so that everything that can be asked of an inactive one is asked of MPI.
+// MPI_Start posts a task that starts it; while the task is on its way, waits and tests of the handle are of the task.
+#pragma once
+
+#include "session.hpp"
+
+#include <commtask/commtask.h>
+
+#include <atomic>
+
+namespace commtask::interposer {
+
+/// A persistent request of the program.
+struct persistent {
+    MPI_Request request;
+    MPI_Comm comm;
+    commtask_t task = COMMTASK_NULL; ///< While it is active; the program's threads take turns on one request.
+    bool ended_at_start = false;  ///< Its last start left nothing to test; written by the driver, read after the task.
+    MPI_Status status_at_start{}; ///< Then this is how it ended.
+};
+
+namespace persistents {
+
+/// How many there are; nobody looks for one where there is none.
+inline std::atomic<int> count{0};
+
+/// Any thread. @return null if it is none that we know.
+[[nodiscard]] persistent* find_listed(MPI_Request request) noexcept;
+[[nodiscard]] inline persistent* find(MPI_Request request) noexcept {
+    return count.load(std::memory_order_relaxed) == 0 ? nullptr : find_listed(request);
+}
+
+/// How many are active.
+[[nodiscard]] int count_open();
+
+void add(MPI_Comm comm, MPI_Request request);
+/// The program has freed it; the MPI's request is freed when no task needs it.
+[[nodiscard]] int free(persistent* which);
+
+} // namespace persistents
+
+/// The wrappers of MPI_..._init.
+template <typename Section, typename Make>
+int make_persistent(MPI_Comm comm, const MPI_Request* request, Make&& make) {
+    const int code = inside<Section>(make);
+    if (code == MPI_SUCCESS && request != nullptr && *request != MPI_REQUEST_NULL) persistents::add(comm, *request);
+    return code;
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the wrappers of communication functions do: post a task and give its handle, or post one and wait for it. A call
+// whose arguments are not known to be good, or that the runtime refuses, goes to the MPI's own nonblocking function where
+// it was made: MPI checks it and calls the program's error handler itself.
+#pragma once
+
+#include "errors.hpp"
+#include "handles.hpp"
+#include "known.hpp"
+#include "persistent.hpp"
+#include "session.hpp"
+#include "status.hpp"
+
+#include <commtask/commtask.h>
+
+namespace commtask::interposer {
+
+/// The message of an Mrecv is the task's from here on, and null for the program.
+inline void take_message(commtask_op& op, slot& holder) noexcept {
+    if (op.kind != COMMTASK_OP_MRECV || op.result == nullptr) return;
+    auto* const message = static_cast<MPI_Message*>(op.result);
+    holder.message = *message;
+    op.result = &holder.message;
+}
+
+/// Whether MPI_Mrecv's message is one that a task can receive.
+[[nodiscard]] inline bool has_message(const commtask_op& op) noexcept {
+    if (op.kind != COMMTASK_OP_MRECV) return true;
+    const auto* const message = static_cast<const MPI_Message*>(op.result);
+    return message != nullptr && *message != MPI_MESSAGE_NULL && *message != MPI_MESSAGE_NO_PROC;
+}
+
+/// Whether there is nobody at the other end: then a single test must find the request complete, and MPI's own does.
+[[nodiscard]] inline bool is_to_nobody(const commtask_op& op) noexcept {
+    if (op.kind == COMMTASK_OP_RECV) return op.source == MPI_PROC_NULL;
+    return op.kind <= COMMTASK_OP_RSEND && op.peer == MPI_PROC_NULL;
+}
+
+/// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
+template <typename Native>
+int post(commtask_op op, MPI_Request* request, Native&& native) {
+    slot* holder = nullptr;
+    if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op)) {
+        holder = handles::acquire();
+    }
+    if (holder != nullptr) {
+        auto* const message = static_cast<MPI_Message*>(op.result);
+        take_message(op, *holder);
+        if (commtask_post(&op, nullptr, &holder->task) == COMMTASK_OK) {
+            if (op.kind == COMMTASK_OP_MRECV) *message = MPI_MESSAGE_NULL;
+            *request = handles::handle_of(holder);
+            return MPI_SUCCESS;
+        }
+        handles::release(holder);
+    }
+    return inside<worker_section>([&] { return native(request); });
+}
+
+/// A blocking call made nonblocking where it was made, without a task.
+template <typename Twin>
+int run_twin(MPI_Status* status, Twin&& twin) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = inside<worker_section>([&] { return twin(&request); });
+    if (code != MPI_SUCCESS) return code;
+    look_until([&] {
+        int has_ended = 0;
+        code = commtask_real_MPI_Test(&request, &has_ended, status);
+        return code != MPI_SUCCESS || has_ended != 0;
+    });
+    return code;
+}
+
+/// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function.
+template <typename Twin>
+int run(commtask_op op, MPI_Status* status, Twin&& twin) {
+    if (!known::are_arguments_good(op) || !has_message(op)) return run_twin(status, twin);
+    commtask_t task = COMMTASK_NULL;
+    {
+        const detail::lane::quiet_posts scope{!current.waiting.worker_is_reserved};
+        if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) return run_twin(status, twin);
+    }
+    wait_for_tasks([task] { return has_ended(task); });
+    return finish_one(task, status);
+}
+
+} // namespace commtask::interposer

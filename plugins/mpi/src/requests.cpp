@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of an array of requests. Its vectors are of one call; a program that waits for thousands at once pays for one
+// allocation, not for one per request.
+#include "requests.hpp"
+
+namespace commtask::interposer {
+
+batch::batch(int count, MPI_Request* requests) : requests_(requests), owners_(static_cast<std::size_t>(count)) {
+    for (std::size_t i = 0; i < owners_.size(); ++i) {
+        owners_[i] = owner_of(requests[i]);
+        if (owners_[i].task != COMMTASK_NULL) {
+            ++n_tasks_;
+        } else if (requests[i] != MPI_REQUEST_NULL) {
+            natives_.push_back(requests[i]);
+            places_.push_back(static_cast<int>(i));
+        }
+    }
+}
+
+bool batch::have_all_ended() noexcept {
+    while (first_open_ < owners_.size() &&
+           (owners_[first_open_].task == COMMTASK_NULL || has_ended(owners_[first_open_].task))) {
+        ++first_open_;
+    }
+    return first_open_ == owners_.size();
+}
+
+int batch::first_ended() const noexcept {
+    for (std::size_t i = 0; i < owners_.size(); ++i) {
+        if (owners_[i].task != COMMTASK_NULL && has_ended(owners_[i].task)) return static_cast<int>(i);
+    }
+    return count();
+}
+
+void batch::return_natives() noexcept {
+    for (std::size_t i = 0; i < natives_.size(); ++i) requests_[places_[i]] = natives_[i];
+}
+
+int batch::collect(int index, MPI_Status* status, MPI_Comm& comm_of_error) {
+    owner& of = owners_[static_cast<std::size_t>(index)];
+    if (status != MPI_STATUS_IGNORE) write_status(*of.task, status);
+    const int error = error_of(*of.task);
+    if (error != MPI_SUCCESS) comm_of_error = comm_of(*of.task);
+    detail::task_pool::drop(of.task);
+    let_go(of, requests_[index]);
+    of = {};
+    return error;
+}
+
+} // namespace commtask::interposer

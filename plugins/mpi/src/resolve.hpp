@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the real function behind each wrapper, and a tool that is linked to the program behind us in the loader's order.
+// Such a tool defines MPI_X and calls PMPI_X, and expects to be asked first; our MPI_X, which the loader found before it,
+// hands the call to the tool, which comes back through our PMPI_X.
+#pragma once
+
+#include <dlfcn.h>
+
+namespace commtask::interposer {
+
+/// Fills all pointers; written by generate.py.
+void resolve_all() noexcept;
+
+/// @param profiling_name  "PMPI_X"
+template <typename Function>
+void resolve(const char* profiling_name, Function& real, Function& tool) noexcept {
+    void* const found = dlsym(RTLD_NEXT, profiling_name);
+    real = reinterpret_cast<Function>(found);
+    void* const next = dlsym(RTLD_NEXT, profiling_name + 1);
+    Dl_info of_real{};
+    Dl_info of_next{};
+    if (found == nullptr || next == nullptr || next == found) return;
+    if (dladdr(found, &of_real) == 0 || dladdr(next, &of_next) == 0) return;
+    if (of_real.dli_fbase != of_next.dli_fbase) tool = reinterpret_cast<Function>(next);
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may call MPI, and how. Below the program MPI has MPI_THREAD_SERIALIZED, so whoever calls it holds the lane's baton;
+// a program that asked for MPI_THREAD_MULTIPLE gets it below too, and then a call that can only block does so without the
+// baton, beside the worker. A section is such a call's scope: on entry everything that was posted before has been issued,
+// so that MPI sees the calls in the program's order. Calls that MPI or the runtime make from inside one pass through.
+#pragma once
+
+#include "lane.hpp"
+#include "real_mpi.hpp"
+#include "worker.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace commtask::interposer {
+
+/// What a thread is doing for us.
+struct thread_state {
+    int depth = 0;          ///< Sections that it is in.
+    bool has_baton = false; ///< The outermost one took it.
+};
+inline thread_local thread_state mine;
+
+/// Between MPI_Init and MPI_Finalize. Written by those two, read by every call.
+struct session {
+    std::atomic<detail::lane*> lane{nullptr}; ///< Null: calls go straight to MPI.
+    detail::waiting_policy waiting;
+    bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
+    MPI_Status empty_status;      ///< What a null request's wait gives.
+};
+inline session current;
+
+[[nodiscard]] inline detail::lane* active_lane() noexcept { return current.lane.load(std::memory_order_acquire); }
+
+/// Whether a call comes from below: from MPI, a callback that it runs, or a driver; or whether there is no worker.
+[[nodiscard]] inline bool passes_through() noexcept {
+    return mine.depth > 0 || active_lane() == nullptr || detail::lane::is_driving();
+}
+
+/// MPI is this thread's as long as one of these lives.
+class worker_section {
+public:
+    worker_section() noexcept : lane_(active_lane()) {
+        ++mine.depth;
+        if (lane_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
+            lane_ = nullptr;
+            return;
+        }
+        lane_->take_baton_as_guest();
+        mine.has_baton = true;
+        lane_->take_in_all();
+    }
+    worker_section(const worker_section&) = delete;
+    worker_section& operator=(const worker_section&) = delete;
+    ~worker_section() {
+        --mine.depth;
+        if (lane_ == nullptr) return;
+        mine.has_baton = false;
+        const bool leaves_work = lane_->has_work();
+        lane_->return_baton();
+        if (leaves_work) lane_->wake_up.ring_if_deep();
+    }
+
+private:
+    detail::lane* lane_;
+};
+
+/// Like worker_section, for calls that may block until other processes act: other threads go on where MPI permits it.
+class lane_section {
+public:
+    lane_section() noexcept {
+        if (mine.depth > 0 || !current.lets_threads_in || active_lane() == nullptr) {
+            new (&holder_) worker_section;
+            holds_ = true;
+            return;
+        }
+        { const worker_section issue_what_was_posted; }
+        ++mine.depth;
+        active_lane()->add_blocked_outside(1);
+    }
+    lane_section(const lane_section&) = delete;
+    lane_section& operator=(const lane_section&) = delete;
+    ~lane_section() {
+        if (holds_) {
+            holder_.~worker_section();
+            return;
+        }
+        --mine.depth;
+        if (detail::lane* const lane = active_lane()) lane->add_blocked_outside(-1);
+    }
+
+private:
+    union {
+        worker_section holder_;
+    };
+    bool holds_ = false;
+};
+
+/// The result of a call made inside a section.
+template <typename Section, typename Call>
+[[nodiscard]] auto inside(Call&& call) {
+    const Section section;
+    return call();
+}
+
+/// Looks again and again until `look()`, which may call MPI: it holds the baton meanwhile. Drives the lane between looks.
+template <typename Look>
+void look_until(Look&& look) {
+    constexpr unsigned looks_between_yields = 32;
+    for (unsigned i = 1;; ++i) {
+        {
+            const worker_section section;
+            if (look()) return;
+            if (detail::lane* const lane = active_lane(); lane != nullptr && mine.has_baton) lane->progress();
+        }
+        if (i % looks_between_yields == 0) sched_yield();
+    }
+}
+
+/// Waits until `is_done()`, which only looks at tasks.
+template <typename IsDone>
+void wait_for_tasks(IsDone&& is_done) {
+    detail::lane* const lane = active_lane();
+    if (lane == nullptr || is_done()) return;
+    if (mine.has_baton || detail::lane::is_driving()) {
+        // A callback of MPI waits: nobody else can drive. On a driver only what needs no driving ends.
+        while (!is_done()) {
+            if (mine.has_baton) lane->progress();
+        }
+        return;
+    }
+    detail::wait_in_library(*lane, current.waiting, -1, is_done);
+}
+
+/// A moment of progress for a program that tests in a loop.
+template <typename IsDone>
+void drive_briefly(IsDone&& is_done) {
+    constexpr int passes = 2;
+    detail::lane* const lane = active_lane();
+    if (lane == nullptr || is_done() || detail::lane::is_driving()) return;
+    if (mine.has_baton) {
+        lane->progress();
+    } else if (!current.waiting.worker_is_reserved) {
+        detail::drive_for_a_moment(*lane, passes, [&](bool) { return is_done(); });
+    }
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statuses are copied from where the transport keeps what MPI wrote. A task that was canceled before MPI saw it has none:
+// it gets the empty one, marked as canceled.
+#include "status.hpp"
+
+#include "persistent.hpp"
+
+namespace commtask::interposer {
+
+void write_status(const detail::task& ended, MPI_Status* status) noexcept {
+    const int error_of_program = status->MPI_ERROR;
+    const bool was_seen = ended.is_started;
+    const auto* const kept =
+        ended.op.kind == COMMTASK_OP_START ? static_cast<const persistent*>(ended.op.result) : nullptr;
+    if (kept != nullptr && kept->ended_at_start) {
+        *status = kept->status_at_start;
+    } else if (was_seen) {
+        std::memcpy(status, ended.mpi_status, sizeof *status);
+    } else {
+        *status = current.empty_status;
+    }
+    // Of what MPI_Start began MPI gives it, as MPICH does for partitioned messages.
+    status->MPI_ERROR = kept == nullptr ? error_of_program : MPI_SUCCESS;
+    const detail::task_state state = ended.life.state();
+    if (state == detail::task_state::canceled) MPI_Status_set_cancelled(status, 1);
+}
+
+MPI_Comm comm_of(const detail::task& ended) noexcept {
+    const detail::comm_queue* const queue = ended.queue;
+    // acquire: partner of the release in mpi_comms::on_free(). A freed communicator has no handler any more.
+    if (queue == nullptr || queue->is_closed.load(std::memory_order_acquire)) return MPI_COMM_SELF;
+    return queue->comm;
+}
+
+} // namespace commtask::interposer

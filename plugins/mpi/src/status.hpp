@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a task ended, as MPI says it: a status that MPI itself filled, and an error that goes to the program's handler on
+// the thread that waited. A status' MPI_ERROR is the program's own unless several requests were waited for at once and
+// one failed, as in MPI.
+#pragma once
+
+#include "errors.hpp"
+#include "lane.hpp"
+#include "session.hpp"
+#include "task_pool.hpp"
+
+#include <cstring>
+
+namespace commtask::interposer {
+
+[[nodiscard]] inline bool has_ended(const detail::task* which) noexcept {
+    return which->life.state() != detail::task_state::open;
+}
+
+/// Fills all of a status but MPI_ERROR. The task has ended.
+void write_status(const detail::task& ended, MPI_Status* status) noexcept;
+
+/// The task's MPI error code.
+[[nodiscard]] inline int error_of(const detail::task& ended) noexcept {
+    return ended.life.state() == detail::task_state::failed ? ended.result.error : MPI_SUCCESS;
+}
+
+/// The communicator whose handler hears of the task's error.
+[[nodiscard]] MPI_Comm comm_of(const detail::task& ended) noexcept;
+
+/// Ends a wait for one task: writes the status, gives the task back, raises its error.
+/// @return what the MPI function returns.
+[[nodiscard]] inline int finish_one(commtask_t task, MPI_Status* status) {
+    if (status != MPI_STATUS_IGNORE) write_status(*task, status);
+    const int error = error_of(*task);
+    if (error == MPI_SUCCESS) {
+        detail::task_pool::drop(task);
+        return MPI_SUCCESS;
+    }
+    const MPI_Comm comm = comm_of(*task);
+    detail::task_pool::drop(task);
+    return raise(comm, error);
+}
+
+} // namespace commtask::interposer

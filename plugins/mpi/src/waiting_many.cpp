@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays of requests. What is left to MPI goes to its own functions in one piece, so that it fills statuses, calls handlers
+// and decides what inactive and null requests give. Arrays without any task are MPI's alone.
+#include "own.hpp"
+#include "requests.hpp"
+#include "session.hpp"
+
+#include <algorithm>
+
+namespace commtask::interposer {
+namespace {
+
+[[nodiscard]] bool is_array(int count, const MPI_Request* requests) noexcept {
+    return count > 0 && requests != nullptr;
+}
+
+[[nodiscard]] bool is_in_status(int code) noexcept {
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    return error_class == MPI_ERR_IN_STATUS;
+}
+
+/// Statuses of an array as the program gave it, or none.
+class status_array {
+public:
+    explicit status_array(MPI_Status* first) noexcept : first_(first == MPI_STATUSES_IGNORE ? nullptr : first) {}
+    [[nodiscard]] MPI_Status* at(int index) const noexcept {
+        return first_ == nullptr ? MPI_STATUS_IGNORE : first_ + index;
+    }
+    void set_error(int index, int error) const noexcept {
+        if (first_ != nullptr) first_[index].MPI_ERROR = error;
+    }
+
+private:
+    MPI_Status* first_;
+};
+
+/// Errors of several requests that ended in one call.
+class outcome_of_many {
+public:
+    void add(int error, MPI_Comm comm) noexcept {
+        if (error == MPI_SUCCESS || has_failed_) return;
+        has_failed_ = true;
+        comm_ = comm;
+    }
+    /// MPI's function said so, and has called the handler.
+    void add_native(int code) noexcept {
+        if (code != MPI_SUCCESS) native_ = code;
+    }
+    [[nodiscard]] bool has_error() const noexcept { return has_failed_ || native_ != MPI_SUCCESS; }
+    [[nodiscard]] int raise_all() const {
+        if (native_ != MPI_SUCCESS && !is_in_status(native_)) return native_;
+        if (has_failed_) return raise(comm_, MPI_ERR_IN_STATUS);
+        return native_;
+    }
+
+private:
+    bool has_failed_ = false;
+    MPI_Comm comm_ = MPI_COMM_SELF;
+    int native_ = MPI_SUCCESS;
+};
+
+/// Collects all of an array whose tasks have ended and whose other requests MPI has completed into `statuses_of_natives`.
+[[nodiscard]] int collect_all(batch& all, const status_array& statuses, int native_code,
+                              const std::vector<MPI_Status>& statuses_of_natives) {
+    outcome_of_many outcome;
+    outcome.add_native(native_code);
+    std::vector<int> errors(static_cast<std::size_t>(all.count()), MPI_SUCCESS);
+    std::vector<bool> is_native(static_cast<std::size_t>(all.count()));
+    for (std::size_t i = 0; i < statuses_of_natives.size(); ++i) {
+        const int place = all.place_of_native(static_cast<int>(i));
+        is_native[static_cast<std::size_t>(place)] = true;
+        if (MPI_Status* const status = statuses.at(place); status != MPI_STATUS_IGNORE) {
+            const int error_of_program = status->MPI_ERROR;
+            *status = statuses_of_natives[i];
+            if (native_code == MPI_SUCCESS) status->MPI_ERROR = error_of_program;
+        }
+        if (native_code != MPI_SUCCESS) errors[static_cast<std::size_t>(place)] = statuses_of_natives[i].MPI_ERROR;
+    }
+    all.return_natives();
+    for (int i = 0; i < all.count(); ++i) {
+        if (all.at(i).task != COMMTASK_NULL) {
+            MPI_Comm comm = MPI_COMM_SELF;
+            const int error = all.collect(i, statuses.at(i), comm);
+            errors[static_cast<std::size_t>(i)] = error;
+            outcome.add(error, comm);
+        } else if (!is_native[static_cast<std::size_t>(i)] && statuses.at(i) != MPI_STATUS_IGNORE) {
+            const int error_of_program = statuses.at(i)->MPI_ERROR;
+            *statuses.at(i) = current.empty_status;
+            statuses.at(i)->MPI_ERROR = error_of_program;
+        }
+    }
+    if (!outcome.has_error()) return MPI_SUCCESS;
+    for (int i = 0; i < all.count(); ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
+    return outcome.raise_all();
+}
+
+} // namespace
+
+int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    if (!is_array(count, requests)) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Waitall(count, requests, statuses); });
+    }
+    batch all{count, requests};
+    if (!all.has_tasks()) {
+        if (passes_through()) return commtask_real_MPI_Waitall(count, requests, statuses);
+        int code = MPI_SUCCESS;
+        look_until([&] {
+            int have_come = 0;
+            code = commtask_real_MPI_Testall(count, requests, &have_come, statuses);
+            return code != MPI_SUCCESS || have_come != 0;
+        });
+        return code;
+    }
+    wait_for_tasks([&] { return all.have_all_ended(); });
+    std::vector<MPI_Status> statuses_of_natives(all.natives().size());
+    int code = MPI_SUCCESS;
+    if (all.has_natives()) {
+        look_until([&] {
+            int have_come = 0;
+            code = commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(), &have_come,
+                                             statuses_of_natives.data());
+            return code != MPI_SUCCESS || have_come != 0;
+        });
+    }
+    return collect_all(all, status_array{statuses}, code, statuses_of_natives);
+}
+
+int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+    if (!is_array(count, requests) || flag == nullptr) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
+    }
+    batch all{count, requests};
+    if (!all.has_tasks()) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
+    }
+    drive_briefly([&] { return all.have_all_ended(); });
+    *flag = all.have_all_ended() ? 1 : 0;
+    if (*flag == 0) return MPI_SUCCESS;
+    std::vector<MPI_Status> statuses_of_natives(all.natives().size());
+    int code = MPI_SUCCESS;
+    if (all.has_natives()) {
+        code = inside<worker_section>([&] {
+            return commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(), flag,
+                                             statuses_of_natives.data());
+        });
+        if (code == MPI_SUCCESS && *flag == 0) return MPI_SUCCESS;
+    }
+    return collect_all(all, status_array{statuses}, code, statuses_of_natives);
+}
+
+namespace {
+
+/// One look for Waitany and Testany at an array with tasks. @return whether something was found: `index` and `code` say what.
+[[nodiscard]] bool look_for_any(batch& all, int* index, MPI_Status* status, int& code, MPI_Comm& comm,
+                                bool& must_raise) {
+    const int ended = all.first_ended();
+    if (ended < all.count()) {
+        *index = ended;
+        code = all.collect(ended, status, comm);
+        must_raise = code != MPI_SUCCESS;
+        return true;
+    }
+    if (!all.has_natives()) return false;
+    int has_come = 0;
+    int which = MPI_UNDEFINED;
+    MPI_Status own_status;
+    own_status.MPI_ERROR = status == MPI_STATUS_IGNORE ? MPI_SUCCESS : status->MPI_ERROR;
+    const worker_section section;
+    code = commtask_real_MPI_Testany(static_cast<int>(all.natives().size()), all.natives().data(), &which, &has_come,
+                                     &own_status);
+    // All of MPI's own may be inactive: then the tasks alone count.
+    if (has_come == 0 || which == MPI_UNDEFINED) return false;
+    all.return_natives();
+    *index = all.place_of_native(which);
+    if (status != MPI_STATUS_IGNORE) *status = own_status;
+    return true;
+}
+
+} // namespace
+
+int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    if (!is_array(count, requests) || index == nullptr) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Waitany(count, requests, index, status); });
+    }
+    batch all{count, requests};
+    if (!all.has_tasks()) {
+        if (passes_through()) return commtask_real_MPI_Waitany(count, requests, index, status);
+        int code = MPI_SUCCESS;
+        look_until([&] {
+            int has_come = 0;
+            code = commtask_real_MPI_Testany(count, requests, index, &has_come, status);
+            return code != MPI_SUCCESS || has_come != 0;
+        });
+        return code;
+    }
+    int code = MPI_SUCCESS;
+    bool must_raise = false;
+    MPI_Comm comm = MPI_COMM_SELF;
+    if (!all.has_natives()) {
+        wait_for_tasks([&] { return all.first_ended() < all.count(); });
+        static_cast<void>(look_for_any(all, index, status, code, comm, must_raise));
+    } else {
+        look_until([&] { return look_for_any(all, index, status, code, comm, must_raise); });
+    }
+    return must_raise ? raise(comm, code) : code;
+}
+
+int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+    if (!is_array(count, requests) || index == nullptr || flag == nullptr) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
+    }
+    batch all{count, requests};
+    if (!all.has_tasks()) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
+    }
+    drive_briefly([&] { return all.first_ended() < all.count(); });
+    int code = MPI_SUCCESS;
+    bool must_raise = false;
+    MPI_Comm comm = MPI_COMM_SELF;
+    *flag = look_for_any(all, index, status, code, comm, must_raise) ? 1 : 0;
+    if (*flag == 0) *index = MPI_UNDEFINED;
+    return must_raise ? raise(comm, code) : code;
+}
+
+namespace {
+
+/// Collects what has ended, for Waitsome and Testsome on an array with tasks.
+[[nodiscard]] int collect_some(batch& all, int* n_ended, int* indices, MPI_Status* statuses_of_program) {
+    const status_array statuses{statuses_of_program};
+    outcome_of_many outcome;
+    std::vector<int> errors;
+    *n_ended = 0;
+    const auto add = [&](int index, int error) {
+        indices[(*n_ended)++] = index;
+        errors.push_back(error);
+    };
+    for (int i = 0; i < all.count(); ++i) {
+        if (all.at(i).task == COMMTASK_NULL || !has_ended(all.at(i).task)) continue;
+        MPI_Comm comm = MPI_COMM_SELF;
+        const int error = all.collect(i, statuses.at(*n_ended), comm);
+        outcome.add(error, comm);
+        add(i, error);
+    }
+    if (all.has_natives()) {
+        const int n_natives = static_cast<int>(all.natives().size());
+        std::vector<int> ended(static_cast<std::size_t>(n_natives));
+        std::vector<MPI_Status> their_statuses(static_cast<std::size_t>(n_natives));
+        int n_of_them = 0;
+        const int code = inside<worker_section>([&] {
+            return commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
+                                              their_statuses.data());
+        });
+        outcome.add_native(code);
+        for (int i = 0; i < (n_of_them == MPI_UNDEFINED ? 0 : n_of_them); ++i) {
+            const MPI_Status& theirs = their_statuses[static_cast<std::size_t>(i)];
+            if (MPI_Status* const status = statuses.at(*n_ended); status != MPI_STATUS_IGNORE) {
+                const int error_of_program = status->MPI_ERROR;
+                *status = theirs;
+                status->MPI_ERROR = error_of_program;
+            }
+            add(all.place_of_native(ended[static_cast<std::size_t>(i)]), code == MPI_SUCCESS ? code : theirs.MPI_ERROR);
+        }
+        all.return_natives();
+    }
+    if (!outcome.has_error()) return MPI_SUCCESS;
+    for (int i = 0; i < *n_ended; ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
+    return outcome.raise_all();
+}
+
+} // namespace
+
+int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indices, MPI_Status* statuses) {
+    if (!is_array(count, requests) || n_ended == nullptr || indices == nullptr) {
+        return inside<worker_section>(
+            [&] { return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses); });
+    }
+    batch all{count, requests};
+    int code = MPI_SUCCESS;
+    if (!all.has_tasks()) {
+        if (passes_through()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
+        look_until([&] {
+            code = commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses);
+            return code != MPI_SUCCESS || *n_ended != 0;
+        });
+        return code;
+    }
+    if (!all.has_natives()) {
+        wait_for_tasks([&] { return all.first_ended() < all.count(); });
+        return collect_some(all, n_ended, indices, statuses);
+    }
+    look_until([&] {
+        code = collect_some(all, n_ended, indices, statuses);
+        return code != MPI_SUCCESS || *n_ended > 0;
+    });
+    return code;
+}
+
+int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indices, MPI_Status* statuses) {
+    if (!is_array(count, requests) || n_ended == nullptr || indices == nullptr) {
+        return inside<worker_section>(
+            [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
+    }
+    batch all{count, requests};
+    if (!all.has_tasks()) {
+        return inside<worker_section>(
+            [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
+    }
+    drive_briefly([&] { return all.first_ended() < all.count(); });
+    return collect_some(all, n_ended, indices, statuses);
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One request: wait, test, ask, cancel, free. The MPI's own requests are tested again and again instead of waited for, so
+// that a generalized request can be completed by another thread meanwhile.
+#include "own.hpp"
+#include "requests.hpp"
+#include "session.hpp"
+
+namespace commtask::interposer {
+
+int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    if (of.task != COMMTASK_NULL) {
+        wait_for_tasks([&] { return has_ended(of.task); });
+        let_go(of, *request);
+        return finish_one(of.task, status);
+    }
+    if (passes_through() || request == nullptr) return commtask_real_MPI_Wait(request, status);
+    if (*request == MPI_REQUEST_NULL) {
+        if (status != MPI_STATUS_IGNORE) *status = current.empty_status;
+        return MPI_SUCCESS;
+    }
+    int code = MPI_SUCCESS;
+    look_until([&] {
+        int has_come = 0;
+        code = commtask_real_MPI_Test(request, &has_come, status);
+        return code != MPI_SUCCESS || has_come != 0;
+    });
+    return code;
+}
+
+int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    if (of.task == COMMTASK_NULL || flag == nullptr) {
+        if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
+        return inside<worker_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
+    }
+    drive_briefly([&] { return has_ended(of.task); });
+    *flag = has_ended(of.task) ? 1 : 0;
+    if (*flag == 0) return MPI_SUCCESS;
+    let_go(of, *request);
+    return finish_one(of.task, status);
+}
+
+int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    const owner of = owner_of(request);
+    if (of.task == COMMTASK_NULL || flag == nullptr) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
+    }
+    drive_briefly([&] { return has_ended(of.task); });
+    *flag = has_ended(of.task) ? 1 : 0;
+    if (*flag == 0) return MPI_SUCCESS;
+    if (status != MPI_STATUS_IGNORE) write_status(*of.task, status);
+    const int error = error_of(*of.task);
+    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(comm_of(*of.task), error);
+}
+
+int own_MPI_Cancel(MPI_Request* request) {
+    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    if (of.holder == nullptr) {
+        return inside<worker_section>([&] { return commtask_real_MPI_Cancel(request); });
+    }
+    // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
+    const worker_section issue_what_was_posted;
+    commtask_cancel(of.task);
+    detail::lane* const lane = active_lane();
+    if (lane == nullptr || !mine.has_baton) return MPI_SUCCESS;
+    lane->take_in_all();
+    // Cancelling a receive is local: the next test must find it done, if it was not matched.
+    constexpr int enough_passes = 64;
+    for (int i = 0; i < enough_passes && of.task->op.kind == COMMTASK_OP_RECV && !has_ended(of.task); ++i) {
+        lane->progress();
+    }
+    return MPI_SUCCESS;
+}
+
+int own_MPI_Request_free(MPI_Request* request) {
+    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    if (of.holder != nullptr) {
+        if (of.task->op.kind == COMMTASK_OP_MRECV) {
+            const worker_section issue_it; // the message lies in the slot until then
+        }
+        detail::task_pool::drop(of.task);
+        let_go(of, *request);
+        return MPI_SUCCESS;
+    }
+    persistent* const kept = request == nullptr || *request == MPI_REQUEST_NULL ? nullptr : persistents::find(*request);
+    if (kept != nullptr) {
+        *request = MPI_REQUEST_NULL;
+        return persistents::free(kept);
+    }
+    return inside<worker_section>([&] { return commtask_real_MPI_Request_free(request); });
+}
+
+#if MPI_VERSION >= 4
+int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
+    const owner of = owner_of(request);
+    if (of.task != COMMTASK_NULL) drive_briefly([&] { return has_ended(of.task); });
+    const worker_section section; // from here on the task does not end
+    if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
+        return commtask_real_MPI_Parrived(request, partition, flag);
+    }
+    *flag = 1; // for MPI the request is inactive already
+    return MPI_SUCCESS;
+}
+#endif
+
+} // namespace commtask::interposer

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What commtask-run refuses, each before anything starts, with exit status 2 and a sentence that names the fault; and that
+# it hands a program's arguments, environment and exit status through. Needs no MPI program and no launcher.
+set -u
+
+run=$1
+other_family=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# expect_refusal SENTENCE ARGUMENT...
+expect_refusal() {
+    sentence=$1
+    shift
+    output=$("$run" "$@" 2>&1)
+    status=$?
+    case $status:$output in
+    2:*"$sentence"*) ;;
+    *)
+        echo "FAULT: commtask-run $*: status $status, said: $output"
+        failures=$((failures + 1)) ;;
+    esac
+}
+
+expect_refusal "usage:"
+expect_refusal "unknown option --wrong" --wrong
+expect_refusal "there is no program './missing'" ./missing
+expect_refusal "is not a file" "$folder"
+printf 'data' >"$folder/data"
+expect_refusal "data' " "$folder/data"
+printf 'int main(void) { return 0; }\n' >"$folder/static.c"
+if cc -static -o "$folder/static" "$folder/static.c" 2>/dev/null; then
+    expect_refusal "linked statically" "$folder/static"
+else
+    echo "no static C library here: that refusal is not tested"
+    failures=$((failures + 1))
+fi
+# A library whose soname is that of the other family stands for its MPI.
+cc -shared -Wl,-soname,"$other_family" -o "$folder/$other_family" -x c /dev/null
+cc -o "$folder/other" "$folder/static.c" -Wl,--no-as-needed "$folder/$other_family" -Wl,-rpath,"$folder"
+expect_refusal "uses $other_family" "$folder/other"
+
+printf '#!/bin/sh\necho "$1|$2|$KEPT"\nexit 7\n' >"$folder/script"
+chmod +x "$folder/script"
+output=$(KEPT=yes "$run" "$folder/script" "two words" '*')
+status=$?
+if [ "$status:$output" != "7:two words|*|yes" ]; then
+    echo "FAULT: a script's arguments: status $status, said: $output"
+    failures=$((failures + 1))
+fi
+case $(LD_PRELOAD= "$run" --verbose /bin/sh -c 'echo $LD_PRELOAD' 2>&1) in
+*"not linked to an MPI"*"preloading"*"libcommtask-mpi.so"*) ;;
+*)
+    echo "FAULT: --verbose does not say what is done"
+    failures=$((failures + 1)) ;;
+esac
+if ! "$run" --list | grep -q '^    MPI_Isend$'; then
+    echo "FAULT: --list does not list"
+    failures=$((failures + 1))
+fi
+exit $((failures > 0))

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Every function of mpi.h is in the table, every function that the table intercepts is exported under both of its names,
+# and none that it leaves alone is. A header with a function that nobody classified must be refused by its name.
+"""usage: table_test.py --library libcommtask-mpi.so --run commtask-run -- COMPILER [ARGUMENT...]"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import header  # noqa: E402
+
+TABLE = HERE.parent / "functions.table"
+options = None
+
+
+def exported(library):
+    text = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r" [TWV] (P?MPIX?_\w+)", text))
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        self.functions = header.read_header(options.compiler)
+        self.table = header.read_table(TABLE)
+
+    def test_reads_the_functions_of_this_header(self):
+        # A reader that found half of them would make the other tests pass.
+        found = subprocess.run([*options.compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n",
+                               capture_output=True, text=True, check=True).stdout
+        names = set(re.findall(r"\bP(MPIX?_[A-Z]\w*)\s*\(", found))
+        self.assertGreater(len(names), 300)
+        self.assertEqual(names - set(self.functions), set())
+
+    def test_gives_every_function_a_class(self):
+        classes = header.classify(self.functions, self.table)
+        self.assertEqual(set(classes), set(self.functions))
+
+    def test_names_a_function_that_it_does_not_know(self):
+        functions = header.parse("int MPI_Invented(int a); int MPI_Send(int a);")
+        with self.assertRaisesRegex(ValueError, "MPI_Invented"):
+            header.classify(functions, self.table)
+
+    def test_reads_nested_attributes_and_arrays(self):
+        parsed = header.parse("extern __attribute__((a((b)))) int MPI_X(const int n[], char *p[][2]) __attribute__((c));")
+        self.assertEqual([p.suffix for p in parsed["MPI_X"].parameters], ["[]", "[][2]"])
+        self.assertEqual(parsed["MPI_X"].returns, "int")
+
+    def test_library_exports_what_is_intercepted_under_both_names(self):
+        classes = header.classify(self.functions, self.table)
+        intercepted = {name for name in self.functions if classes[name] != "local"}
+        self.assertEqual(exported(options.library), intercepted | {"P" + name for name in intercepted})
+
+    def test_commtask_run_lists_every_function_once(self):
+        text = subprocess.run([options.run, "--list"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sorted(re.findall(r"^    (\w+)$", text, re.M)), sorted(self.functions))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("compiler", nargs="+")
+    options = parser.parse_args()
+    unittest.main(argv=sys.argv[:1], verbosity=2)
