@@ -52,13 +52,16 @@ static void exchange(MPI_Comm comm, int n_in, const int* sources, int n_out) {
             switch (form * 3 + variant) {
             case 0: MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm); break;
             case 1: MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm); break;
-            case 2: MPI_Neighbor_alltoallw(out, counts, byte_places, types, in, counts, byte_places, types, comm); break;
+            case 2:
+                MPI_Neighbor_alltoallw(out, counts, byte_places, types, in, counts, byte_places, types, comm);
+                break;
             case 3: MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm, &request); break;
             case 4:
                 MPI_Ineighbor_alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm, &request);
                 break;
             default:
-                MPI_Ineighbor_alltoallw(out, counts, byte_places, types, in, counts, byte_places, types, comm, &request);
+                MPI_Ineighbor_alltoallw(out, counts, byte_places, types, in, counts, byte_places, types, comm,
+                                        &request);
                 break;
             }
             MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -109,8 +112,8 @@ static void distributed_graph(void) {
     const int source = previous_rank();
     const int target = next_rank();
     MPI_Comm graph;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                   0, &graph);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph);
     int n_in = 0;
     int n_out = 0;
     int is_weighted = 1;

@@ -105,10 +105,8 @@ static void many_collectives(void) {
 
 int main(int argc, char** argv) {
     static const struct probe_case cases[] = {
-        {"all_at_once", all_at_once, 1},
-        {"backwards_and_by_some", backwards_and_by_some, 1},
-        {"distinct_handles", distinct_handles, 1},
-        {"many_times_few", many_times_few, 1},
+        {"all_at_once", all_at_once, 1},           {"backwards_and_by_some", backwards_and_by_some, 1},
+        {"distinct_handles", distinct_handles, 1}, {"many_times_few", many_times_few, 1},
         {"many_collectives", many_collectives, 1},
     };
     return probe_main(argc, argv, cases, PROBE_COUNT(cases));

@@ -54,15 +54,32 @@ void say_class(const char* what, int code) {
     static const struct {
         int value;
         const char* name;
-    } names[] = {{MPI_SUCCESS, "success"},         {MPI_ERR_BUFFER, "buffer"},   {MPI_ERR_COUNT, "count"},
-                 {MPI_ERR_TYPE, "type"},           {MPI_ERR_TAG, "tag"},         {MPI_ERR_COMM, "comm"},
-                 {MPI_ERR_RANK, "rank"},           {MPI_ERR_REQUEST, "request"}, {MPI_ERR_ROOT, "root"},
-                 {MPI_ERR_GROUP, "group"},         {MPI_ERR_OP, "op"},           {MPI_ERR_TOPOLOGY, "topology"},
-                 {MPI_ERR_DIMS, "dims"},           {MPI_ERR_ARG, "arg"},         {MPI_ERR_TRUNCATE, "truncate"},
-                 {MPI_ERR_OTHER, "other"},         {MPI_ERR_INTERN, "intern"},   {MPI_ERR_IN_STATUS, "in status"},
-                 {MPI_ERR_PENDING, "pending"},     {MPI_ERR_KEYVAL, "keyval"},   {MPI_ERR_NO_SUCH_FILE, "no such file"},
-                 {MPI_ERR_WIN, "win"},             {MPI_ERR_FILE, "file"},       {MPI_ERR_INFO_KEY, "info key"},
-                 {MPI_ERR_DISP, "disp"},           {MPI_ERR_BAD_FILE, "bad file"}};
+    } names[] = {{MPI_SUCCESS, "success"},
+                 {MPI_ERR_BUFFER, "buffer"},
+                 {MPI_ERR_COUNT, "count"},
+                 {MPI_ERR_TYPE, "type"},
+                 {MPI_ERR_TAG, "tag"},
+                 {MPI_ERR_COMM, "comm"},
+                 {MPI_ERR_RANK, "rank"},
+                 {MPI_ERR_REQUEST, "request"},
+                 {MPI_ERR_ROOT, "root"},
+                 {MPI_ERR_GROUP, "group"},
+                 {MPI_ERR_OP, "op"},
+                 {MPI_ERR_TOPOLOGY, "topology"},
+                 {MPI_ERR_DIMS, "dims"},
+                 {MPI_ERR_ARG, "arg"},
+                 {MPI_ERR_TRUNCATE, "truncate"},
+                 {MPI_ERR_OTHER, "other"},
+                 {MPI_ERR_INTERN, "intern"},
+                 {MPI_ERR_IN_STATUS, "in status"},
+                 {MPI_ERR_PENDING, "pending"},
+                 {MPI_ERR_KEYVAL, "keyval"},
+                 {MPI_ERR_NO_SUCH_FILE, "no such file"},
+                 {MPI_ERR_WIN, "win"},
+                 {MPI_ERR_FILE, "file"},
+                 {MPI_ERR_INFO_KEY, "info key"},
+                 {MPI_ERR_DISP, "disp"},
+                 {MPI_ERR_BAD_FILE, "bad file"}};
     int class = -1;
     MPI_Error_class(code, &class);
     for (size_t i = 0; i < PROBE_COUNT(names); ++i) {
