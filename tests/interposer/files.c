@@ -32,7 +32,7 @@ static void independent(void) {
     MPI_Status status;
     fill(out, n, me, 1);
     MPI_File_write_at(file, place(me), out, n, MPI_INT, &status);
-    say_status("write_at", &status, MPI_INT);
+    say_count("write_at", &status, MPI_INT);
     MPI_File_sync(file);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_sync(file);
@@ -55,11 +55,11 @@ static void collective(void) {
     fill(out, n, me, 2);
     MPI_File_write_at_all(file, place(me), out, n, MPI_INT, &status);
     MPI_File_read_at_all(file, place(previous_rank()), in, n, MPI_INT, &status);
-    say_status("read_at_all", &status, MPI_INT);
+    say_count("read_at_all", &status, MPI_INT);
     EXPECT(is_filled(in, n, previous_rank(), 2));
     MPI_File_write_at_all_begin(file, place(me), out, n, MPI_INT);
     MPI_File_write_at_all_end(file, out, &status);
-    say_status("split", &status, MPI_INT);
+    say_count("split", &status, MPI_INT);
     close_it(file);
 }
 

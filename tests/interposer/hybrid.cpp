@@ -8,18 +8,11 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
-namespace {
+#include "probe.h"
 
-struct ring {
-    int rank = 0;
-    int n_ranks = 1;
-    int next = 0;
-    int previous = 0;
-};
+namespace {
 
 constexpr std::size_t n_rows = 66;
 constexpr std::size_t n_columns = 64;
@@ -48,28 +41,28 @@ double relax(field& from, field& to, std::size_t first, std::size_t last) {
     return change;
 }
 
-void start(field& values, const ring& where) {
+void start(field& values) {
     for (std::size_t row = 0; row < n_rows; ++row) {
         for (std::size_t column = 0; column < n_columns; ++column) {
-            values.at(row, column) = static_cast<double>((row * 37 + column * 11) % 101) + where.rank;
+            values.at(row, column) = static_cast<double>((row * 37 + column * 11) % 101) + me;
         }
     }
 }
 
-void by_the_master(const ring& where) {
+void by_the_master() {
     field now;
     field then;
     constexpr int width = static_cast<int>(n_columns);
-    start(now, where);
-    start(then, where);
+    start(now);
+    start(then);
     double residual = 1;
     int n_turns = 0;
     for (; n_turns < 200 && residual > 0.05; ++n_turns) {
         std::array<MPI_Request, 4> requests{};
-        MPI_Irecv(now.row(0), width, MPI_DOUBLE, where.previous, 1, MPI_COMM_WORLD, &requests[0]);
-        MPI_Irecv(now.row(n_rows - 1), width, MPI_DOUBLE, where.next, 2, MPI_COMM_WORLD, &requests[1]);
-        MPI_Isend(now.row(n_rows - 2), width, MPI_DOUBLE, where.next, 1, MPI_COMM_WORLD, &requests[2]);
-        MPI_Isend(now.row(1), width, MPI_DOUBLE, where.previous, 2, MPI_COMM_WORLD, &requests[3]);
+        MPI_Irecv(now.row(0), width, MPI_DOUBLE, previous_rank(), 1, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(now.row(n_rows - 1), width, MPI_DOUBLE, next_rank(), 2, MPI_COMM_WORLD, &requests[1]);
+        MPI_Isend(now.row(n_rows - 2), width, MPI_DOUBLE, next_rank(), 1, MPI_COMM_WORLD, &requests[2]);
+        MPI_Isend(now.row(1), width, MPI_DOUBLE, previous_rank(), 2, MPI_COMM_WORLD, &requests[3]);
         double change = relax(now, then, 2, n_rows - 2);
         MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE);
         change = std::fmax(change, relax(now, then, 1, 2));
@@ -83,26 +76,26 @@ void by_the_master(const ring& where) {
             sum += now.at(row, column);
         }
     }
-    std::printf("[%d] master: %d turns, residual %.17g, sum %.17g\n", where.rank, n_turns, residual, sum);
+    say("master: %d turns, residual %.17g, sum %.17g", n_turns, residual, sum);
 }
 
-void by_every_thread(const ring& where) {
+void by_every_thread() {
     constexpr int n_threads = 3;
     std::array<long, n_threads> got{};
 #pragma omp parallel num_threads(n_threads)
     {
         const int thread = omp_get_thread_num();
         for (long turn = 0; turn < 100; ++turn) {
-            const long out = where.rank * 1000 + turn * n_threads + thread;
+            const long out = me * 1000 + turn * n_threads + thread;
             long in = -1;
             std::array<MPI_Request, 2> requests{};
-            MPI_Irecv(&in, 1, MPI_LONG, where.previous, thread, MPI_COMM_WORLD, &requests[0]);
-            MPI_Isend(&out, 1, MPI_LONG, where.next, thread, MPI_COMM_WORLD, &requests[1]);
+            MPI_Irecv(&in, 1, MPI_LONG, previous_rank(), thread, MPI_COMM_WORLD, &requests[0]);
+            MPI_Isend(&out, 1, MPI_LONG, next_rank(), thread, MPI_COMM_WORLD, &requests[1]);
             MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
             got[static_cast<std::size_t>(thread)] += in;
         }
     }
-    std::printf("[%d] threads: %ld %ld %ld\n", where.rank, got[0], got[1], got[2]);
+    say("threads: %ld %ld %ld", got[0], got[1], got[2]);
 }
 
 } // namespace
@@ -110,14 +103,10 @@ void by_every_thread(const ring& where) {
 int main(int argc, char** argv) {
     int level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    ring where;
-    MPI_Comm_rank(MPI_COMM_WORLD, &where.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &where.n_ranks);
-    where.next = (where.rank + 1) % where.n_ranks;
-    where.previous = (where.rank + where.n_ranks - 1) % where.n_ranks;
-    std::setvbuf(stdout, nullptr, _IOLBF, 4096);
-    by_the_master(where);
-    by_every_thread(where);
+    probe_start();
+    EXPECT(level == MPI_THREAD_MULTIPLE);
+    by_the_master();
+    by_every_thread();
     MPI_Finalize();
-    return level == MPI_THREAD_MULTIPLE ? EXIT_SUCCESS : EXIT_FAILURE;
+    return probe_result();
 }

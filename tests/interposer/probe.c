@@ -50,6 +50,12 @@ void say_status(const char* what, const MPI_Status* status, MPI_Datatype type) {
         is_cancelled ? 0 : elements, is_cancelled != 0);
 }
 
+void say_count(const char* what, const MPI_Status* status, MPI_Datatype type) {
+    int count = -1;
+    MPI_Get_count(status, type, &count);
+    say("%s: count %d", what, count);
+}
+
 void say_class(const char* what, int code) {
     static const struct {
         int value;

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /// Set by probe_start; -1 and 0 before.
 extern int me;
 extern int n_ranks;
@@ -29,6 +33,9 @@ void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /// Prints source, tag, number of elements and whether it was cancelled.
 void say_status(const char* what, const MPI_Status* status, MPI_Datatype type);
+
+/// Prints the number of elements: all that an operation on a file says, and the rest of its status is left as it was.
+void say_count(const char* what, const MPI_Status* status, MPI_Datatype type);
 
 /// Prints the class of an error code by its name in the standard.
 void say_class(const char* what, int code);
@@ -60,3 +67,7 @@ int previous_rank(void);
 void fill(int* values, int n, int rank, int salt);
 /// Whether they are what fill would have put there.
 bool is_filled(const int* values, int n, int rank, int salt);
+
+#ifdef __cplusplus
+}
+#endif
