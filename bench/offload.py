@@ -182,7 +182,7 @@ def delayed(build, n_rounds, n_samples):
 
 def run(build, setting, is_quick, json_file):
     """The settings asked for ("crowded" stands for both without a wire); the exit status of the driver."""
-    n_rounds, n_samples = (1, 20) if is_quick else (7, 200)
+    n_rounds, n_samples = (1, 10) if is_quick else (7, 200)
     wanted = []
     if setting in ("crowded", "both"):
         wanted += [lambda: free(build, n_rounds, n_samples), lambda: crowded(build, n_rounds)]

@@ -21,7 +21,7 @@ static void in_threads(void* (*run)(void*)) {
 
 static void* ping_pong_with_own_tag(void* argument) {
     const int tag = (int)(intptr_t)argument;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 40; ++i) {
         int out = me * 1000 + i;
         int in = -1;
         MPI_Sendrecv(&out, 1, MPI_INT, next_rank(), tag, &in, 1, MPI_INT, previous_rank(), tag, MPI_COMM_WORLD,
@@ -35,7 +35,7 @@ static void own_tags(void) { in_threads(ping_pong_with_own_tag); }
 static MPI_Comm comms[n_threads];
 static void* sum_on_own_communicator(void* argument) {
     const intptr_t which = (intptr_t)argument;
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 20; ++i) {
         int out = me + i;
         int sum = -1;
         if (i % 2) {
@@ -161,7 +161,7 @@ static void matched_probes(void) {
 
 static void* test_in_turn(void* argument) {
     const int tag = (int)(intptr_t)argument;
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 30; ++i) {
         MPI_Request requests[2];
         int in = -1;
         int flag = 0;
