@@ -25,6 +25,13 @@ static void close_it(MPI_File file) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// What one rank wrote another may read only after this.
+static void make_visible(MPI_File file) {
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_sync(file);
+}
+
 static MPI_Offset place(int rank) { return (MPI_Offset)rank * (MPI_Offset)sizeof out; }
 
 static void independent(void) {
@@ -33,9 +40,7 @@ static void independent(void) {
     fill(out, n, me, 1);
     MPI_File_write_at(file, place(me), out, n, MPI_INT, &status);
     say_count("write_at", &status, MPI_INT);
-    MPI_File_sync(file);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_File_sync(file);
+    make_visible(file);
     MPI_File_seek(file, place(next_rank()), MPI_SEEK_SET);
     MPI_File_read(file, in, n, MPI_INT, &status);
     EXPECT(is_filled(in, n, next_rank(), 1));
@@ -54,6 +59,7 @@ static void collective(void) {
     MPI_Status status;
     fill(out, n, me, 2);
     MPI_File_write_at_all(file, place(me), out, n, MPI_INT, &status);
+    make_visible(file);
     MPI_File_read_at_all(file, place(previous_rank()), in, n, MPI_INT, &status);
     say_count("read_at_all", &status, MPI_INT);
     EXPECT(is_filled(in, n, previous_rank(), 2));
@@ -75,6 +81,7 @@ static void views(void) {
     MPI_File_seek(file, 0, MPI_SEEK_SET);
     MPI_File_read_all(file, in, n, MPI_INT, MPI_STATUS_IGNORE);
     EXPECT(is_filled(in, n, me, 3));
+    make_visible(file);
     MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
     MPI_File_read_at(file, (MPI_Offset)(next_rank() * 4), in, 4, MPI_INT, MPI_STATUS_IGNORE);
     EXPECT(is_filled(in, 4, next_rank(), 3));
@@ -95,9 +102,7 @@ static void nonblocking(void) {
     int count = 0;
     MPI_Get_count(&statuses[0], MPI_INT, &count);
     EXPECT(count == n && got == previous_rank() && requests[0] == MPI_REQUEST_NULL);
-    MPI_File_sync(file);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_File_sync(file);
+    make_visible(file);
     MPI_File_iread_at(file, place(next_rank()), in, n, MPI_INT, &requests[0]);
     int flag = 0;
     while (!flag) {
