@@ -86,8 +86,7 @@ def size_of(name):
 
 def post_goal(name):
     """The least native over interposed time of a start: only eager messages of a size have one."""
-    is_message = name.startswith(("Isend", "Irecv"))
-    return 1 / 0.3 if is_message and name.startswith("Isend") and EAGER_FROM <= size_of(name) < EAGER_TO else None
+    return 1 / 0.3 if name.startswith("Isend") and EAGER_FROM <= size_of(name) < EAGER_TO else None
 
 
 def ratio_rows(results, goal_of):
