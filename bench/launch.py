@@ -20,10 +20,14 @@ class Build:
         entries = (line.partition("=") for line in lines if ":" in line.partition("=")[0])
         self._cache = {key.partition(":")[0]: value for key, _, value in entries}
 
+    @property
+    def is_mpich(self):
+        return self._cache["COMMTASK_MPI"] == "mpich"
+
     def mpiexec(self, n_ranks):
         """The words that start `n_ranks` ranks."""
         words = [self._cache["MPIEXEC_EXECUTABLE"]]
-        if self._cache["COMMTASK_MPI"] == "openmpi":
+        if not self.is_mpich:
             words += ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
         return words + ["-n", str(n_ranks)]
 

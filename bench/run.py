@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import dslash  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
+import offload  # noqa: E402
 
 PROGRAMS = {
     "post": "what posting a task costs the thread that posts it",
@@ -27,11 +28,12 @@ PROGRAMS = {
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
 FFT = "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network"
+OFFLOAD = "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp"
 DSLASH = "the miniapp's modes against its baseline, crowded and delayed"
 
 
 def parse(arguments):
-    names = {**PROGRAMS, "dslash": DSLASH, "fft": FFT}
+    names = {**PROGRAMS, "dslash": DSLASH, "fft": FFT, "offload": OFFLOAD}
     parser = argparse.ArgumentParser(
         description="Runs one benchmark.",
         epilog="\n".join(f"  {name:10} {text}" for name, text in names.items()),
@@ -41,7 +43,8 @@ def parse(arguments):
     parser.add_argument("--json", metavar="FILE", help="write the results there as well")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
-    parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both", help="dslash and fft only")
+    parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both",
+                        help="dslash, fft and offload only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--traces", default="", metavar="DIR", help="fft, delayed: keep timelines there")
     return parser.parse_args(arguments)
@@ -64,6 +67,8 @@ def main(arguments):
             return dslash.run(build, given.setting, given.quick, given.json, given.case)
         if given.name == "fft":
             return fft.run(build, given.setting, given.quick, given.json, given.traces)
+        if given.name == "offload":
+            return offload.run(build, given.setting, given.quick, given.json)
         return run_program(given, build)
     except launch.NotBuilt as error:
         print(f"bench/run.py: {error}", file=sys.stderr)

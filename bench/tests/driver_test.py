@@ -15,6 +15,7 @@ import figures  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
+import offload  # noqa: E402
 
 
 class Figures(unittest.TestCase):
@@ -64,6 +65,38 @@ class Model(unittest.TestCase):
         for net, right in table.items():
             for mode, total in zip(("baseline", "seg", "tasks"), right):
                 self.assertAlmostEqual(fft.model(mode, net, 0.55, 0.45, 8, 8), total, delta=0.006)
+
+
+class Offload(unittest.TestCase):
+    def one(self, microseconds):
+        return {"Isend of 8192 B": ("ns", 1000 * microseconds)}
+
+    def test_the_side_that_begins_moves_on_and_the_first_round_is_thrown_away(self):
+        order = []
+        results = offload.alternated(("a", "b"), 2, lambda side: order.append(side) or len(order))
+        self.assertEqual(order, ["a", "b", "b", "a", "a", "b"])
+        self.assertEqual(results, {"a": [4, 5], "b": [3, 6]})
+
+    def test_only_the_interposed_start_of_an_eager_message_has_a_goal(self):
+        results = {"native": [self.one(4)], "commtask-run": [self.one(1)], "commself": [self.one(8)]}
+        rows = {row.name: row for row in offload.ratio_rows(results, offload.post_goal)}
+        self.assertEqual(rows["Isend of 8192 B, commtask-run"].ratio, 4)
+        self.assertTrue(rows["Isend of 8192 B, commtask-run"].is_met)
+        self.assertIsNone(rows["Isend of 8192 B, commself"].at_least)
+        self.assertIsNone(offload.post_goal("Isend of 8 B"))
+        self.assertIsNone(offload.post_goal("Iallreduce of 8192 B"))
+
+    def test_constancy_is_the_smallest_over_the_largest(self):
+        rounds = [{"Isend of 4194304 B": ("ns", 400), "Isend of 8 B": ("ns", 100)}]
+        row = offload.constancy_rows(rounds)[0]
+        self.assertEqual(row.ratio, 0.25)
+        self.assertFalse(row.is_met)
+
+    def test_large_exchanges_must_hide_more_than_small_ones(self):
+        overlaps = {"overlap of 1024 B": ("%", 90), "overlap of 65536 B": ("%", 90)}
+        rows = offload.overlap_rows({"native": [overlaps], "commtask-run": [overlaps]}, has_goals=True)
+        verdicts = {row.name: row.is_met for row in rows if row.name.endswith("commtask-run")}
+        self.assertEqual(verdicts, {"overlap of 1024 B, commtask-run": True, "overlap of 65536 B, commtask-run": False})
 
 
 class Launch(unittest.TestCase):

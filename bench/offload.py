@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# Question: what does commtask-run change for a program that knows nothing of it? Runs of the same plain MPI program,
+# alternated: natively, interposed, with a progress thread of its own (commself), with MPICH's progress thread (async).
+# Goals: starting costs no more with the size and a third of eager sends, exchanges hide behind computing, blocking
+# round trips and a whole FUNNELED miniapp do not suffer.
+"""commtask-run against native MPI and two kinds of progress threads."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import figures
+import miniapp
+
+N_RANKS = 2
+WIRE = {"--delay-us": "100", "--rate-mbs": "1000"}
+NATIVE = "native"
+INTERPOSED = "commtask-run"
+SIDES = (NATIVE, INTERPOSED, "commself", "async")
+EAGER_FROM, EAGER_TO = 8 << 10, 64 << 10  # bytes: where the third of native is wanted
+LARGE = 64 << 10
+
+
+class Runner:
+    """Starts one side; `is_delayed` puts the wire between the ranks."""
+
+    def __init__(self, build, is_delayed=False):
+        self.build = build
+        self.is_delayed = is_delayed
+
+    def _command(self, side, words):
+        prefix = []
+        if side == "async":
+            prefix = ["env", "MPICH_ASYNC_PROGRESS=1"]
+        elif side == INTERPOSED:
+            prefix = [str(self.build.program("commtask-run", "plugins/mpi"))]
+        if self.is_delayed:
+            wire = [str(self.build.program("commtask_delayed"))] + [word for pair in WIRE.items() for word in pair]
+            return wire + ["--"] + prefix + words
+        return prefix + words
+
+    def execute(self, side, words, n_ranks=N_RANKS):
+        command = self._command(side, words)
+        miniapp.execute(command if self.is_delayed else self.build.mpiexec(n_ranks) + command)
+
+    def ask(self, side, question, n_samples):
+        """The medians of one run of bench_offload: {name: (unit, median)}."""
+        with tempfile.TemporaryDirectory() as folder:
+            json_file = str(Path(folder) / "answers.json")
+            words = [str(self.build.program("bench_offload")), "--question", question, "--json", json_file]
+            words += ["--samples", str(n_samples)] + (["--commself"] if side == "commself" else [])
+            self.execute(side, words)
+            answers = json.loads(Path(json_file).read_text(encoding="utf-8"))
+        return {one["name"]: (one["unit"], figures.quantile(one["samples"], 0.5)) for one in answers}
+
+    def miniapp_ms(self, side, n_ranks):
+        """Milliseconds of one hop of the FUNNELED baseline on the slowest rank."""
+        with tempfile.TemporaryDirectory() as folder:
+            json_file = str(Path(folder) / "run.json")
+            words = [str(self.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--mode", "baseline", "--force-comm"]
+            words += ["--lattice", "16.16.16.16", "--grid", f"1.1.1.{n_ranks}", "--iterations", "20", "--repeat", "3"]
+            words += ["--threads", "1", "--check", "none", "--json", json_file]
+            self.execute(side, words, n_ranks)
+            document = json.loads(Path(json_file).read_text(encoding="utf-8"))
+        return document["median"]["slowest_total_us"] * 1e-3
+
+
+def alternated(sides, n_rounds, once):
+    """{side: [result of each round]}; the side that begins moves on, and one round before the first warms up."""
+    results = {side: [] for side in sides}
+    for turn in range(n_rounds + 1):
+        for place in range(len(sides)):
+            side = sides[(place + turn) % len(sides)]
+            result = once(side)
+            if turn > 0:
+                results[side].append(result)
+    return results
+
+
+def size_of(name):
+    """The bytes in "Isend of 8 B"."""
+    return int(name.rpartition(" of ")[2].split()[0])
+
+
+def post_goal(name):
+    """The least native over interposed time of a start: only eager messages of a size have one."""
+    return 1 / 0.3 if name.startswith("Isend") and EAGER_FROM <= size_of(name) < EAGER_TO else None
+
+
+def ratio_rows(results, goal_of):
+    """A row per name and side; those beside native have native's time over theirs, round by round."""
+    rows = []
+    for name, (unit, _) in results[NATIVE][0].items():
+        for side, rounds in results.items():
+            own = [one[name][1] for one in rounds]
+            native = [one[name][1] for one in results[NATIVE]]
+            is_other = side != NATIVE
+            rows.append(figures.Row(
+                name=f"{name}, {side}", unit=unit, samples=own, ratio_to=f"{name}, {NATIVE}" if is_other else None,
+                ratios=[n / o for n, o in zip(native, own)] if is_other else None,
+                at_least=goal_of(name) if side == INTERPOSED else None))
+    return rows
+
+
+def constancy_rows(rounds):
+    """Whether a start costs as much for the largest message as for the smallest."""
+    names = list(rounds[0])
+    rows = []
+    for call in dict.fromkeys(name.split()[0] for name in names):
+        of_call = sorted((name for name in names if name.startswith(call + " ")), key=size_of)
+        first, last = of_call[0], of_call[-1]
+        rows.append(figures.Row(
+            name=f"{last}, {INTERPOSED}, again", unit="ns", samples=[one[last][1] for one in rounds],
+            ratio_to=f"{first}, {INTERPOSED}", ratios=[one[first][1] / one[last][1] for one in rounds], at_least=0.5,
+            note="how constant the start is: the smallest's time over the largest's"))
+    return rows
+
+
+def overlap_rows(results, has_goals):
+    rows = []
+    for name in results[NATIVE][0]:
+        for side, rounds in results.items():
+            unit, samples = rounds[0][name][0], [one[name][1] for one in rounds]
+            is_overlap = name.startswith("overlap")
+            goal = 0.95 if size_of(name) >= LARGE else 0.85
+            rows.append(figures.Row(
+                name=f"{name}, {side}", unit=unit, samples=samples,
+                ratio_to="all of the exchange" if is_overlap else None,
+                ratios=[value / 100 for value in samples] if is_overlap else None,
+                at_least=goal if has_goals and is_overlap and side == INTERPOSED else None))
+    return rows
+
+
+def sides_of(build):
+    """MPICH's progress thread is MPICH's."""
+    return SIDES if build.is_mpich else tuple(side for side in SIDES if side != "async")
+
+
+def free(build, n_rounds, n_samples):
+    runner = Runner(build)
+    report = figures.Report("offload", "free", miniapp.machine_of(build))
+
+    def measure(question, sides):
+        return alternated(sides, n_rounds, lambda side: runner.ask(side, question, n_samples))
+
+    posts = measure("post", sides_of(build))
+    report.rows += ratio_rows(posts, post_goal) + constancy_rows(posts[INTERPOSED])
+    report.rows += overlap_rows(measure("overlap", sides_of(build)), has_goals=True)
+    report.rows += ratio_rows(measure("pingpong", (NATIVE, INTERPOSED)), lambda name: 0.8)
+    report.rows += ratio_rows(measure("threads", sides_of(build)), lambda name: None)
+    return report
+
+
+def crowded(build, n_rounds):
+    """The FUNNELED miniapp, one thread a rank: with one rank of several cores a core is spare, with two here none."""
+    runner = Runner(build)
+    report = figures.Report("offload", "crowded", miniapp.machine_of(build))
+    for n_ranks in (1, N_RANKS):
+        times = alternated((NATIVE, INTERPOSED), n_rounds, lambda side, n=n_ranks: runner.miniapp_ms(side, n))
+        is_spare = len(os.sched_getaffinity(0)) > n_ranks
+        for side, samples in times.items():
+            is_other = side != NATIVE
+            report.rows.append(figures.Row(
+                name=f"dslash baseline, {n_ranks} ranks, {side}", unit="ms per hop", samples=samples,
+                ratio_to=f"dslash baseline, {n_ranks} ranks, {NATIVE}" if is_other else None,
+                ratios=[n / o for n, o in zip(times[NATIVE], samples)] if is_other else None,
+                at_least=0.97 if is_other and is_spare else None,
+                note="" if is_spare else "no core is spare: no goal"))
+    return report
+
+
+def delayed(build, n_rounds, n_samples):
+    runner = Runner(build, is_delayed=True)
+    report = figures.Report("offload", "delayed", miniapp.machine_of(build))
+    results = alternated(sides_of(build), n_rounds, lambda side: runner.ask(side, "overlap", n_samples))
+    report.rows += overlap_rows(results, has_goals=False)
+    return report
+
+
+def run(build, setting, is_quick, json_file):
+    """The settings asked for ("crowded" stands for both without a wire); the exit status of the driver."""
+    n_rounds, n_samples = (1, 10) if is_quick else (7, 200)
+    wanted = []
+    if setting in ("crowded", "both"):
+        wanted += [lambda: free(build, n_rounds, n_samples), lambda: crowded(build, n_rounds)]
+    if setting in ("delayed", "both"):
+        wanted.append(lambda: delayed(build, n_rounds, n_samples))
+    reports = []
+    for measure in wanted:
+        try:
+            report = measure()
+        except miniapp.Skipped as reason:
+            print(f"offload: cannot run here: {reason}", file=sys.stderr)
+            continue
+        except miniapp.Failed as error:
+            print(f"offload: {error}", file=sys.stderr)
+            return 1
+        print(report.to_table(), flush=True)
+        reports.append(report)
+    if json_file and reports:
+        figures.write(reports, json_file)
+    return 0 if reports else miniapp.SKIPPED

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a program ends, one way per run (argv[1]), judged by the exit status of the whole job: Abort, fatal errors, exit
+// without Finalize, without Init, with work unfinished. Each must end the interposed program as it ends the native one,
+// and none may hang.
+#include "probe.h"
+
+#include <unistd.h>
+
+static int buffer[4];
+static MPI_Request request;
+
+static void start(int* argc, char*** argv) {
+    MPI_Init(argc, argv);
+    probe_start();
+}
+
+static int fatal_error(void) {
+    say("before");
+    MPI_Send(buffer, 1, MPI_INT, n_ranks + 3, 1, MPI_COMM_WORLD);
+    say("FAULT: the fatal error came back");
+    return 0;
+}
+
+static int fatal_isend(void) {
+    MPI_Isend(buffer, 1, MPI_INT, n_ranks + 3, 1, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    say("FAULT: the fatal error came back");
+    return 0;
+}
+
+static int fatal_truncation(void) {
+    int out[8] = {0};
+    MPI_Irecv(buffer, 2, MPI_INT, previous_rank(), 1, MPI_COMM_WORLD, &request);
+    MPI_Send(out, 8, MPI_INT, next_rank(), 1, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    say("FAULT: the fatal error came back");
+    return 0;
+}
+
+static int abort_all(void) {
+    say("before");
+    MPI_Abort(MPI_COMM_WORLD, 7);
+    return 0;
+}
+
+static int abort_while_others_wait(void) {
+    if (me == n_ranks - 1) {
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    }
+    MPI_Recv(buffer, 1, MPI_INT, n_ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return 0;
+}
+
+static int abort_with_work_posted(void) {
+    for (int i = 0; i < 100; ++i) {
+        MPI_Irecv(buffer, 1, MPI_INT, next_rank(), i, MPI_COMM_WORLD, &request);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Abort(MPI_COMM_WORLD, 5);
+    return 0;
+}
+
+static int exit_after_finalize(void) {
+    MPI_Finalize();
+    say("after");
+    exit(3);
+}
+
+static int return_after_finalize(void) {
+    MPI_Finalize();
+    say("after");
+    return 4;
+}
+
+static int exit_without_finalize(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    say("before");
+    exit(6);
+}
+
+static int exit_with_work_posted(void) {
+    MPI_Irecv(buffer, 1, MPI_INT, next_rank(), 1, MPI_COMM_WORLD, &request);
+    MPI_Barrier(MPI_COMM_WORLD);
+    say("before");
+    exit(6);
+}
+
+static int quick_end(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    _exit(11);
+}
+
+static void last_words(void) { say("atexit, finalized: %d", (MPI_Finalized(&buffer[0]), buffer[0])); }
+
+static int atexit_after_finalize(void) {
+    atexit(last_words);
+    MPI_Finalize();
+    return 0;
+}
+
+static int finalize_with_receive_posted(void) {
+    // Erroneous for a send, tolerated by MPIs for a receive that was cancelled.
+    MPI_Irecv(buffer, 1, MPI_INT, next_rank(), 1, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    MPI_Finalize();
+    say("after");
+    return 0;
+}
+
+static int finalize_completes_sends(void) {
+    static int out[1 << 16];
+    int* in = malloc(sizeof out);
+    fill(out, 1 << 16, me, 1);
+    MPI_Irecv(in, 1 << 16, MPI_INT, previous_rank(), 1, MPI_COMM_WORLD, &request);
+    MPI_Request send;
+    MPI_Isend(out, 1 << 16, MPI_INT, next_rank(), 1, MPI_COMM_WORLD, &send);
+    MPI_Request_free(&send);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(is_filled(in, 1 << 16, previous_rank(), 1));
+    free(in);
+    MPI_Finalize();
+    say("after");
+    return probe_result();
+}
+
+static int crash(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == 0) {
+        abort();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    static const struct {
+        const char* name;
+        int (*run)(void);
+    } endings[] = {{"fatal_error", fatal_error},
+                   {"fatal_isend", fatal_isend},
+                   {"fatal_truncation", fatal_truncation},
+                   {"abort_all", abort_all},
+                   {"abort_while_others_wait", abort_while_others_wait},
+                   {"abort_with_work_posted", abort_with_work_posted},
+                   {"exit_after_finalize", exit_after_finalize},
+                   {"return_after_finalize", return_after_finalize},
+                   {"exit_without_finalize", exit_without_finalize},
+                   {"exit_with_work_posted", exit_with_work_posted},
+                   {"quick_end", quick_end},
+                   {"atexit_after_finalize", atexit_after_finalize},
+                   {"finalize_with_receive_posted", finalize_with_receive_posted},
+                   {"finalize_completes_sends", finalize_completes_sends},
+                   {"crash", crash}};
+    if (argc > 1 && strcmp(argv[1], "without_init") == 0) {
+        int flag = 1;
+        MPI_Initialized(&flag);
+        printf("[0] initialized: %d\n", flag);
+        return 5;
+    }
+    start(&argc, &argv);
+    for (size_t i = 0; argc > 1 && i < PROBE_COUNT(endings); ++i) {
+        if (strcmp(argv[1], endings[i].name) == 0) {
+            return endings[i].run();
+        }
+    }
+    say("FAULT: no such ending");
+    return 1;
+}
