@@ -13,6 +13,7 @@ namespace {
 
 std::atomic<std::int64_t> n_messages{0};
 std::atomic<std::int64_t> n_bytes{0};
+std::atomic<bool> is_next_spoilt{false};
 
 std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
     int size = 0;
@@ -31,7 +32,14 @@ void add_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
     for (int rank = 0; rank < n_ranks; ++rank) n_bytes += bytes_of(counts[rank], type);
 }
 
+template <class Count>
+Count spoilt(Count count) {
+    return is_next_spoilt.exchange(false) ? count - 1 : count;
+}
+
 } // namespace
+
+void spoil_next_receive() { is_next_spoilt = true; }
 
 counted counted_so_far() { return {n_messages, n_bytes}; }
 
@@ -52,6 +60,18 @@ COUNTED_VISIBLE int MPI_Isend_c(const void* buffer, MPI_Count count, MPI_Datatyp
                                 MPI_Comm comm, MPI_Request* request) {
     add_message(count, type);
     return PMPI_Isend_c(buffer, count, type, dest, tag, comm, request);
+}
+#endif
+
+COUNTED_VISIBLE int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                              MPI_Request* request) {
+    return PMPI_Irecv(buffer, spoilt(count), type, source, tag, comm, request);
+}
+
+#if MPI_VERSION >= 4
+COUNTED_VISIBLE int MPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                MPI_Request* request) {
+    return PMPI_Irecv_c(buffer, spoilt(count), type, source, tag, comm, request);
 }
 #endif
 
