@@ -43,7 +43,7 @@ def parse(arguments):
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both", help="dslash and fft only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
-    parser.add_argument("--traces", default="", metavar="DIR", help="fft, delayed: keep timelines there")
+    parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     return parser.parse_args(arguments)
 
 
@@ -63,7 +63,7 @@ def main(arguments):
         if given.name == "dslash":
             return dslash.run(build, given.setting, given.quick, given.json, given.case)
         if given.name == "fft":
-            return fft.run(build, given.setting, given.quick, given.json, given.traces)
+            return fft.run(build, given.setting, given.quick, given.json, given.plots)
         return run_program(given, build)
     except launch.NotBuilt as error:
         print(f"bench/run.py: {error}", file=sys.stderr)

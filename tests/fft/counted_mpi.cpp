@@ -6,6 +6,8 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 
 namespace soi::test {
 
@@ -30,6 +32,28 @@ void add_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
     int n_ranks = 0;
     PMPI_Comm_size(comm, &n_ranks);
     for (int rank = 0; rank < n_ranks; ++rank) n_bytes += bytes_of(counts[rank], type);
+}
+
+/// Of persistent requests, by their handle: what each start of them sends.
+std::mutex guard;
+std::map<MPI_Request, std::int64_t> bytes_of_start;
+
+void will_send(MPI_Request request, std::int64_t bytes) {
+    const std::scoped_lock hold(guard);
+    bytes_of_start[request] = bytes;
+}
+
+void add_start(MPI_Request request) {
+    const std::scoped_lock hold(guard);
+    const auto found = bytes_of_start.find(request);
+    if (found == bytes_of_start.end()) return;
+    n_messages += 1;
+    n_bytes += found->second;
+}
+
+void add_free(MPI_Request request) {
+    const std::scoped_lock hold(guard);
+    bytes_of_start.erase(request); // the handle may come again, for a receive
 }
 
 template <class Count>
@@ -74,6 +98,37 @@ COUNTED_VISIBLE int MPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype type
     return PMPI_Irecv_c(buffer, spoilt(count), type, source, tag, comm, request);
 }
 #endif
+
+COUNTED_VISIBLE int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                                  MPI_Request* request) {
+    const int code = PMPI_Send_init(buffer, count, type, dest, tag, comm, request);
+    will_send(*request, bytes_of(count, type));
+    return code;
+}
+
+#if MPI_VERSION >= 4
+COUNTED_VISIBLE int MPI_Psend_init(const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int dest,
+                                   int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+    const int code = PMPI_Psend_init(buffer, partitions, count, type, dest, tag, comm, info, request);
+    will_send(*request, partitions * bytes_of(count, type));
+    return code;
+}
+#endif
+
+COUNTED_VISIBLE int MPI_Start(MPI_Request* request) {
+    add_start(*request);
+    return PMPI_Start(request);
+}
+
+COUNTED_VISIBLE int MPI_Startall(int count, MPI_Request* requests) {
+    for (int k = 0; k < count; ++k) add_start(requests[k]);
+    return PMPI_Startall(count, requests);
+}
+
+COUNTED_VISIBLE int MPI_Request_free(MPI_Request* request) {
+    add_free(*request);
+    return PMPI_Request_free(request);
+}
 
 COUNTED_VISIBLE int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int dest, int send_tag,
                                  void* receive, int receive_count, MPI_Datatype receive_type, int source,
