@@ -125,8 +125,11 @@ def crowded(build, is_quick, json_file, n_ranks, sizes):
 
 def draw(documents, traces, plots):
     """The figures of docs/fft.md, in the folder `plots`."""
-    import fft_plot  # needs matplotlib, which only this does
-
+    try:
+        import fft_plot  # needs matplotlib, which only this does
+    except ImportError as reason:
+        print(f"fft: no figures drawn: {reason}", file=sys.stderr)
+        return
     Path(plots).mkdir(parents=True, exist_ok=True)
     if any(document["setting"] == "crowded" for document in documents):
         fft_plot.times(documents, Path(plots) / "fft-times.png")
