@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <map>
 #include <memory>
 
@@ -220,8 +221,11 @@ void ask(const command_line& given, const place& here) {
         contest(given, here, log2).run(given, out);
         // Plans and rows are kept size by size: planning the last one is what takes longest.
         if (!given.wisdom_file.empty() && here.rank == 0) soi::save_wisdom(given.wisdom_file);
-        if (here.rank == 0) out.publish(given.shared.json_file);
+        if (here.rank == 0 && !given.shared.json_file.empty()) {
+            std::ofstream(given.shared.json_file) << out.to_json().dump(2) << '\n';
+        }
     }
+    if (here.rank == 0) out.publish(given.shared.json_file);
 }
 
 } // namespace
