@@ -90,7 +90,7 @@ class Runner:
             json_file = str(Path(folder) / "run.json")
             wire_file = str(Path(folder) / "wire.json")
             command = self._command(mode, json_file, wire_file)
-            miniapp.execute(command)
+            miniapp.execute(command, json_file)
             if self.case.setting == "delayed":
                 self.wire.append(json.loads(Path(wire_file).read_text(encoding="utf-8")))
             return read(json.loads(Path(json_file).read_text(encoding="utf-8")))

@@ -21,8 +21,7 @@ def save(figure, name):
     figure.savefig(name, bbox_inches="tight", dpi=110)
 
 
-def times(results, out):
-    documents = json.loads(Path(results).read_text(encoding="utf-8"))
+def times(documents, out):
     figure, axes = plt.subplots(figsize=(6, 4))
     for side in SIDES:
         points = {}
@@ -64,7 +63,7 @@ def timeline(out, traces):
 
 def main(arguments):
     if len(arguments) >= 3 and arguments[0] == "times":
-        return times(arguments[1], arguments[2])
+        return times(json.loads(Path(arguments[1]).read_text(encoding="utf-8")), arguments[2])
     if len(arguments) >= 3 and arguments[0] == "timeline":
         return timeline(arguments[1], arguments[2:])
     sys.exit(__doc__)

@@ -46,7 +46,7 @@ def parse(arguments):
     parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both",
                         help="dslash, fft and offload only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
-    parser.add_argument("--traces", default="", metavar="DIR", help="fft, delayed: keep timelines there")
+    parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     return parser.parse_args(arguments)
 
 
@@ -66,7 +66,7 @@ def main(arguments):
         if given.name == "dslash":
             return dslash.run(build, given.setting, given.quick, given.json, given.case)
         if given.name == "fft":
-            return fft.run(build, given.setting, given.quick, given.json, given.traces)
+            return fft.run(build, given.setting, given.quick, given.json, given.plots)
         if given.name == "offload":
             return offload.run(build, given.setting, given.quick, given.json)
         return run_program(given, build)

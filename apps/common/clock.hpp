@@ -11,4 +11,12 @@ inline double seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Seconds that the call takes.
+template <class Call>
+double seconds_of(Call&& call) {
+    const double begin = seconds();
+    call();
+    return seconds() - begin;
+}
+
 } // namespace miniapp

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace miniapp {
 
@@ -69,8 +70,11 @@ int run_program(int& argc, char**& argv, const program& what) {
     }
     const std::string refusal = what.settle(n_ranks);
     if (!refusal.empty()) return leave(rank, says + refusal, 2);
-    if (!what.json_file.empty() && !can_write(rank, what.json_file)) {
-        return leave(rank, says + "cannot write --json " + what.json_file + ".", 2);
+    for (const auto& [option, file] : {std::pair{"--json ", what.json_file}, {"--trace ", what.trace_file}}) {
+        if (!file.empty() && !can_write(rank, file)) {
+            return leave(rank, says + "cannot write " + option + file + "; choose a file in a folder that is there.",
+                         2);
+        }
     }
     try {
         const bool passed = what.run(rank);

@@ -12,10 +12,11 @@ namespace miniapp {
 
 struct program {
     const char* name = "";
-    int thread_level = 0;  ///< What the mode needs of MPI_Init_thread.
-    std::string message;   ///< Of the command line: to print and leave with `exit_code`; empty: go on.
-    int exit_code = 0;     ///< Beside `message`.
-    std::string json_file; ///< Empty: none.
+    int thread_level = 0;     ///< What the mode needs of MPI_Init_thread.
+    std::string message;      ///< Of the command line: to print and leave with `exit_code`; empty: go on.
+    int exit_code = 0;        ///< Beside `message`.
+    std::string json_file;    ///< Empty: none.
+    std::string trace_file{}; ///< Likewise.
     std::function<std::string(int n_ranks)> settle; ///< Gives the refusal; empty when all is well. Same on all ranks.
     /// The run itself; true when all checks passed and the report was written. `rank` prints if it is 0.
     std::function<bool(int rank)> run;

@@ -7,8 +7,10 @@
 
 namespace soi {
 
-/// Columns of x are copied, a few vectors of them at a time, to where the rows of one vector lie side by side: in x itself
-/// they are S numbers apart and would fall into the same few sets of the first-level cache.
+/// Longer rows than this are S numbers apart in too few sets of the first-level cache for the B + d NG of them that are
+/// summed at a time: then columns of x are copied, panel_vectors vectors at a time, to where the rows of one vector lie
+/// side by side.
+inline constexpr std::size_t direct_row_bytes = 512;
 inline constexpr int panel_vectors = 8;
 
 /// Complex numbers that convolve() needs as scratch.

@@ -52,6 +52,8 @@ struct column {
     int n; ///< Phases: taps of one i.
     int d;
     int n_taps;
+    const Real* ahead; ///< What will be read after this column: a row for each of its own, to be asked for meanwhile.
+    std::ptrdiff_t ahead_row;
 };
 
 /// Adds tap i of the phases LO <= b < HI to the sums of NG groups; `taps` and `x` are at i.
@@ -68,9 +70,10 @@ template <class Real, int LO, int HI, int NB, int NG>
 }
 
 /// Groups a = 0 .. NG-1, all n = NB phases; D is d. Of the first and the last d taps some phases' are zero for all p and
-/// are left out: phase b has taps from ceil(...) on, see the bounds.
+/// are left out: phase b has taps from ceil(...) on, see the bounds. Asks for NG D rows from `ahead` on, one for each tap:
+/// together they would hold up the loads of x.
 template <class Real, int NB, int D, int NG>
-[[gnu::always_inline]] inline void sum_block(const column<Real>& c, const Real* x, Real* v) {
+[[gnu::always_inline]] inline void sum_block(const column<Real>& c, const Real* x, Real* v, const Real* ahead) {
     using lane = simd<Real>;
     std::array<std::array<typename lane::vector, NB>, NG> sums{};
     const Real* taps = c.taps;
@@ -80,15 +83,21 @@ template <class Real, int NB, int D, int NG>
         x += c.x_row;
     };
     const int width = c.n_taps - D;
-    [&]<int... i>(std::integer_sequence<int, i...>) {
+    [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
         // Tap i of phase b is not zero for some p only if b d / n - i < 1.
         ((add_tap<Real, 0, std::min(NB, ((i + 1) * NB + D - 1) / D), NB, NG>(sums, taps, x, group_rows), next()), ...);
     }(std::make_integer_sequence<int, D>{});
-    for (int i = D; i < width; ++i) {
+    int i = D;
+    for (const int last = std::min(width, D + NG * D); i < last; ++i, ahead += c.ahead_row) {
+        __builtin_prefetch(ahead, 0, 2); // to the second-level cache; harmless beyond the end of x
         add_tap<Real, 0, NB, NB, NG>(sums, taps, x, group_rows);
         next();
     }
-    [&]<int... j>(std::integer_sequence<int, j...>) {
+    for (; i < width; ++i) {
+        add_tap<Real, 0, NB, NB, NG>(sums, taps, x, group_rows);
+        next();
+    }
+    [&]<int... j>(std::integer_sequence<int, j...>) __attribute__((always_inline)) {
         // Tap B + j only if b d / n >= j.
         ((add_tap<Real, (j * NB + D - 1) / D, NB, NB, NG>(sums, taps, x, group_rows), next()), ...);
     }(std::make_integer_sequence<int, D>{});
@@ -107,9 +116,10 @@ template <class Real, int NB, int D, int NG>
 void sum_column(const column<Real>& c, index_type n_groups) {
     const auto x = [&](index_type a) { return c.x + a * D * c.x_row; };
     const auto v = [&](index_type a) { return c.v + a * NB * c.v_row; };
+    const auto ahead = [&](index_type a) { return c.ahead + a * D * c.ahead_row; };
     index_type a = 0;
-    for (; a + NG <= n_groups; a += NG) sum_block<Real, NB, D, NG>(c, x(a), v(a));
-    for (; a < n_groups; ++a) sum_block<Real, NB, D, 1>(c, x(a), v(a));
+    for (; a + NG <= n_groups; a += NG) sum_block<Real, NB, D, NG>(c, x(a), v(a), ahead(a));
+    for (; a < n_groups; ++a) sum_block<Real, NB, D, 1>(c, x(a), v(a), ahead(a));
 }
 
 /// Any n and d: phase by phase, eight groups at a time.
@@ -190,16 +200,26 @@ void convolve(const shape& of, const tables<Real>& with, const std::complex<Real
     c.d = of.window.d;
     c.n_taps = of.window.taps();
     c.v_row = 2 * static_cast<std::ptrdiff_t>(with.padded_segments);
-    c.x_row = 2 * lanes;
+    c.ahead_row = 2 * static_cast<std::ptrdiff_t>(s);
+    const bool is_direct = static_cast<std::size_t>(s) * sizeof(*x) <= direct_row_bytes;
     for (int first = 0; first < s; first += width) {
         const int columns = std::min(width, s - first);
-        copy_to_panel<Real>(x + first, s, n_rows, columns, panel);
+        const std::complex<Real>* const from = x + first;
+        // A vector that is only partly there goes through the panel in any case.
+        const int n_direct = is_direct ? columns / lanes * lanes : 0;
+        copy_to_panel<Real>(from + n_direct, s, n_rows, columns - n_direct, panel);
+        // Next come the same columns of the next tile, or, with a panel, the next columns of this one.
+        const bool is_last = is_direct || first + width >= s;
+        const std::complex<Real>* const ahead = is_last ? x + n_rows * s + (is_direct ? first : 0) : from + width;
         for (int p = 0; p < columns; p += lanes) {
-            c.x = reinterpret_cast<const Real*>(panel + p * n_rows);
+            const bool in_place = p < n_direct;
+            c.x = reinterpret_cast<const Real*>(in_place ? from + p : panel + (p - n_direct) * n_rows);
+            c.x_row = in_place ? c.ahead_row : 2 * lanes;
             c.taps = with.taps.data() + (first + p) / lanes * taps_of_tile;
             c.same = with.twiddle_same.data() + 2 * (first + p);
             c.swapped = with.twiddle_swapped.data() + 2 * (first + p);
             c.v = reinterpret_cast<Real*>(v + first + p);
+            c.ahead = reinterpret_cast<const Real*>(ahead + p);
             sum_phases(c, n_groups);
         }
     }

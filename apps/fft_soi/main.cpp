@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
                          .message = parsed.message,
                          .exit_code = parsed.exit_code,
                          .json_file = settings.json_file,
+                         .trace_file = settings.trace_file,
                          .settle = [&](int n_ranks) { return soi::settle(settings, n_ranks); },
                          .run = {}};
     fft.run = [&](int rank) {

@@ -18,6 +18,9 @@ namespace {
 /// One rank gathers all points, twice, in long double.
 constexpr index_type largest_checked = 1 << 22;
 
+/// Of a problem that is large enough for messages of 128 KiB.
+constexpr int usual_chunks = 8;
+
 template <class Value>
 struct choice {
     const char* name;
@@ -193,35 +196,27 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--trace", o.trace_file, "Write the timeline of the last run to this file");
     app.add_option("--json", o.json_file, "Write everything to this file");
 
-    const auto refuse = [&](const std::string& sentence) {
-        parsed.message = "fft_soi: " + sentence;
-        parsed.exit_code = 2;
-        return parsed;
-    };
-    if (auto left = miniapp::parse(app, argc, argv)) {
-        parsed.message = left->text;
-        parsed.exit_code = left->exit_code;
-        return parsed;
-    }
-    const bool is_explicit = *mu || *width || *tau || *shape || *family;
-    if (o.n_cores < 1 || o.n_cores > 4096) return refuse("--threads must be between 1 and 4096; choose 1.");
-    if (o.repeats < 1) return refuse("--repeat must be at least 1; choose 15.");
-    if (o.probe_every < 1) return refuse("--probe-every must be at least 1; choose 1.");
-    if (given.sign != "-1" && given.sign != "1" && given.sign != "+1") {
-        return refuse("--sign " + given.sign + " is unknown; choose -1 (forward) or 1 (inverse).");
-    }
-    o.sign = given.sign == "-1" ? -1 : 1;
-    o.n_points = parse_points(given.n);
-    if (o.n_points == 0) {
-        return refuse("--n " + given.n + " is not a positive number up to 2^58; choose 1048576 or 2^20.");
-    }
-    std::string no = choose("--precision", given.real, precisions, o.real);
-    if (no.empty()) no = choose_mode(given.mode, o.which);
-    if (no.empty()) no = choose("--method", given.by, methods, o.by);
-    if (no.empty()) no = choose("--check", given.check, check_levels, o.check);
-    if (no.empty()) no = choose("--rigor", given.effort, rigors, o.effort);
-    if (no.empty()) no = set_window(given, is_explicit, o);
-    if (!no.empty()) return refuse(no);
+    miniapp::parse_into(parsed, app, argc, argv, [&]() -> std::string {
+        const bool is_explicit = *mu || *width || *tau || *shape || *family;
+        if (o.n_cores < 1 || o.n_cores > 4096) return "--threads must be between 1 and 4096; choose 1.";
+        if (o.repeats < 1) return "--repeat must be at least 1; choose 15.";
+        if (o.probe_every < 1) return "--probe-every must be at least 1; choose 1.";
+        if (given.sign != "-1" && given.sign != "1" && given.sign != "+1") {
+            return "--sign " + given.sign + " is unknown; choose -1 (forward) or 1 (inverse).";
+        }
+        o.sign = given.sign == "-1" ? -1 : 1;
+        o.n_points = parse_points(given.n);
+        if (o.n_points == 0) {
+            return "--n " + given.n + " is not a positive number up to 2^58; choose 1048576 or 2^20.";
+        }
+        std::string no = choose("--precision", given.real, precisions, o.real);
+        if (no.empty()) no = choose_mode(given.mode, o.which);
+        if (no.empty()) no = choose("--method", given.by, methods, o.by);
+        if (no.empty()) no = choose("--check", given.check, check_levels, o.check);
+        if (no.empty()) no = choose("--rigor", given.effort, rigors, o.effort);
+        if (no.empty()) no = set_window(given, is_explicit, o);
+        return no;
+    });
     return parsed;
 }
 
@@ -258,10 +253,14 @@ std::string refuse_size(const options& o, int n_ranks) {
         const index_type long_segment =
             o.n_points / (static_cast<index_type>(o.n_segments) * n_ranks) / o.window.d * o.window.n;
         if (long_segment > INT_MAX / 2) return "--n needs segments longer than FFTW's int; choose more --segments.";
-        const double message = per_rank * o.window.mu() / n_ranks / o.n_segments / std::max(1, o.n_chunks);
-        if (o.n_chunks > 0 && message > INT_MAX) {
-            return "--chunks " + std::to_string(o.n_chunks) + " makes messages above 2 GiB; choose at least --chunks " +
-                   std::to_string(static_cast<int>(message * o.n_chunks / INT_MAX) + 1) + ".";
+        const int n_chunks = o.n_chunks == 0 ? usual_chunks : o.n_chunks;
+        const double message = per_rank * o.window.mu() / n_ranks / o.n_segments / n_chunks;
+        if (message > INT_MAX) {
+            return "--chunks " + std::to_string(n_chunks) + " makes messages above 2 GiB; choose at least --chunks " +
+                   std::to_string(static_cast<int>(message * n_chunks / INT_MAX) + 1) + ".";
+        }
+        if (o.which == tiled::mode::seg && per_rank * o.window.mu() / static_cast<double>(complex_bytes) > INT_MAX) {
+            return "--mode seg counts the numbers that a rank sends in an int; choose more ranks, or --mode p2p.";
         }
         needed = per_rank * ((o.in_place ? 1 : 2) + o.window.mu() * (2 - 1.0 / n_ranks) + 1.0 / o.n_segments);
     }

@@ -3,6 +3,7 @@
 // window, precision, memory) in settle(), before anything is allocated.
 #pragma once
 
+#include "common/parsed.hpp"
 #include "distributed_fft.hpp"
 #include "presets.hpp"
 
@@ -36,11 +37,7 @@ struct options {
     problem sizes(int n_ranks) const;
 };
 
-struct parsed_options {
-    options values;
-    std::string message; ///< To print and leave with `exit_code`; empty: go on.
-    int exit_code = 0;
-};
+using parsed_options = miniapp::parsed<options>;
 
 parsed_options parse_options(int argc, const char* const* argv);
 

@@ -47,6 +47,26 @@ bool is_better_in_place(int n, int sign, rigor effort) {
 } // namespace
 
 template <class Real>
+void demodulate(const shape& of, const tables<Real>& with, const std::complex<Real>* spectrum, std::complex<Real>* y) {
+    const index_type half = of.segment_points / 2;
+    const auto multiply = [](std::complex<Real>* to, const std::complex<Real>* a, const std::complex<Real>* b,
+                             index_type n) {
+        auto* out = reinterpret_cast<Real*>(to);
+        const auto* p = reinterpret_cast<const Real*>(a);
+        const auto* q = reinterpret_cast<const Real*>(b);
+        for (index_type m = 0; m < 2 * n; m += 2) {
+            const Real re = p[m] * q[m] - p[m + 1] * q[m + 1];
+            const Real im = p[m] * q[m + 1] + p[m + 1] * q[m];
+            out[m] = re;
+            out[m + 1] = im;
+        }
+    };
+    const std::complex<Real>* const e = with.demodulation.data();
+    multiply(y, spectrum + (of.long_segment - half), e, half);
+    multiply(y + half, spectrum, e + half, of.segment_points - half);
+}
+
+template <class Real>
 soi_transform<Real>::soi_transform(const transform_options& options)
     : shape_(make_shape(checked(options.sizes), sizeof(complex))) {
     const shape& s = shape_;
@@ -166,29 +186,15 @@ void soi_transform<Real>::produce_tile(index_type tile, worker_scratch& scratch)
 
 template <class Real>
 void soi_transform<Real>::consume(int segment, int worker) {
-    const index_type m_points = shape_.segment_points;
-    const index_type half = m_points / 2;
     complex* const z =
         incoming_.data() + static_cast<std::size_t>(segment) * (layout_.segment_bytes() / sizeof(complex));
     complex* const spectrum = long_in_place_ ? z : scratch_[static_cast<std::size_t>(worker)].spectrum.data();
     long_fft_->execute(z, spectrum);
-    complex* const y = y_ + segment * m_points;
-    const complex* const e = tables_.demodulation.data();
-    const auto demodulate = [](complex* to, const complex* a, const complex* b, index_type n) {
-        auto* out = reinterpret_cast<Real*>(to);
-        const auto* p = reinterpret_cast<const Real*>(a);
-        const auto* q = reinterpret_cast<const Real*>(b);
-        for (index_type m = 0; m < 2 * n; m += 2) {
-            const Real re = p[m] * q[m] - p[m + 1] * q[m + 1];
-            const Real im = p[m] * q[m + 1] + p[m + 1] * q[m];
-            out[m] = re;
-            out[m + 1] = im;
-        }
-    };
-    demodulate(y, spectrum + (shape_.long_segment - half), e, half);
-    demodulate(y + half, spectrum, e + half, m_points - half);
+    demodulate<Real>(shape_, tables_, spectrum, y_ + segment * shape_.segment_points);
 }
 
+template void demodulate(const shape&, const tables<double>&, const std::complex<double>*, std::complex<double>*);
+template void demodulate(const shape&, const tables<float>&, const std::complex<float>*, std::complex<float>*);
 template class soi_transform<double>;
 template class soi_transform<float>;
 

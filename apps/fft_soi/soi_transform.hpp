@@ -21,6 +21,10 @@ struct transform_options {
     rigor effort = rigor::measure;
 };
 
+/// y[m] = z[m - M/2] E[m] for the M bins of a segment; `spectrum` is z in FFTW's order, of M' numbers.
+template <class Real>
+void demodulate(const shape& of, const tables<Real>& with, const std::complex<Real>* spectrum, std::complex<Real>* y);
+
 template <class Real>
 class soi_transform final : public tiled::work {
 public:

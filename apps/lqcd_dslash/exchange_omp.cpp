@@ -16,6 +16,7 @@
 namespace dslash {
 
 using miniapp::seconds;
+using miniapp::seconds_of;
 
 namespace {
 
@@ -103,7 +104,7 @@ private:
             for (std::size_t k = 0; k < table.tiles.size(); ++k) create_tile(step, table, k, in, out, work);
         };
         double posting = 0;
-        for (int d = 0; d < n_directions; ++d) posting += create_receive(step, d);
+        for (int d = 0; d < n_directions; ++d) posting += seconds_of([&] { create_receive(step, d); });
         // What feeds messages shall run first of all that a tile releases. libomp releases the dependents that were
         // created last before the others: a single thread runs them in that order, at once; a larger team puts them on
         // a stack.
@@ -111,7 +112,7 @@ private:
         for (int d = 0; d < n_directions; ++d) {
             if (on_.face_bytes(d) == 0) continue;
             create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, work);
-            posting += create_send(step, d);
+            posting += seconds_of([&] { create_send(step, d); });
         }
         if (compute_threads_ != 1) create_tiles();
         return posting;
@@ -127,11 +128,9 @@ private:
         return &sent_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(direction)];
     }
 
-    /// Gives the seconds that it took.
-    double create_receive(const hop_step& step, int d) {
+    void create_receive(const hop_step& step, int d) {
         const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
-        if (size == 0) return 0;
-        const double before = seconds();
+        if (size == 0) return;
         const int peer = on_.shape().geom.neighbour(d);
         const char* const halo = halo_token(step, d);
 #if COMMTASK_HAVE_CLAUSE
@@ -141,12 +140,9 @@ private:
         COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_), out(halo),
                   priority(message_priority));
 #endif
-        return seconds() - before;
     }
 
-    /// Gives the seconds that it took.
-    double create_send(const hop_step& step, int d) {
-        const double before = seconds();
+    void create_send(const hop_step& step, int d) {
         const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
         const int peer = on_.shape().geom.neighbour(d ^ 1);
         const char* const sent = sent_token(step, d);
@@ -157,7 +153,6 @@ private:
         COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_), in(sent),
                   priority(message_priority));
 #endif
-        return seconds() - before;
     }
 
     void create_pack(const hop_step& step, int direction, const std::vector<int>& tiles, const std::vector<char>& in,

@@ -55,62 +55,54 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
     app.add_option("--json", o.json_file, "Write everything to this file");
 
-    const auto refuse = [&](const std::string& sentence) {
-        parsed.message = "lqcd_dslash: " + sentence;
-        parsed.exit_code = 2;
-        return parsed;
-    };
-    if (auto left = miniapp::parse(app, argc, argv)) {
-        parsed.message = left->text;
-        parsed.exit_code = left->exit_code;
-        return parsed;
-    }
-
-    if (!lattice.empty() && !(o.lattice = parse_coordinates(lattice))) {
-        return refuse("--lattice " + lattice + " is not four positive numbers X.Y.Z.T, such as 8.8.8.16.");
-    }
-    if (!grid.empty() && !(o.grid = parse_coordinates(grid))) {
-        return refuse("--grid " + grid + " is not four positive numbers Px.Py.Pz.Pt, such as 1.1.1.2.");
-    }
-    if (precision_name != "double" && precision_name != "single") {
-        return refuse("--precision " + precision_name + " is unknown; choose double or single.");
-    }
-    o.kernel.real = precision_name == "double" ? precision::double_ : precision::single;
-    bool known_mode = false;
-    for (const mode_description& m : modes()) {
-        if (mode_name != m.name) continue;
-        o.which = m.which;
-        known_mode = true;
-    }
-    if (!known_mode) return refuse("--mode " + mode_name + " is unknown; choose " + mode_names() + ".");
-    if (check_name == "none") {
-        o.check = check_level::none;
-    } else if (check_name == "full") {
-        o.check = check_level::full;
-    } else if (check_name != "golden") {
-        return refuse("--check " + check_name + " is unknown; choose none, golden or full.");
-    }
-    if (o.n_cores < 1 || o.n_cores > 4096) return refuse("--threads must be between 1 and 4096.");
-    if (o.iterations < 1) return refuse("--iterations must be at least 1.");
-    if (o.repeats < 1) return refuse("--repeat must be at least 1.");
-    if (o.probe_every < 1) return refuse("--probe-every must be at least 1.");
-    if (!(o.kappa > 0 && o.kappa < 1)) return refuse("--kappa must be between 0 and 1.");
-    if (o.kernel.link_reals != 18 && o.kernel.link_reals != 12) return refuse("--links must be 18 or 12.");
-    if (width != "auto") {
-        std::istringstream in(width);
-        if (!(in >> o.kernel.width_bytes) || !in.eof() || o.kernel.width_bytes < 1) {
-            return refuse("--width " + width + " is not a number of bytes; choose 64, 32, 16 or one real.");
+    miniapp::parse_into(parsed, app, argc, argv, [&]() -> std::string {
+        if (!lattice.empty() && !(o.lattice = parse_coordinates(lattice))) {
+            return "--lattice " + lattice + " is not four positive numbers X.Y.Z.T, such as 8.8.8.16.";
         }
-    }
-    if (tile != "auto") {
-        char dot = 0;
-        std::istringstream in(tile);
-        const bool read = static_cast<bool>(in >> o.kernel.tile_t >> dot >> o.kernel.tile_z);
-        if (!read || dot != '.' || in.peek() != EOF || o.kernel.tile_t < 1 || o.kernel.tile_z < 1) {
-            return refuse("--tile " + tile + " is not two positive numbers T.Z, such as 2.4.");
+        if (!grid.empty() && !(o.grid = parse_coordinates(grid))) {
+            return "--grid " + grid + " is not four positive numbers Px.Py.Pz.Pt, such as 1.1.1.2.";
         }
-    }
-    o.kernel.n_threads = o.n_cores;
+        if (precision_name != "double" && precision_name != "single") {
+            return "--precision " + precision_name + " is unknown; choose double or single.";
+        }
+        o.kernel.real = precision_name == "double" ? precision::double_ : precision::single;
+        bool known_mode = false;
+        for (const mode_description& m : modes()) {
+            if (mode_name != m.name) continue;
+            o.which = m.which;
+            known_mode = true;
+        }
+        if (!known_mode) return "--mode " + mode_name + " is unknown; choose " + mode_names() + ".";
+        if (check_name == "none") {
+            o.check = check_level::none;
+        } else if (check_name == "full") {
+            o.check = check_level::full;
+        } else if (check_name != "golden") {
+            return "--check " + check_name + " is unknown; choose none, golden or full.";
+        }
+        if (o.n_cores < 1 || o.n_cores > 4096) return "--threads must be between 1 and 4096.";
+        if (o.iterations < 1) return "--iterations must be at least 1.";
+        if (o.repeats < 1) return "--repeat must be at least 1.";
+        if (o.probe_every < 1) return "--probe-every must be at least 1.";
+        if (!(o.kappa > 0 && o.kappa < 1)) return "--kappa must be between 0 and 1.";
+        if (o.kernel.link_reals != 18 && o.kernel.link_reals != 12) return "--links must be 18 or 12.";
+        if (width != "auto") {
+            std::istringstream in(width);
+            if (!(in >> o.kernel.width_bytes) || !in.eof() || o.kernel.width_bytes < 1) {
+                return "--width " + width + " is not a number of bytes; choose 64, 32, 16 or one real.";
+            }
+        }
+        if (tile != "auto") {
+            char dot = 0;
+            std::istringstream in(tile);
+            const bool read = static_cast<bool>(in >> o.kernel.tile_t >> dot >> o.kernel.tile_z);
+            if (!read || dot != '.' || in.peek() != EOF || o.kernel.tile_t < 1 || o.kernel.tile_z < 1) {
+                return "--tile " + tile + " is not two positive numbers T.Z, such as 2.4.";
+            }
+        }
+        o.kernel.n_threads = o.n_cores;
+        return {};
+    });
     return parsed;
 }
 

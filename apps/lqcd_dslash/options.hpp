@@ -3,6 +3,7 @@
 // as a sentence for rank 0 to print, so that all ranks leave together.
 #pragma once
 
+#include "common/parsed.hpp"
 #include "exchange.hpp"
 
 #include <optional>
@@ -26,11 +27,7 @@ struct options {
     std::string json_file;
 };
 
-struct parsed_options {
-    options values;
-    std::string message; ///< To print and leave with `exit_code`; empty: go on.
-    int exit_code = 0;
-};
+using parsed_options = miniapp::parsed<options>;
 
 parsed_options parse_options(int argc, const char* const* argv);
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: is SOI faster than the FFTs that people have? Per N: SOI and six-step on the same exchange, FFTW-MPI built
-// against the same MPI, serial FFTW on one core, alternated in one process on two ranks; and what tasks cost beside the
-// same kernels in sequence. With one rank: the kernel against the processor's peak, and the planning time.
+// against the same MPI, serial FFTW on one core, alternated in one process on two ranks; what tasks cost beside the same
+// kernels in sequence, and what one post costs between them. With one rank: the parts by themselves (one_rank.h).
 #include "common/clock.hpp"
-#include "common/peak.hpp"
 #include "common/report.hpp"
 #include "common/runtime_session.hpp"
 #include "distributed_fft.hpp"
+#include "exchange/urgent_sender.hpp"
 #include "fft/fftw_peer.h"
+#include "fft/one_rank.h"
 #include "harness/alternate.h"
 #include "harness/cores.h"
 #include "harness/machine.h"
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <map>
 #include <memory>
 
@@ -109,6 +111,7 @@ public:
         if (here_.n_ranks == 1) std::erase_if(sides, [](const side& s) { return s.name.starts_with("FFTW-MPI"); });
         const std::size_t rounds = given.shared.rounds(n_ <= 1 << 22 ? 15 : 7);
         const std::vector<series> all = alternate(sides, rounds);
+        if (here_.n_ranks > 1) measure_posts(static_cast<int>(rounds));
         if (here_.rank != 0) return;
         const bool has_peer = here_.n_ranks > 1;
         const auto find = [&](const std::string& name) -> const series& {
@@ -132,25 +135,47 @@ public:
             tasks.name = name + (" against serial" + name_);
             out.add(tasks, find("SOI serial"), {{.kind = goal::bound::at_most, .limit = n_ > 1 << 20 ? 1.05 : 1.1}});
         }
-        if (has_peer) out.add(posts_);
+        if (has_peer) out.add(result_of_posts());
     }
 
 private:
     side side_of(const std::string& name, soi::distributed_fft<double>& fft, tiled::mode which) {
         return {.name = name + name_, .unit = "ms", .measure = [this, &fft, which](round_samples& samples) {
-                    tiled::phase_times times;
-                    samples.push_back(1e3 * timed([&] { times = fft.run(*schedules_[which]); }));
-                    if (which == tiled::mode::offload && times.sent.messages > 0) {
-                        const auto posted = static_cast<double>(2 * times.sent.messages + 2);
-                        post_samples_.push_back(1e9 * times.post / posted);
-                        posts_ = result_of_posts();
-                    }
+                    samples.push_back(1e3 * timed([&] { static_cast<void>(fft.run(*schedules_[which])); }));
                 }};
+    }
+
+    /// Every post by itself, between chunks that are really made: a mean over a transform would count what the system
+    /// does when the post wakes the worker on the poster's own core.
+    void measure_posts(int n_rounds) {
+        tiled::work& of = *soi_->exchanges()[0];
+        const tiled::layout& sizes = of.sizes();
+        tiled::urgent_sender sender(MPI_COMM_WORLD, tiled::schedule_options{}.at_once);
+        for (int round = 0; round < n_rounds; ++round) {
+            std::vector<commtask_t> receives;
+            MPI_Barrier(MPI_COMM_WORLD);
+            sender.begin(sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
+            tiled::for_each_incoming(of, [&](const tiled::incoming_message& one) {
+                miniapp::require(commtask_submit(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag,
+                                                                  MPI_COMM_WORLD),
+                                                 nullptr, &receives.emplace_back(COMMTASK_NULL)),
+                                 "commtask_post");
+            });
+            of.begin();
+            for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+                for (int i = 0; i < of.pieces_per_chunk(); ++i) of.produce(chunk * of.pieces_per_chunk() + i, 0);
+                tiled::for_each_outgoing(of, chunk, [&](const tiled::outgoing_message& one) {
+                    post_samples_.push_back(1e9 * miniapp::seconds_of([&] { sender.send(one); }));
+                });
+            }
+            miniapp::require(commtask_wait_all(receives.size(), receives.data(), -1, nullptr), "commtask_wait_all");
+            sender.finish();
+        }
     }
 
     result result_of_posts() const {
         result row;
-        row.name = "post, per message, offload" + name_;
+        row.name = "one post, offload" + name_;
         row.unit = "ns";
         row.figures = summarize(post_samples_);
         row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 1000}};
@@ -179,62 +204,7 @@ private:
     fftw_serial_peer alone_;
     std::map<tiled::mode, std::unique_ptr<tiled::schedule>> schedules_;
     std::vector<double> post_samples_;
-    result posts_;
 };
-
-/// The kernel alone, tile by tile as in a run; the median of the tiles.
-void measure_kernel(const char* preset, int n_segments, report& out) {
-    const soi::problem asked{index_type{1} << 20, 1, n_segments, 0, 1, soi::find_preset(preset)->window};
-    const soi::shape s = soi::make_shape(asked, sizeof(complex));
-    const auto tables = soi::make_tables<double>(s, -1, 1);
-    const int n_q = s.window.n * s.tile_groups;
-    soi::aligned_array<complex> x(static_cast<std::size_t>(s.points_per_rank() + s.halo_points()));
-    soi::aligned_array<complex> v(static_cast<std::size_t>(n_q * tables.padded_segments));
-    soi::aligned_array<complex> u(v.size());
-    soi::aligned_array<complex> panel(soi::panel_size<double>(s));
-    std::ranges::fill(x, complex(1, 1));
-    const auto fft =
-        soi::plan_transposing<double>(s.all_segments, n_q, tables.padded_segments, -1, soi::rigor::measure);
-    const double peak = miniapp::measure_peak_gflops();
-    result ratio;
-    std::vector<double> of_peak;
-    std::vector<double> short_ns;
-    const double points = static_cast<double>(s.tile_groups) * s.window.d * s.all_segments;
-    for (int round = 0; round < 5; ++round) {
-        for (index_type tile = 0; (tile + 1) * s.tile_groups <= s.groups; ++tile) {
-            const complex* const from = x.data() + tile * s.tile_groups * s.window.d * s.all_segments;
-            const double start = miniapp::seconds();
-            soi::convolve(s, tables, from, s.tile_groups, v.data(), panel.data());
-            const double summed = miniapp::seconds();
-            fft->execute(v.data(), u.data());
-            short_ns.push_back((miniapp::seconds() - summed) / points * 1e9);
-            of_peak.push_back(soi::flops_per_group(s) * s.tile_groups / (summed - start) / 1e9 / peak);
-        }
-    }
-    ratio.name = std::string("convolution ") + preset + ", S = " + std::to_string(n_segments);
-    ratio.unit = "of the FMA peak";
-    ratio.figures = summarize(of_peak);
-    ratio.goals = {{.of = goal::field::median, .kind = goal::bound::at_least, .limit = 0.75}};
-    ratio.note = "peak " + std::to_string(static_cast<int>(peak)) + " GF/s; the short FFT takes " +
-                 std::to_string(summarize(short_ns).median).substr(0, 4) + " ns per point beside it";
-    out.add(ratio);
-}
-
-void measure_planning(report& out) {
-    const soi::shape s = soi::make_shape({index_type{1} << 24, 2, 8, 0, 1, soi::find_preset("full")->window}, 16);
-    result row;
-    row.name = "tables of N = 2^24 on 2 ranks";
-    row.unit = "s";
-    std::vector<double> samples;
-    for (int round = 0; round < 5; ++round) {
-        const double start = miniapp::seconds();
-        static_cast<void>(soi::make_tables<double>(s, -1, 1));
-        samples.push_back(miniapp::seconds() - start);
-    }
-    row.figures = summarize(samples);
-    row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 0.2}};
-    out.add(row);
-}
 
 void ask(const command_line& given, const place& here) {
     nlohmann::ordered_json machine = describe_machine(miniapp::mpi_library());
@@ -243,9 +213,18 @@ void ask(const command_line& given, const place& here) {
         for (const int n_segments : {16, 32, 128}) measure_kernel("full", n_segments, out);
         measure_kernel("fat", 16, out);
         measure_kernel("thin", 16, out);
+        measure_production(16, out);
+        measure_demodulation(out);
         measure_planning(out);
     }
-    for (int log2 = given.first_log2; log2 <= given.last_log2; ++log2) contest(given, here, log2).run(given, out);
+    for (int log2 = given.first_log2; log2 <= given.last_log2; ++log2) {
+        contest(given, here, log2).run(given, out);
+        // Plans and rows are kept size by size: planning the last one is what takes longest.
+        if (!given.wisdom_file.empty() && here.rank == 0) soi::save_wisdom(given.wisdom_file);
+        if (here.rank == 0 && !given.shared.json_file.empty()) {
+            std::ofstream(given.shared.json_file) << out.to_json().dump(2) << '\n';
+        }
+    }
     if (here.rank == 0) out.publish(given.shared.json_file);
 }
 
@@ -276,7 +255,6 @@ int main(int argc, char** argv) {
         fftw_mpi_peer::start();
         if (!given.wisdom_file.empty()) soi::load_wisdom(given.wisdom_file);
         ask(given, here);
-        if (!given.wisdom_file.empty() && here.rank == 0) soi::save_wisdom(given.wisdom_file);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "bench_fft: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);

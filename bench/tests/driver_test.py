@@ -50,6 +50,24 @@ class Wire(unittest.TestCase):
         self.assertIn("4 by > 200 us", text)
 
 
+class Execution(unittest.TestCase):
+    def run_python(self, program):
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "run.json"
+            miniapp.execute([sys.executable, "-c", program, str(report)], report)
+
+    def test_a_run_that_reported_but_does_not_end_is_ended(self):
+        self.addCleanup(setattr, miniapp, "END_S", miniapp.END_S)
+        miniapp.END_S = 0
+        self.run_python("import pathlib, signal, sys; pathlib.Path(sys.argv[1]).write_text('{}'); signal.pause()")
+
+    def test_a_run_that_ends_badly_is_a_failure_and_77_is_not(self):
+        with self.assertRaises(miniapp.Failed):
+            self.run_python("raise SystemExit(1)")
+        with self.assertRaises(miniapp.Skipped):
+            self.run_python("raise SystemExit(77)")
+
+
 class Dslash(unittest.TestCase):
     def test_reads_the_slowest_rank_and_what_is_not_waiting(self):
         median = {"slowest_total_us": 2600.0, "total_us": 2500.0, "wait_us": 300.0}

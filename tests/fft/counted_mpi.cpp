@@ -6,6 +6,8 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 
 namespace soi::test {
 
@@ -13,6 +15,7 @@ namespace {
 
 std::atomic<std::int64_t> n_messages{0};
 std::atomic<std::int64_t> n_bytes{0};
+std::atomic<bool> is_next_spoilt{false};
 
 std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
     int size = 0;
@@ -31,7 +34,36 @@ void add_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
     for (int rank = 0; rank < n_ranks; ++rank) n_bytes += bytes_of(counts[rank], type);
 }
 
+/// Of persistent requests, by their handle: what each start of them sends.
+std::mutex guard;
+std::map<MPI_Request, std::int64_t> bytes_of_start;
+
+void will_send(MPI_Request request, std::int64_t bytes) {
+    const std::scoped_lock hold(guard);
+    bytes_of_start[request] = bytes;
+}
+
+void add_start(MPI_Request request) {
+    const std::scoped_lock hold(guard);
+    const auto found = bytes_of_start.find(request);
+    if (found == bytes_of_start.end()) return;
+    n_messages += 1;
+    n_bytes += found->second;
+}
+
+void add_free(MPI_Request request) {
+    const std::scoped_lock hold(guard);
+    bytes_of_start.erase(request); // the handle may come again, for a receive
+}
+
+template <class Count>
+Count spoilt(Count count) {
+    return is_next_spoilt.exchange(false) ? count - 1 : count;
+}
+
 } // namespace
+
+void spoil_next_receive() { is_next_spoilt = true; }
 
 counted counted_so_far() { return {n_messages, n_bytes}; }
 
@@ -54,6 +86,49 @@ COUNTED_VISIBLE int MPI_Isend_c(const void* buffer, MPI_Count count, MPI_Datatyp
     return PMPI_Isend_c(buffer, count, type, dest, tag, comm, request);
 }
 #endif
+
+COUNTED_VISIBLE int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                              MPI_Request* request) {
+    return PMPI_Irecv(buffer, spoilt(count), type, source, tag, comm, request);
+}
+
+#if MPI_VERSION >= 4
+COUNTED_VISIBLE int MPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                MPI_Request* request) {
+    return PMPI_Irecv_c(buffer, spoilt(count), type, source, tag, comm, request);
+}
+#endif
+
+COUNTED_VISIBLE int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                                  MPI_Request* request) {
+    const int code = PMPI_Send_init(buffer, count, type, dest, tag, comm, request);
+    will_send(*request, bytes_of(count, type));
+    return code;
+}
+
+#if MPI_VERSION >= 4
+COUNTED_VISIBLE int MPI_Psend_init(const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int dest,
+                                   int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+    const int code = PMPI_Psend_init(buffer, partitions, count, type, dest, tag, comm, info, request);
+    will_send(*request, partitions * bytes_of(count, type));
+    return code;
+}
+#endif
+
+COUNTED_VISIBLE int MPI_Start(MPI_Request* request) {
+    add_start(*request);
+    return PMPI_Start(request);
+}
+
+COUNTED_VISIBLE int MPI_Startall(int count, MPI_Request* requests) {
+    for (int k = 0; k < count; ++k) add_start(requests[k]);
+    return PMPI_Startall(count, requests);
+}
+
+COUNTED_VISIBLE int MPI_Request_free(MPI_Request* request) {
+    add_free(*request);
+    return PMPI_Request_free(request);
+}
 
 COUNTED_VISIBLE int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int dest, int send_tag,
                                  void* receive, int receive_count, MPI_Datatype receive_type, int source,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What really reaches MPI: the program that links counted_mpi.cpp has its own MPI_Isend and relatives, which count and
-// hand on. A schedule's own counters are held against these, so that both cannot be wrong in the same way.
+// hand on. A schedule's own counters are held against these, so that both cannot be wrong in the same way. And where a
+// message is made to fail, since nothing else in here can.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +15,8 @@ struct counted {
 
 /// Since the program began; of this process.
 counted counted_so_far();
+
+/// The next MPI_Irecv is one byte too short for its message, so that MPI reports an error when it comes.
+void spoil_next_receive();
 
 } // namespace soi::test

@@ -204,6 +204,25 @@ TEST(Identities, AChirpAndFiveTonesAreRightAtASizeWithoutAReference) {
     EXPECT_LT(largest, 1e-13 * n);
 }
 
+TEST(Identities, AGaussianBecomesOne) {
+    constexpr index_type n = 1 << 20;
+    virtual_soi<double> soi(options_of(-1, 1, n, 2));
+    // e^{-pi (j - N/2)^2 / N} becomes sqrt(N) (-1)^f e^{-pi f^2 / N}, f from -N/2; its period makes no difference here.
+    const auto bell = [](index_type at) {
+        const auto t = static_cast<double>(at);
+        return std::exp(-std::numbers::pi * t * t / n);
+    };
+    numbers x;
+    for (index_type j = 0; j < n; ++j) x.emplace_back(bell(j - n / 2));
+    const numbers y = soi.transform(x);
+    double worst = 0;
+    for (index_type f = -n / 2; f < n / 2; ++f) {
+        const double right = std::sqrt(n) * bell(f) * (f % 2 == 0 ? 1 : -1);
+        worst = std::max(worst, std::abs(y[static_cast<std::size_t>((f + n) % n)] - right));
+    }
+    EXPECT_LT(worst / std::sqrt(n), 1e-14);
+}
+
 TEST(Identities, SinglePrecisionAgreesWithDouble) {
     for (const char* name : {"f32", "f32fat"}) {
         transform_options options = options_of();

@@ -7,6 +7,7 @@
 #include "exchange/recorder.hpp"
 
 #include <atomic>
+#include <exception>
 #include <omp.h>
 
 namespace tiled {
@@ -62,6 +63,15 @@ phase_times fork_join_schedule::run(work& of) {
     // One counter per chunk and side of the halo, so that none is ever reset while a thread may look.
     std::vector<std::atomic<int>> drawn(2 * static_cast<std::size_t>(sizes.n_chunks()));
     recorder record(of, compute_threads_, trace_ != nullptr);
+    // No exception may leave the parallel region. After one the run goes on to its end: peers wait for the messages.
+    std::exception_ptr failure;
+    const auto attempt = [&failure](auto&& call) {
+        try {
+            call();
+        } catch (...) {
+            if (!failure) failure = std::current_exception();
+        }
+    };
     of.begin();
     if (is_alone) {
         copy_own_halo(of.neighbour());
@@ -77,7 +87,7 @@ phase_times fork_join_schedule::run(work& of) {
             for (int i = counter.fetch_add(1, std::memory_order_relaxed); first + i < last;
                  i = counter.fetch_add(1, std::memory_order_relaxed)) {
                 record.produce(first + i, worker);
-                if (is_master && !is_alone) by_->after_piece();
+                if (is_master && !is_alone) attempt([&] { by_->after_piece(); });
             }
         };
         for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
@@ -87,28 +97,33 @@ phase_times fork_join_schedule::run(work& of) {
             const auto counters = 2 * static_cast<std::size_t>(chunk);
             produce(drawn[counters], first, border);
             if (border < last) {
-                if (is_master && !is_alone && halo_piece >= first) record.wait(-1, 0, [&] { by_->wait_halo(); });
+                if (is_master && !is_alone && halo_piece >= first) {
+                    record.wait(-1, 0, [&] { attempt([&] { by_->wait_halo(); }); });
+                }
 #pragma omp barrier
                 produce(drawn[counters + 1], border, last);
             }
 #pragma omp barrier
-            if (is_master && !is_alone) record.post(0, [&] { by_->send_chunk(chunk); });
+            if (is_master && !is_alone) {
+                record.post(0, [&] { attempt([&] { by_->send_chunk(chunk); }); });
+            }
         }
         if (is_master && !is_alone) {
             // Even without a piece that needs it the halo must have come.
-            if (halo_piece == piece_count(of)) record.wait(-1, 0, [&] { by_->wait_halo(); });
-            record.post(0, [&] { by_->produced(); });
+            if (halo_piece == piece_count(of)) record.wait(-1, 0, [&] { attempt([&] { by_->wait_halo(); }); });
+            record.post(0, [&] { attempt([&] { by_->produced(); }); });
         }
         for (int wave = 0; wave < sizes.n_segments; wave += compute_threads_) {
             const int last = std::min(sizes.n_segments, wave + compute_threads_);
             for (int segment = wave; is_master && !is_alone && segment < last; ++segment) {
-                record.wait(segment, 0, [&] { by_->wait_segment(segment); });
+                record.wait(segment, 0, [&] { attempt([&] { by_->wait_segment(segment); }); });
             }
 #pragma omp barrier
             if (wave + worker < last) record.consume(wave + worker, worker);
         }
     }
-    if (!is_alone) record.wait(sizes.n_segments, 0, [&] { by_->finish(); });
+    if (!is_alone) record.wait(sizes.n_segments, 0, [&] { attempt([&] { by_->finish(); }); });
+    if (failure) std::rethrow_exception(failure);
     return record.finish(is_alone ? traffic{} : by_->sent(), trace_);
 }
 

@@ -36,9 +36,7 @@ public:
     }
     template <class Post>
     void post(int worker, Post&& hand_over) {
-        const double begin = miniapp::seconds();
-        hand_over();
-        workers_[static_cast<std::size_t>(worker)].post += miniapp::seconds() - begin;
+        workers_[static_cast<std::size_t>(worker)].post += miniapp::seconds_of(hand_over);
     }
 
     /// `wait` as the first worker saw it, `post` as the sum of all, the rest as means over the workers.

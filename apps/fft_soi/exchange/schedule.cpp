@@ -27,6 +27,10 @@ const std::vector<mode_description>& modes() {
         {mode::baseline, "baseline", MPI_THREAD_FUNNELED, false, "one blocking all-to-all between the halves"},
         {mode::seg, "seg", MPI_THREAD_FUNNELED, false, "the published pipeline: a nonblocking all-to-all per segment"},
         {mode::p2p, "p2p", MPI_THREAD_FUNNELED, false, "messages per chunk and segment, by the master"},
+        {mode::persistent, "persistent", MPI_THREAD_FUNNELED, false, "p2p's messages, set up once"},
+#if MPI_VERSION >= 4
+        {mode::partitioned, "partitioned", MPI_THREAD_FUNNELED, false, "a message per segment, filled chunk by chunk"},
+#endif
         {mode::iprobe, "iprobe", MPI_THREAD_FUNNELED, false, "p2p, and the master probes between pieces"},
         {mode::commself, "commself", MPI_THREAD_MULTIPLE, false, "p2p, and a thread blocked in MPI makes progress"},
         {mode::offload, "offload", MPI_THREAD_SERIALIZED, true, "p2p's messages by the communication worker"},
@@ -55,17 +59,27 @@ int compute_threads_of(mode which, int n_cores) {
     case mode::baseline:
     case mode::seg:
     case mode::p2p:
+    case mode::persistent:
+    case mode::partitioned:
     case mode::iprobe: break;
     }
     return n_cores;
 }
 
 std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& options) {
+    if (options.comm == MPI_COMM_NULL) throw std::invalid_argument("the communicator of a schedule must not be null");
     switch (which) {
     case mode::serial: return make_serial_schedule(options);
     case mode::baseline: return make_baseline_schedule(options);
     case mode::seg: return make_seg_schedule(options);
     case mode::p2p: return make_p2p_schedule(options);
+    case mode::persistent: return make_persistent_schedule(options);
+    case mode::partitioned:
+#if MPI_VERSION >= 4
+        return make_partitioned_schedule(options);
+#else
+        break;
+#endif
     case mode::iprobe: return make_iprobe_schedule(options);
     case mode::commself: return make_commself_schedule(options);
     case mode::offload: return make_offload_schedule(options);

@@ -61,7 +61,7 @@ protected:
     std::vector<span>* trace_ = nullptr;
 };
 
-enum class mode { serial, baseline, seg, p2p, iprobe, commself, offload, omp, tbb };
+enum class mode { serial, baseline, seg, p2p, persistent, partitioned, iprobe, commself, offload, omp, tbb };
 
 struct mode_description {
     mode which;
@@ -77,12 +77,16 @@ const mode_description& describe(mode which);
 /// Compute threads of a mode on n_cores cores, before there is a schedule.
 int compute_threads_of(mode which, int n_cores);
 
+/// Throws std::invalid_argument if the communicator is null.
 std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& options);
 
 std::unique_ptr<schedule> make_serial_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_baseline_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_seg_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_p2p_schedule(const schedule_options& options);
+std::unique_ptr<schedule> make_persistent_schedule(const schedule_options& options);
+/// Where MPI is MPI 4.
+std::unique_ptr<schedule> make_partitioned_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_iprobe_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_commself_schedule(const schedule_options& options);
 std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options);

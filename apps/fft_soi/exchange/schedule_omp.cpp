@@ -52,6 +52,7 @@ public:
         if (commtask_omp_error_count() != 0) {
             char text[512];
             commtask_omp_first_error(text, sizeof text);
+            commtask_omp_clear_errors(); // of this run: the next one's are its own
             throw std::runtime_error(std::string("a message failed: ") + text);
         }
         return record.finish_tasks(sent, trace_);

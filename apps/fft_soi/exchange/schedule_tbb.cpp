@@ -14,6 +14,8 @@
 #include <compare>
 #include <functional>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace tiled {
 
@@ -89,6 +91,9 @@ public:
             nodes_->compute.try_put({});
             nodes_->graph.wait_for_all();
         });
+        // relaxed: all that could have set it is over.
+        if (has_failed_.exchange(false, std::memory_order_relaxed))
+            throw std::runtime_error("a message failed: " + why_);
         return record.finish_tasks(sent_, trace_);
     }
 
@@ -110,6 +115,16 @@ private:
               send(
                   graph, flow::serial, [&of](const outgoing_message& one) { return of.sending(one); },
                   before_computing),
+              receive_failed(graph, flow::unlimited,
+                             [&of](const commtask::tbb::failure<incoming_message>& what) {
+                                 of.note_failure(commtask::tbb::operation_failed("recv_node", what.result));
+                                 return what.message;
+                             }),
+              send_failed(graph, flow::unlimited,
+                          [&of](const commtask::tbb::failure<outgoing_message>& what) {
+                              of.note_failure(commtask::tbb::operation_failed("send_node", what.result));
+                              return flow::continue_msg{};
+                          }),
               arrived(graph, flow::unlimited, [&of](const incoming_message& one, arriving::output_ports_type& ports) {
                   of.arrived(one, std::get<0>(ports));
               }) {
@@ -117,6 +132,10 @@ private:
             flow::make_edge(flow::output_port<1>(compute), receive);
             flow::make_edge(flow::output_port<2>(compute), send);
             flow::make_edge(flow::output_port<0>(receive), arrived);
+            // A failed message is told of at the end; until then the run goes on, so that no peer waits for this rank.
+            flow::make_edge(flow::output_port<1>(receive), receive_failed);
+            flow::make_edge(receive_failed, arrived);
+            flow::make_edge(flow::output_port<1>(send), send_failed);
             flow::make_edge(flow::output_port<0>(arrived), compute);
         }
         static constexpr flow::node_priority_t before_computing = 1;
@@ -124,6 +143,8 @@ private:
         computing compute;
         commtask::tbb::recv_node<incoming_message> receive;
         commtask::tbb::send_node<outgoing_message> send;
+        flow::function_node<commtask::tbb::failure<incoming_message>, incoming_message> receive_failed;
+        flow::function_node<commtask::tbb::failure<outgoing_message>> send_failed;
         arriving arrived;
     };
 
@@ -185,6 +206,11 @@ private:
             block_came(one.segment, port);
         }
     }
+    /// The first one is kept.
+    void note_failure(const commtask::tbb::operation_failed& failed) {
+        // relaxed: who sets it writes the text alone, and run() reads it when the graph is done.
+        if (!has_failed_.exchange(true, std::memory_order_relaxed)) why_ = failed.what();
+    }
     /// From a peer, or from the chunk that this rank made for itself.
     void block_came(int segment, leave_port& port) {
         if (count_down(blocks_missing_, segment)) make_ready({step::kind::segment, segment}, port);
@@ -202,9 +228,11 @@ private:
     MPI_Comm comm_;
     int compute_threads_;
     int cores_;
-    work* of_ = nullptr; ///< Of the run, as are the next five.
+    work* of_ = nullptr; ///< Of the run, as are the next seven.
     recorder* record_ = nullptr;
     traffic sent_;
+    std::atomic<bool> has_failed_{false};
+    std::string why_;
     counts pieces_missing_; ///< Per chunk.
     counts blocks_missing_; ///< Per segment.
     ::tbb::concurrent_priority_queue<step, std::greater<>> ready_;

@@ -1,71 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every message signals one event when it has ended, however it ended, so finish() cannot wait for ever. Callbacks run
-// on the worker: they must not block, so they ask for COMMTASK_TRY, which a queue with this few messages never refuses.
+// on the worker and must not block, so there is no mutex: of all threads that call pump() at a time the first does the work
+// of all, and the others only leave word that there is more. Callbacks post with COMMTASK_TRY; what a full queue refuses
+// stays in the heap and is tried again when the next message has gone.
 #include "exchange/urgent_sender.hpp"
 
 #include "common/runtime_session.hpp"
 
+#include <algorithm>
+
 namespace tiled {
 
 using miniapp::require;
+
+namespace {
+
+/// Of a heap whose first is the most urgent.
+bool is_less_urgent(const outgoing_message& a, const outgoing_message& b) {
+    return a.segment != b.segment ? a.segment > b.segment : a.chunk > b.chunk;
+}
+
+} // namespace
 
 urgent_sender::~urgent_sender() {
     if (all_gone_ != COMMTASK_EVENT_NULL) commtask_event_release(&all_gone_);
 }
 
 void urgent_sender::begin(int n_messages) {
-    first_error_ = COMMTASK_OK;
+    // relaxed: no other thread is here, and those to come are told of this object by posting, which orders it.
+    first_error_.store(COMMTASK_OK, std::memory_order_relaxed);
+    n_handed_over_.store(0, std::memory_order_relaxed);
+    gone_.store(0, std::memory_order_relaxed);
+    posted_ = 0;
+    handed_over_.resize(static_cast<std::size_t>(n_messages));
+    waiting_.clear();
+    waiting_.reserve(handed_over_.size()); // a callback must not allocate
     if (n_messages == 0) return;
     require(commtask_event_create(static_cast<unsigned>(n_messages), &all_gone_), "commtask_event_create");
 }
 
 void urgent_sender::send(const outgoing_message& one) {
-    {
-        const std::scoped_lock hold(guard_);
-        waiting_.push(one);
+    // relaxed: it only shares out the places.
+    const int place = n_handed_over_.fetch_add(1, std::memory_order_relaxed);
+    handed_over& mine = handed_over_.at(static_cast<std::size_t>(place));
+    mine.message = one;
+    mine.next = newest_.load(std::memory_order_relaxed);
+    // release: partner of the acquire in take_handed_over(), which reads the message.
+    while (!newest_.compare_exchange_weak(mine.next, &mine, std::memory_order_release, std::memory_order_relaxed)) {}
+    pump(COMMTASK_NONE);
+}
+
+void urgent_sender::pump(std::uint32_t flags) {
+    // acq_rel, here and below: what the last thread that pumped did to the heap is seen by the next.
+    int seen = calls_.fetch_add(1, std::memory_order_acq_rel) + 1;
+    if (seen != 1) return;
+    do {
+        take_handed_over();
+        post_most_urgent(flags);
+        // Those who called meanwhile have gone again: their messages and their room are found in the next round.
+    } while (!calls_.compare_exchange_strong(seen, 0, std::memory_order_acq_rel));
+}
+
+void urgent_sender::take_handed_over() {
+    // acquire: partner of the release in send().
+    for (const handed_over* one = newest_.exchange(nullptr, std::memory_order_acquire); one != nullptr;
+         one = one->next) {
+        waiting_.push_back(one->message);
+        std::ranges::push_heap(waiting_, is_less_urgent);
     }
-    outgoing_message next;
-    while (take_next(next)) post(next);
 }
 
-bool urgent_sender::take_next(outgoing_message& next) {
-    const std::scoped_lock hold(guard_);
-    if (waiting_.empty() || (at_once_ > 0 && in_flight_ >= at_once_)) return false;
-    next = waiting_.top();
-    waiting_.pop();
-    ++in_flight_;
-    return true;
+void urgent_sender::post_most_urgent(std::uint32_t flags) {
+    // relaxed: a message counted late is posted for by the pump() of its own callback.
+    while (!waiting_.empty() && (at_once_ == 0 || posted_ - gone_.load(std::memory_order_relaxed) < at_once_)) {
+        if (!post(waiting_.front(), flags)) return;
+        ++posted_;
+        std::ranges::pop_heap(waiting_, is_less_urgent);
+        waiting_.pop_back();
+    }
 }
 
-void urgent_sender::post(const outgoing_message& one) {
+bool urgent_sender::post(const outgoing_message& one, std::uint32_t flags) {
     commtask_options options = COMMTASK_OPTIONS_INIT;
-    options.flags = COMMTASK_TRY;
+    options.flags = flags;
     options.callback = one_has_gone;
     options.callback_argument = this;
     const int code = commtask_submit(commtask_op_send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_),
                                      &options, nullptr);
-    if (code == COMMTASK_OK) return;
-    note(code);
-    commtask_event_signal(all_gone_);
+    if (code == COMMTASK_AGAIN) return false;
+    if (code != COMMTASK_OK) {
+        note(code);
+        gone_.fetch_add(1, std::memory_order_relaxed);
+        commtask_event_signal(all_gone_);
+    }
+    return true;
 }
 
 void urgent_sender::note(int code) {
-    const std::scoped_lock hold(guard_);
-    --in_flight_;
-    if (first_error_ == COMMTASK_OK) first_error_ = code;
+    int none = COMMTASK_OK;
+    // relaxed: finish() reads it after the event that every message signals.
+    if (code != COMMTASK_OK) first_error_.compare_exchange_strong(none, code, std::memory_order_relaxed);
 }
 
 void urgent_sender::one_has_gone(const commtask_status* status, void* self) {
     auto& sender = *static_cast<urgent_sender*>(self);
     sender.note(status->state == COMMTASK_STATE_COMPLETED ? COMMTASK_OK : COMMTASK_FAILED);
-    outgoing_message next;
-    while (sender.take_next(next)) sender.post(next);
+    sender.gone_.fetch_add(1, std::memory_order_relaxed);
+    sender.pump(COMMTASK_TRY);
     // Last: whoever waits for the event may end the run.
     commtask_event_signal(sender.all_gone_);
 }
 
 void urgent_sender::finish() {
     if (all_gone_ == COMMTASK_EVENT_NULL) return;
+    pump(COMMTASK_NONE);
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.events = &all_gone_;
     options.n_events = 1;
@@ -73,7 +121,7 @@ void urgent_sender::finish() {
     require(commtask_submit(commtask_op_noop(comm_), &options, &gone), "commtask_post");
     require(commtask_wait(&gone, nullptr), "commtask_wait");
     require(commtask_event_release(&all_gone_), "commtask_event_release");
-    require(first_error_, "a message");
+    require(first_error_.load(std::memory_order_relaxed), "a message");
 }
 
 } // namespace tiled

@@ -8,8 +8,9 @@
 
 #include <commtask/commtask.h>
 
-#include <mutex>
-#include <queue>
+#include <atomic>
+#include <cstdint>
+#include <vector>
 
 namespace tiled {
 
@@ -23,31 +24,39 @@ public:
 
     /// Begins a run that will send n_messages. Not while another is under way.
     void begin(int n_messages);
-    /// Hands a message over. Any thread.
+    /// Hands a message over; blocks only while the communication worker's queue is full. Any thread but the worker.
     void send(const outgoing_message& one);
-    /// Waits until all messages have gone. Throws if one could not be sent.
+    /// Waits until all messages have gone. Throws if one could not be sent. Every send() must have returned.
     void finish();
 
 private:
-    struct less_urgent {
-        bool operator()(const outgoing_message& a, const outgoing_message& b) const {
-            return a.segment != b.segment ? a.segment > b.segment : a.chunk > b.chunk;
-        }
+    /// One message on its way from send() to the heap.
+    struct handed_over {
+        outgoing_message message;
+        handed_over* next = nullptr;
     };
 
     static void one_has_gone(const commtask_status* status, void* self);
-    /// Takes the next message if there is room for it in flight.
-    bool take_next(outgoing_message& next);
-    void post(const outgoing_message& one);
+    /// Posts what there is room for, or leaves that to the thread that is at it just now. `flags` of the posts:
+    /// COMMTASK_TRY on the worker.
+    void pump(std::uint32_t flags);
+    void take_handed_over();
+    void post_most_urgent(std::uint32_t flags);
+    /// False: the queue is full, try again later.
+    bool post(const outgoing_message& one, std::uint32_t flags);
     void note(int code);
 
     MPI_Comm comm_;
     int at_once_;
     commtask_event_t all_gone_ = COMMTASK_EVENT_NULL;
-    std::mutex guard_; ///< For what follows; never held while posting.
-    std::priority_queue<outgoing_message, std::vector<outgoing_message>, less_urgent> waiting_;
-    int in_flight_ = 0;
-    int first_error_ = COMMTASK_OK;
+    std::vector<handed_over> handed_over_; ///< Of one run; the first n_handed_over_ are used.
+    std::atomic<int> n_handed_over_{0};
+    std::atomic<handed_over*> newest_{nullptr};
+    std::atomic<int> calls_{0}; ///< Of pump() that have not been answered; whoever makes it 1 answers them all.
+    std::atomic<int> gone_{0};
+    std::atomic<int> first_error_{COMMTASK_OK};
+    std::vector<outgoing_message> waiting_; ///< A heap; of the thread that pumps, as is the next.
+    int posted_ = 0;
 };
 
 } // namespace tiled

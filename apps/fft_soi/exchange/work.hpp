@@ -6,7 +6,7 @@
 
 #include "exchange/layout.hpp"
 
-#include <span>
+#include <memory>
 
 namespace tiled {
 
@@ -22,6 +22,8 @@ struct halo {
 class work {
 public:
     virtual ~work() = default;
+    /// Another for every work, also when a work lies where an earlier one lay. Its buffers never move.
+    const std::shared_ptr<const void>& identity() const { return identity_; }
     virtual const layout& sizes() const = 0;
     virtual std::byte* outgoing() = 0;
     virtual std::byte* incoming() = 0;
@@ -37,6 +39,9 @@ public:
     virtual void produce(int piece, int worker) = 0;
     /// Everything after the exchange for one segment.
     virtual void consume(int segment, int worker) = 0;
+
+private:
+    std::shared_ptr<const void> identity_ = std::make_shared<char>();
 };
 
 } // namespace tiled
