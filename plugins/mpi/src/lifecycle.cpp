@@ -26,6 +26,7 @@ namespace {
 [[gnu::constructor]] void resolve_early() { resolve_all(); }
 
 [[nodiscard]] bool is_verbose() noexcept {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): once, in MPI_Init, before the program may have threads that set it.
     const char* const text = std::getenv("COMMTASK_RUN_VERBOSE");
     return text != nullptr && std::string_view{text} == "1";
 }

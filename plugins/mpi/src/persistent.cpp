@@ -76,7 +76,7 @@ int free(persistent* which) {
     options.n_after = 1;
     const commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
     static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request is lost, not the program
-    static_cast<void>(taken.release());
+    [[maybe_unused]] const persistent* const is_the_tasks = taken.release();
     detail::task_pool::drop(task);
     return MPI_SUCCESS;
 }

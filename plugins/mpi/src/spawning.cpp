@@ -14,7 +14,10 @@ namespace commtask::interposer {
 namespace {
 
 /// The path of commtask-run, which it leaves in the environment; null if the library was preloaded by hand.
-[[nodiscard]] const char* path_of_commtask_run() noexcept { return std::getenv("COMMTASK_RUN"); }
+[[nodiscard]] const char* path_of_commtask_run() noexcept {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that changes its environment then has that fault natively too.
+    return std::getenv("COMMTASK_RUN");
+}
 
 /// The arguments of commtask-run: the command, and what it is given.
 [[nodiscard]] std::vector<char*> arguments_for(char* command, char* const* given) {
