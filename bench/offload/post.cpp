@@ -84,7 +84,9 @@ void collectives(int size, int n_samples, answers& out) {
 } // namespace
 
 void ask_post(const place& here, int most_samples, answers& out) {
-    for (const int size : sizes_in_bytes(8, 4 << 20, 4)) {
+    std::vector<int> sizes = sizes_in_bytes(1 << 10, 4 << 20, 8);
+    sizes.insert(sizes.begin(), 8);
+    for (const int size : sizes) {
         messages(here, size, n_samples_of(size, most_samples), out);
         collectives(size, n_samples_of(size, most_samples), out);
     }
