@@ -96,6 +96,41 @@ private:
     return outcome.raise_all();
 }
 
+/// MPI_Waitall for requests of MPI's own: one after the other, as MPICH's does. Its MPI-IO needs that: several collective
+/// writes that are asked in another order than on the other ranks mix up their data, and a Testall that is repeated asserts.
+[[nodiscard]] int wait_for_natives(int count, MPI_Request* requests, const status_array& statuses) {
+    std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
+    const auto keep_status = [&](int index, const MPI_Status& status) {
+        if (statuses.at(index) == MPI_STATUS_IGNORE) return;
+        const int error_of_program = statuses.at(index)->MPI_ERROR;
+        *statuses.at(index) = status;
+        statuses.set_error(index, error_of_program);
+    };
+    for (int i = 0; i < count; ++i) {
+        keep_status(i, current.empty_status); // what null and inactive requests give
+        if (requests[i] != MPI_REQUEST_NULL) errors[static_cast<std::size_t>(i)] = MPI_ERR_PENDING;
+    }
+    int code = MPI_SUCCESS;
+    int next = 0;
+    look_until([&] {
+        for (; next < count && code == MPI_SUCCESS; ++next) {
+            int n_ended = 0;
+            int index = 0;
+            MPI_Status status = current.empty_status;
+            // Some of one: what is wrong with it comes in the status, as from Waitall.
+            code = commtask_real_MPI_Testsome(1, &requests[next], &n_ended, &index, &status);
+            if (code == MPI_SUCCESS && n_ended == 0) return false;
+            if (n_ended == 1) keep_status(next, status);
+            errors[static_cast<std::size_t>(next)] = code == MPI_SUCCESS ? code : status.MPI_ERROR;
+        }
+        return true;
+    });
+    if (is_in_status(code)) {
+        for (int i = 0; i < count; ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
+    }
+    return code;
+}
+
 } // namespace
 
 int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
@@ -105,24 +140,14 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     batch all{count, requests};
     if (!all.has_tasks()) {
         if (passes_through()) return commtask_real_MPI_Waitall(count, requests, statuses);
-        int code = MPI_SUCCESS;
-        look_until([&] {
-            int have_come = 0;
-            code = commtask_real_MPI_Testall(count, requests, &have_come, statuses);
-            return code != MPI_SUCCESS || have_come != 0;
-        });
-        return code;
+        return wait_for_natives(count, requests, status_array{statuses});
     }
     wait_for_tasks([&] { return all.have_all_ended(); });
     std::vector<MPI_Status> statuses_of_natives(all.natives().size());
     int code = MPI_SUCCESS;
     if (all.has_natives()) {
-        look_until([&] {
-            int have_come = 0;
-            code = commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(), &have_come,
-                                             statuses_of_natives.data());
-            return code != MPI_SUCCESS || have_come != 0;
-        });
+        code = wait_for_natives(static_cast<int>(all.natives().size()), all.natives().data(),
+                                status_array{statuses_of_natives.data()});
     }
     return collect_all(all, status_array{statuses}, code, statuses_of_natives);
 }
