@@ -13,6 +13,9 @@ import header
 HERE = pathlib.Path(__file__).resolve().parent
 NOTE = "// SPDX-License-Identifier: Apache-2.0\n//\n// Written by generate.py from this MPI's mpi.h; not to be edited.\n"
 
+# Blocking calls between two processes: MPI matches them whatever form the other side takes.
+BETWEEN_TWO = {"MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", "MPI_Send", "MPI_Sendrecv",
+               "MPI_Sendrecv_replace", "MPI_Ssend"}
 # Blocking functions whose nonblocking twin is called where the program called: nobody keeps their arrays for the worker.
 TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
 # Blocking functions that src/ has a body for: they look again and again.
@@ -71,19 +74,28 @@ class Wrapper:
         return (f"commtask::interposer::post({self.describe(arguments)}, {request}, "
                 f"[&](MPI_Request* request) {{ return {real}({', '.join([*arguments, 'request'])}); }})")
 
+    def from_below(self):
+        """A call that MPI, or a callback that it runs, makes."""
+        if self.class_ != "blocking" or self.base() in BETWEEN_TWO:
+            return self.call(self.real)
+        return (f"commtask::interposer::run_from_below([&] {{ return {self.call(self.real)}; }}, "
+                f"{self.twin(self.arguments)})")
+
+    def twin(self, arguments):
+        base = self.base()[len("MPI_"):]
+        twin = "MPI_I" + base[0].lower() + base[1:] + self.large()
+        if twin in self.known:
+            real = "commtask_real_" + twin
+            return f"[&](MPI_Request* request) {{ return {real}({', '.join([*arguments, 'request'])}); }}"
+        # sendrecv before MPI-4: its request is null, since it is over when it returns
+        return f"[&](MPI_Request* request) {{ *request = MPI_REQUEST_NULL; return {self.call(self.real)}; }}"
+
     def blocking(self):
         status = "MPI_STATUS_IGNORE"
         arguments = list(self.arguments)
         if self.types and self.types[-1].replace(" ", "") == "MPI_Status*" or self.position_of("MPI_Status*") is not None:
             status = arguments.pop()
-        base = self.base()[len("MPI_"):]
-        twin = "MPI_I" + base[0].lower() + base[1:] + self.large()
-        native = "commtask_real_" + twin
-        if twin in self.known:
-            call = f"[&](MPI_Request* request) {{ return {native}({', '.join([*arguments, 'request'])}); }}"
-        else:  # sendrecv before MPI-4: its request is null, since it is over when it returns
-            call = (f"[&](MPI_Request* request) {{ *request = MPI_REQUEST_NULL; "
-                    f"return {self.call(self.real)}; }}")
+        call = self.twin(arguments)
         if self.base() in TWIN_ONLY:
             return f"commtask::interposer::run_twin({status}, {call})"
         return f"commtask::interposer::run({self.describe(arguments)}, {status}, {call})"
@@ -115,7 +127,7 @@ def text_of_wrappers(wrappers):
         lines.append(f"COMMTASK_API {w.returns} P{w.name}({w.declared}) {{")
         by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
         if not by_hand:
-            lines.append(f"    if (commtask::interposer::passes_through()) return {w.call(w.real)};")
+            lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
         lines.append(f"    return {w.body()};\n}}")
         lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")
         lines.append(f"    if (tool_{w.name} != nullptr) return {w.call('tool_' + w.name)};")

@@ -230,6 +230,34 @@ static void left_on_self(void) {
     }
 }
 
+static int reduce_in_callback(MPI_Comm comm, int keyval, void* value, void* extra) {
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    int one = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Allreduce(&one, extra, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/// Rank 0 makes its collectives inside a callback, the others outside: they are the same collectives all the same.
+static void collectives_of_one_rank(void) {
+    int sum = -1;
+    if (me == 0) {
+        MPI_Comm self;
+        int keyval = MPI_KEYVAL_INVALID;
+        MPI_Comm_dup(MPI_COMM_SELF, &self);
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_in_callback, &keyval, &sum);
+        MPI_Comm_set_attr(self, keyval, &sum);
+        MPI_Comm_free(&self);
+        MPI_Comm_free_keyval(&keyval);
+    } else {
+        int one = 1;
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    say("sum %d", sum);
+}
+
 int main(int argc, char** argv) {
     static const struct probe_case cases[] = {
         {"user_reduction", user_reduction, 1},
@@ -239,6 +267,7 @@ int main(int argc, char** argv) {
 #ifndef OPEN_MPI
         {"on_windows", on_windows, 1},
 #endif
+        {"collectives_of_one_rank", collectives_of_one_rank, 1},
         {"predefined", predefined, 1},
         {"left_on_self", left_on_self, 1},
     };

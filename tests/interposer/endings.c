@@ -99,6 +99,34 @@ static int atexit_after_finalize(void) {
     return 0;
 }
 
+/// Registered before MPI_Init: runs after what the libraries have registered themselves.
+static void work_and_finalize(void) {
+    int out = me;
+    int in = -1;
+    int sum = -1;
+    MPI_Isend(&out, 1, MPI_INT, next_rank(), 2, MPI_COMM_WORLD, &request);
+    MPI_Recv(&in, 1, MPI_INT, previous_rank(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&out, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    say("in the handler: received %d, sum %d", in, sum);
+    MPI_Finalize();
+}
+
+static void work_and_finalize_once(void) {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over == 0) {
+        work_and_finalize();
+    }
+}
+
+static int finalize_in_atexit(void) { return 0; }
+
+static int finalize_in_atexit_of_one(void) {
+    if (me > 0) work_and_finalize();
+    exit(me > 0 ? 0 : probe_result());
+}
+
 static int finalize_with_receive_posted(void) {
     // Erroneous for a send, tolerated by MPIs for a receive that was cancelled.
     MPI_Irecv(buffer, 1, MPI_INT, next_rank(), 1, MPI_COMM_WORLD, &request);
@@ -150,6 +178,8 @@ int main(int argc, char** argv) {
                    {"exit_with_work_posted", exit_with_work_posted},
                    {"quick_end", quick_end},
                    {"atexit_after_finalize", atexit_after_finalize},
+                   {"finalize_in_atexit", finalize_in_atexit},
+                   {"finalize_in_atexit_of_one", finalize_in_atexit_of_one},
                    {"finalize_with_receive_posted", finalize_with_receive_posted},
                    {"finalize_completes_sends", finalize_completes_sends},
                    {"crash", crash}};
@@ -158,6 +188,10 @@ int main(int argc, char** argv) {
         MPI_Initialized(&flag);
         printf("[0] initialized: %d\n", flag);
         return 5;
+    }
+    const bool ends_late = argc > 1 && strncmp(argv[1], "finalize_in_atexit", strlen("finalize_in_atexit")) == 0;
+    if (ends_late) {
+        atexit(work_and_finalize_once);
     }
     start(&argc, &argv);
     for (size_t i = 0; argc > 1 && i < PROBE_COUNT(endings); ++i) {

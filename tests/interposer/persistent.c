@@ -201,6 +201,27 @@ static void proc_null(void) {
     MPI_Request_free(&request);
 }
 
+/// For MPI a request that was seen complete is inactive; for the program it is active until a wait or test says so.
+static void cancelled_after_the_end(void) {
+    int value_out = 3;
+    int value_in = -1;
+    MPI_Request receive;
+    MPI_Recv_init(&value_in, 1, MPI_INT, previous_rank(), 31, MPI_COMM_WORLD, &receive);
+    MPI_Start(&receive);
+    MPI_Send(&value_out, 1, MPI_INT, next_rank(), 31, MPI_COMM_WORLD);
+    int has_ended = 0;
+    while (!has_ended) {
+        MPI_Request_get_status(receive, &has_ended, MPI_STATUS_IGNORE);
+    }
+    MPI_Cancel(&receive);
+    MPI_Status status;
+    MPI_Wait(&receive, &status);
+    int was_cancelled = -1;
+    MPI_Test_cancelled(&status, &was_cancelled);
+    say("cancelled: %d, received %d", was_cancelled, value_in);
+    MPI_Request_free(&receive);
+}
+
 int main(int argc, char** argv) {
     static const struct probe_case cases[] = {
         {"start_again_and_again", start_again_and_again, 1},
@@ -208,6 +229,7 @@ int main(int argc, char** argv) {
         {"any_passes_over_inactive_ones", any_passes_over_inactive_ones, 1},
         {"every_mode", every_mode, 1},
         {"freed_while_active", freed_while_active, 1},
+        {"cancelled_after_the_end", cancelled_after_the_end, 1},
         {"wildcard", wildcard, 1},
         {"datatype_freed_before_the_start", datatype_freed_before_the_start, 1},
         {"proc_null", proc_null, 1},

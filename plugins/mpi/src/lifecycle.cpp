@@ -22,8 +22,11 @@
 namespace commtask::interposer {
 namespace {
 
-/// Before any call of the program: its libraries are loaded, and ours is among the first that are initialised.
-[[gnu::constructor]] void resolve_early() { resolve_all(); }
+/// Before main(). The constructor of a library of the program may run before it, and initialise MPI: that resolves too.
+[[gnu::constructor]] void resolve_early() {
+    static const bool is_resolved = (resolve_all(), true);
+    static_cast<void>(is_resolved);
+}
 
 [[nodiscard]] bool is_verbose() noexcept {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): once, in MPI_Init, before the program may have threads that set it.
@@ -31,17 +34,25 @@ namespace {
     return text != nullptr && std::string_view{text} == "1";
 }
 
+thread_local bool ends_the_program = false;
+
 /// The worker must be out of MPI when the program's libraries end. It may be in a call that never returns, so this gives
 /// up after a while.
 void park_worker() {
     detail::lane* const lane = current.lane.exchange(nullptr);
     if (lane == nullptr || mine.has_baton || detail::lane::is_driving()) return;
+    ends_the_program = true;
+    // release: partner of the acquire in active_lane().
+    current.parked_lane.store(lane, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t begin_ns = detail::now_ns();
     while (!lane->try_take_baton() && detail::now_ns() - begin_ns < patience_ns) sched_yield();
 }
 
-void forget_worker_in_child() { current.lane.store(nullptr); }
+void forget_worker_in_child() {
+    current.lane.store(nullptr);
+    current.parked_lane.store(nullptr);
+}
 
 void hook_ends() {
     static bool is_hooked = false;
@@ -98,12 +109,25 @@ void start(int asked, int below) {
 
 } // namespace
 
+detail::lane* unpark() noexcept {
+    if (!ends_the_program) return nullptr;
+    detail::lane* const lane = current.parked_lane.exchange(nullptr);
+    if (lane == nullptr) return nullptr;
+    lane->return_baton();
+    lane->wake_up.ring_surely();
+    current.lane.store(lane, std::memory_order_release);
+    std::atexit(&park_worker);
+    return lane;
+}
+
 int own_MPI_Init(int* argc, char*** argv) {
+    resolve_early();
     if (mine.depth > 0) return commtask_real_MPI_Init(argc, argv);
     return initialize(argc, argv, MPI_THREAD_SINGLE, nullptr);
 }
 
 int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
+    resolve_early();
     if (mine.depth > 0 || provided == nullptr) return commtask_real_MPI_Init_thread(argc, argv, asked, provided);
     return initialize(argc, argv, asked, provided);
 }
@@ -134,6 +158,7 @@ int own_MPI_Finalize() {
 int own_MPI_Abort(MPI_Comm comm, int code) {
     // The worker may be in MPI: a program that aborts does not wait for it.
     current.lane.store(nullptr);
+    current.parked_lane.store(nullptr);
     return commtask_real_MPI_Abort(comm, code);
 }
 

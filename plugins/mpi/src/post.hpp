@@ -71,6 +71,14 @@ int run_twin(MPI_Status* status, Twin&& twin) {
     return code;
 }
 
+/// A blocking collective that a callback of the program makes, or MPI-IO. The other ranks may make it outside of any callback,
+/// where it is the nonblocking one, and MPI matches no blocking collective with that.
+template <typename Real, typename Twin>
+int run_from_below(Real&& real, Twin&& twin) {
+    if (active_lane() == nullptr || detail::lane::is_driving()) return real();
+    return run_twin(MPI_STATUS_IGNORE, twin);
+}
+
 /// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {

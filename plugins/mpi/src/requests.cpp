@@ -39,7 +39,7 @@ void batch::return_natives() noexcept {
 
 int batch::collect(int index, MPI_Status* status, MPI_Comm& comm_of_error) {
     owner& of = owners_[static_cast<std::size_t>(index)];
-    if (status != MPI_STATUS_IGNORE) write_status(*of.task, status);
+    write_status(*of.task, status);
     const int error = error_of(*of.task);
     if (error != MPI_SUCCESS) comm_of_error = comm_of(*of.task);
     detail::task_pool::drop(of.task);

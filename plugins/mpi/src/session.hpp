@@ -15,12 +15,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include <unistd.h>
+
 namespace commtask::interposer {
 
 /// What a thread is doing for us.
 struct thread_state {
     int depth = 0;          ///< Sections that it is in.
     bool has_baton = false; ///< The outermost one took it.
+    unsigned n_sections = 0;
 };
 inline thread_local thread_state mine;
 
@@ -29,11 +32,23 @@ struct session {
     std::atomic<detail::lane*> lane{nullptr}; ///< Null: calls go straight to MPI.
     detail::waiting_policy waiting;
     bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
-    MPI_Status empty_status;      ///< What a null request's wait gives.
+    MPI_Status empty_status{};    ///< What a null request's wait gives.
+    /// The lane after the program's exit() has begun: its worker is kept out of MPI.
+    std::atomic<detail::lane*> parked_lane{nullptr};
 };
-inline session current;
+/// Initialised before any code runs: a library's constructor may call MPI_Init before ours.
+inline constinit session current;
 
-[[nodiscard]] inline detail::lane* active_lane() noexcept { return current.lane.load(std::memory_order_acquire); }
+/// A call that the program makes although its exit() has begun, from a handler that was registered early: on the thread that
+/// ends the program the worker goes on once more, until the next handler. @return null on any other thread.
+[[nodiscard]] detail::lane* unpark() noexcept;
+
+/// Null before MPI_Init and after MPI_Finalize.
+[[nodiscard]] inline detail::lane* active_lane() noexcept {
+    detail::lane* const lane = current.lane.load(std::memory_order_acquire);
+    if (lane != nullptr || current.parked_lane.load(std::memory_order_acquire) == nullptr) return lane;
+    return unpark();
+}
 
 /// Whether a call comes from below: from MPI, a callback that it runs, or a driver; or whether there is no worker.
 [[nodiscard]] inline bool passes_through() noexcept {
@@ -56,8 +71,14 @@ public:
     worker_section(const worker_section&) = delete;
     worker_section& operator=(const worker_section&) = delete;
     ~worker_section() {
+        if (lane_ == nullptr) {
+            --mine.depth;
+            return;
+        }
+        // Threads that call MPI in a loop would keep everybody's tasks from ending: guests go before drivers.
+        constexpr unsigned sections_per_pass = 8;
+        if (lane_->has_work() && ++mine.n_sections % sections_per_pass == 0) lane_->progress();
         --mine.depth;
-        if (lane_ == nullptr) return;
         mine.has_baton = false;
         const bool leaves_work = lane_->has_work();
         lane_->return_baton();
@@ -123,8 +144,10 @@ void look_until(Look&& look) {
 /// Waits until `is_done()`, which only looks at tasks.
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
+    if (is_done()) return;
     detail::lane* const lane = active_lane();
-    if (lane == nullptr || is_done()) return;
+    // The program ends on another thread, and nobody will complete the task any more: natively this thread would be in MPI.
+    while (lane == nullptr) pause();
     if (mine.has_baton || detail::lane::is_driving()) {
         // A callback of MPI waits: nobody else can drive. On a driver only what needs no driving ends.
         while (!is_done()) {

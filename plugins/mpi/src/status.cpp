@@ -9,6 +9,8 @@
 namespace commtask::interposer {
 
 void write_status(const detail::task& ended, MPI_Status* status) noexcept {
+    if (status == MPI_STATUS_IGNORE || status == nullptr)
+        return; // null is an error for MPI, and here no reason to crash
     const int error_of_program = status->MPI_ERROR;
     const bool was_seen = ended.is_started;
     const auto* const kept =

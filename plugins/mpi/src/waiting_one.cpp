@@ -50,15 +50,18 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     drive_briefly([&] { return has_ended(of.task); });
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
-    if (status != MPI_STATUS_IGNORE) write_status(*of.task, status);
+    write_status(*of.task, status);
     const int error = error_of(*of.task);
     return error == MPI_SUCCESS ? MPI_SUCCESS : raise(comm_of(*of.task), error);
 }
 
 int own_MPI_Cancel(MPI_Request* request) {
     const owner of = request == nullptr ? owner{} : owner_of(*request);
-    if (of.holder == nullptr) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Cancel(request); });
+    if (of.holder == nullptr || of.task == COMMTASK_NULL) {
+        const worker_section section;
+        // A persistent one that has ended is inactive for MPI, and active for the program.
+        if (of.task != COMMTASK_NULL && has_ended(of.task)) return MPI_SUCCESS;
+        return commtask_real_MPI_Cancel(request);
     }
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
     const worker_section issue_what_was_posted;
@@ -76,7 +79,7 @@ int own_MPI_Cancel(MPI_Request* request) {
 
 int own_MPI_Request_free(MPI_Request* request) {
     const owner of = request == nullptr ? owner{} : owner_of(*request);
-    if (of.holder != nullptr) {
+    if (of.holder != nullptr && of.task != COMMTASK_NULL) {
         if (of.task->op.kind == COMMTASK_OP_MRECV) {
             const worker_section issue_it; // the message lies in the slot until then
         }
