@@ -115,6 +115,7 @@ detail::lane* unpark() noexcept {
     if (lane == nullptr) return nullptr;
     lane->return_baton();
     lane->wake_up.ring_surely();
+    // release: partner of the acquire in active_lane().
     current.lane.store(lane, std::memory_order_release);
     std::atexit(&park_worker);
     return lane;
