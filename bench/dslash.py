@@ -8,7 +8,6 @@
 import dataclasses
 import json
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -137,20 +136,11 @@ def measure(build, case, n_rounds, report):
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of both whose name contains `wanted`; the exit status of the driver."""
     settings = ("crowded", "delayed") if setting == "both" else (setting,)
-    reports = []
-    for one in settings:
+
+    def report_of(one):
         report = figures.Report("dslash", one, miniapp.machine_of(build))
-        try:
-            for case in (case for case in CASES if case.setting == one and wanted in case.name):
-                measure(build, case, 2 if is_quick else 5, report)
-        except miniapp.Skipped as reason:
-            print(f"dslash, {one}: cannot run here: {reason}", file=sys.stderr)
-            continue
-        except miniapp.Failed as error:
-            print(f"dslash, {one}: {error}", file=sys.stderr)
-            return 1
-        print(report.to_table(), flush=True)
-        reports.append(report)
-    if json_file and reports:
-        figures.write(reports, json_file)
-    return 0 if reports else miniapp.SKIPPED
+        for case in (case for case in CASES if case.setting == one and wanted in case.name):
+            measure(build, case, 2 if is_quick else 5, report)
+        return report
+
+    return miniapp.publish([(f"dslash, {one}", lambda one=one: report_of(one)) for one in settings], json_file)

@@ -5,6 +5,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -78,3 +79,22 @@ def describe_wire(runs):
 def machine_of(build):
     command = build.mpiexec(1) + [str(build.program("bench_yardstick")), "--machine"]
     return json.loads(subprocess.run(command, timeout=60, check=True, capture_output=True, text=True).stdout)
+
+
+def publish(parts, json_file):
+    """Makes the report of each (name, function), prints it and writes all to `json_file`; the exit status of the driver."""
+    reports = []
+    for name, report_of in parts:
+        try:
+            report = report_of()
+        except Skipped as reason:
+            print(f"{name}: cannot run here: {reason}", file=sys.stderr)
+            continue
+        except Failed as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 1
+        print(report.to_table(), flush=True)
+        reports.append(report)
+    if json_file and reports:
+        figures.write(reports, json_file)
+    return 0 if reports else SKIPPED

@@ -8,7 +8,6 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -193,18 +192,4 @@ def run(build, setting, is_quick, json_file):
         wanted += [lambda: free(build, n_rounds, n_samples), lambda: crowded(build, n_rounds)]
     if setting in ("delayed", "both"):
         wanted.append(lambda: delayed(build, n_rounds, n_samples))
-    reports = []
-    for measure in wanted:
-        try:
-            report = measure()
-        except miniapp.Skipped as reason:
-            print(f"offload: cannot run here: {reason}", file=sys.stderr)
-            continue
-        except miniapp.Failed as error:
-            print(f"offload: {error}", file=sys.stderr)
-            return 1
-        print(report.to_table(), flush=True)
-        reports.append(report)
-    if json_file and reports:
-        figures.write(reports, json_file)
-    return 0 if reports else miniapp.SKIPPED
+    return miniapp.publish([("offload", measure) for measure in wanted], json_file)

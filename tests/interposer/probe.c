@@ -123,13 +123,25 @@ void probe_run(int argc, char** argv, const struct probe_case* cases, size_t n_c
     case_name = "end";
 }
 
-int probe_main(int argc, char** argv, const struct probe_case* cases, size_t n_cases) {
-    MPI_Init(&argc, &argv);
-    probe_start();
+static int run_and_finalize(int argc, char** argv, const struct probe_case* cases, size_t n_cases) {
     probe_run(argc, argv, cases, n_cases);
     MPI_Finalize();
     say("finalized");
     return probe_result();
+}
+
+int probe_main(int argc, char** argv, const struct probe_case* cases, size_t n_cases) {
+    MPI_Init(&argc, &argv);
+    probe_start();
+    return run_and_finalize(argc, argv, cases, n_cases);
+}
+
+int probe_main_with_threads(int argc, char** argv, const struct probe_case* cases, size_t n_cases) {
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    probe_start();
+    EXPECT(level == MPI_THREAD_MULTIPLE);
+    return run_and_finalize(argc, argv, cases, n_cases);
 }
 
 int next_rank(void) { return (me + 1) % n_ranks; }

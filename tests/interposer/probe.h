@@ -54,6 +54,9 @@ int probe_result(void);
 /// MPI_Init, the cases (all, or the one named by argv[1]) with a barrier between them, MPI_Finalize.
 int probe_main(int argc, char** argv, const struct probe_case* cases, size_t n_cases);
 
+/// The same with MPI_THREAD_MULTIPLE, which it must get.
+int probe_main_with_threads(int argc, char** argv, const struct probe_case* cases, size_t n_cases);
+
 /// The same within a program that has started MPI itself and will end it.
 void probe_run(int argc, char** argv, const struct probe_case* cases, size_t n_cases);
 

@@ -191,11 +191,5 @@ int main(int argc, char** argv) {
         {"matched_probes", matched_probes, 1},
         {"testing", testing, 1},
     };
-    int level = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    probe_start();
-    EXPECT(level == MPI_THREAD_MULTIPLE);
-    probe_run(argc, argv, cases, PROBE_COUNT(cases));
-    MPI_Finalize();
-    return probe_result();
+    return probe_main_with_threads(argc, argv, cases, PROBE_COUNT(cases));
 }

@@ -32,7 +32,7 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
 /// Ends a wait for one task: writes the status, gives the task back, raises its error.
 /// @return what the MPI function returns.
 [[nodiscard]] inline int finish_one(commtask_t task, MPI_Status* status) {
-    if (status != MPI_STATUS_IGNORE) write_status(*task, status);
+    write_status(*task, status);
     const int error = error_of(*task);
     if (error == MPI_SUCCESS) {
         detail::task_pool::drop(task);
