@@ -81,6 +81,7 @@ int commtask_progress(int* moved) noexcept {
     *moved = 0;
     if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
     const drive_result result = drive_for_a_moment(runtime->main_lane(), 4, [](bool has_moved) { return has_moved; });
+    if (result != drive_result::refused) leave_to_worker(runtime->main_lane());
     *moved = result == drive_result::moved ? 1 : 0;
     return COMMTASK_OK;
 }

@@ -37,6 +37,9 @@ public:
         if (asleep_.load(std::memory_order_relaxed) == deep) wake();
     }
 
+    /// Approximately: whether ringing would have to wake somebody, which costs as much as many posts.
+    [[nodiscard]] bool approx_is_asleep() const noexcept { return asleep_.load(std::memory_order_relaxed) != awake; }
+
     /// The sleeper only. `found_work()` is asked after everyone can see that the sleeper is about to sleep.
     /// @param timeout_ns negative: until somebody rings.
     template <typename FoundWork>

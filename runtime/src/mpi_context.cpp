@@ -149,7 +149,7 @@ bool context::drain() {
         if (!is_hopeless) continue;
         worker_.stop(); // from here on this thread alone drives
         while (!lane_.try_take_baton()) sched_yield();
-        std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
+        if (settings_.verbose >= 1) std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
         lane_.give_up_all();
         lane_.return_baton();
         if (settings_.stats != 0) print_stats(collected_stats(), false);

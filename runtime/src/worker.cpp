@@ -91,6 +91,29 @@ void worker::make_way() noexcept {
     lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
 }
 
+/// Whether a shared worker that found nothing stays awake all the same: its core is idle, so that it takes nothing from
+/// anybody, and is there when something comes.
+bool worker::may_linger() noexcept {
+    constexpr std::uint64_t longest_with_work_ns = 5'000'000;
+    if (!is_core_idle_) return false;
+    const std::uint64_t now = now_ns();
+    if (nothing_since_ns_ == 0) nothing_since_ns_ = now;
+    return now - nothing_since_ns_ < (lane_.approx_has_work() ? longest_with_work_ns : settings_.spin_ns);
+}
+
+/// A yield that comes back at once found nobody else who wants the core.
+void worker::yield_and_learn() noexcept {
+    constexpr std::uint64_t at_once_ns = 5'000;
+    constexpr std::uint64_t long_ns = 50'000;
+    const std::uint64_t passes = lane_.approx_passes();
+    const std::uint64_t begin_ns = now_ns();
+    sched_yield();
+    const std::uint64_t took_ns = now_ns() - begin_ns;
+    // One that only waits for us had the core for a moment; one that computes keeps it.
+    if (took_ns < at_once_ns) is_core_idle_ = true;
+    if (took_ns > long_ns && lane_.approx_passes() == passes) is_core_idle_ = false;
+}
+
 void worker::run_shared() noexcept {
     // A thread that computes on this core would otherwise keep it for milliseconds after a wake-up or a yield of ours:
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
@@ -102,13 +125,18 @@ void worker::run_shared() noexcept {
     std::int64_t nap_ns = first_nap_ns;
     std::uint64_t passes_seen = 0;
     while (!must_stop_.load(std::memory_order_relaxed)) {
+        // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
+        const bool others_drive = lane_.approx_passes() != passes_seen;
+        if ((others_drive || !lane_.could_move()) && may_linger()) {
+            passes_seen = lane_.approx_passes();
+            yield_and_learn();
+            continue;
+        }
         if (!lane_.try_take_baton()) {
             // Somebody who waits is driving; it has a reason to be quick, this thread has none.
             lane_.wake_up.nap(static_cast<std::int64_t>(settings_.nap_max_ns), [] { return false; });
             continue;
         }
-        // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
-        const bool others_drive = lane_.approx_passes() != passes_seen;
         const bool moved = timed_pass();
         const bool has_work = lane_.has_work();
         passes_seen = lane_.approx_passes();
@@ -116,16 +144,21 @@ void worker::run_shared() noexcept {
         lane_.return_baton();
         if (moved) {
             idle_passes = 0;
+            nothing_since_ns_ = 0;
             nap_ns = first_nap_ns;
+        } else if (may_linger()) {
+            yield_and_learn();
         } else if (!has_work) {
             ++lane_.counters().worker_sleeps;
             // A waiting thread may have started something between this pass and the sleep.
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+            nothing_since_ns_ = 0;
+            passes_seen = lane_.approx_passes();
         } else if (others_drive) {
             lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                               [this] { return has_reason_to_wake(); });
         } else if (++idle_passes <= yields_before_naps) {
-            sched_yield();
+            yield_and_learn();
         } else {
             lane_.wake_up.nap(nap_ns, [this] { return has_reason_to_wake(); });
             nap_ns = std::min(2 * nap_ns, static_cast<std::int64_t>(settings_.nap_max_ns));

@@ -50,6 +50,8 @@ private:
     void take_baton() noexcept;
     void let_guests_in() noexcept;
     void make_way() noexcept;
+    [[nodiscard]] bool may_linger() noexcept;
+    void yield_and_learn() noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }
@@ -57,6 +59,8 @@ private:
     lane& lane_;
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
+    bool is_core_idle_ = false;          ///< A shared worker's last yields came back at once.
+    std::uint64_t nothing_since_ns_ = 0; ///< When a shared worker began to find nothing; 0: not yet.
     std::thread thread_;
 };
 
@@ -73,17 +77,21 @@ enum class drive_result : std::uint8_t {
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does. Not from a callback.
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does. Not from a callback. Who has driven and
+/// turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
     if (driven.has_guests() || !driven.try_take_baton()) return drive_result::refused;
     bool moved = false;
     for (int i = 0; i < most_passes && !is_done(moved) && !driven.has_guests(); ++i) moved = driven.progress() || moved;
-    const bool leaves_work = driven.approx_has_work();
     driven.return_baton();
-    if (leaves_work) driven.wake_up.ring_if_deep();
     return moved ? drive_result::moved : drive_result::idle;
+}
+
+/// Who has driven and turns to something else hands what is left to the worker.
+inline void leave_to_worker(lane& driven) noexcept {
+    if (driven.approx_has_work()) driven.wake_up.ring_if_deep();
 }
 
 /// Waits until `is_done()`. Where the worker shares its core, the waiting thread drives the lane itself.
@@ -103,6 +111,11 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
         }
     }
     const std::uint64_t begin_ns = now_ns();
+    bool has_driven = false;
+    const auto leave = [&](bool result) {
+        if (has_driven) leave_to_worker(awaited);
+        return result;
+    };
     for (;;) {
         bool drove = false;
         if (policy.worker_is_reserved) {
@@ -111,11 +124,12 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
             const drive_result result =
                 drive_for_a_moment(awaited, looks_between_clocks, [&](bool) { return is_done(); });
             drove = result != drive_result::refused;
+            has_driven = has_driven || drove;
             if (result != drive_result::moved) sched_yield();
         }
-        if (is_done()) return true;
+        if (is_done()) return leave(true);
         const std::uint64_t waited_ns = now_ns() - begin_ns;
-        if (timeout_ns > 0 && waited_ns >= static_cast<std::uint64_t>(timeout_ns)) return false;
+        if (timeout_ns > 0 && waited_ns >= static_cast<std::uint64_t>(timeout_ns)) return leave(false);
         // Who drives stays awake as long as MPI has something in flight: nobody else is as quick.
         if (waited_ns < policy.spin_ns || (drove && awaited.approx_has_work())) continue;
         const std::int64_t left_ns =

@@ -119,6 +119,7 @@ def parse(words):
     parser.add_argument("--preload", default="", help="a tool that both runs preload")
     parser.add_argument("--fortran", default="", help="PROGRAM is a source for this compiler wrapper")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="for both runs")
+    parser.add_argument("--address-space", type=int, default=0, metavar="BYTES", help="the limit of each rank")
     parser.add_argument("program")
     parser.add_argument("arguments", nargs="*")
     return parser.parse_args(words[:at]), words[at + 1:]
@@ -130,6 +131,8 @@ def judge(options, launcher, program):
     words = [program, *options.arguments]
     tool = [f"LD_PRELOAD={options.preload}"] if options.preload else []
     prefix = ["env", *tool] if tool else []
+    if options.address_space:
+        prefix = ["prlimit", f"--as={options.address_space}", *prefix]
     native = Outcome([*launcher, *prefix, *words], environment, options.limit)
     if native.status == SKIPPED:
         raise Skip(native.text)

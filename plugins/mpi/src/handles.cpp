@@ -74,11 +74,15 @@ thread_local pocket my_pocket;
 
 bool reserve() noexcept {
     if (first != nullptr) return true;
-    void* const range = mmap(nullptr, capacity * sizeof(slot), PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED) return false;
-    first = static_cast<slot*>(range);
-    return true;
+    constexpr std::size_t least = std::size_t{1} << 12U;
+    for (; capacity >= least; capacity /= 2) {
+        void* const range = mmap(nullptr, capacity * sizeof(slot), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED) continue;
+        first = static_cast<slot*>(range);
+        return true;
+    }
+    return false;
 }
 
 slot* acquire() noexcept { return my_pocket.take(); }

@@ -23,10 +23,10 @@ struct slot {
 
 namespace handles {
 
-inline constexpr std::size_t capacity = std::size_t{1} << 26U;
-inline slot* first = nullptr; ///< Reserved range; index 0 is not used.
+inline std::size_t capacity = std::size_t{1} << 26U; ///< Less where the process may not have so much address space.
+inline slot* first = nullptr;                        ///< Reserved range; index 0 is not used.
 
-/// Reserves the range. @return false if the system has no such space.
+/// Reserves the range, smaller if it must be. @return false if the system has no space at all.
 [[nodiscard]] bool reserve() noexcept;
 
 /// Any thread. @return null if all are in use, or memory is out.

@@ -37,11 +37,25 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return op.kind <= COMMTASK_OP_RSEND && op.peer == MPI_PROC_NULL;
 }
 
+/// Whether making the call costs less than waking the worker for it. A worker without a core of its own does not sleep
+/// as long as there is much to do, or a core is idle; while it sleeps, a small message is MPI's own business.
+[[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
+    constexpr int wake_bytes = 8 << 10;
+    const bool receives = op.kind == COMMTASK_OP_RECV;
+    if (current.waiting.worker_is_reserved || (!receives && op.kind != COMMTASK_OP_SEND)) return false;
+    const commtask_side& buffer = receives ? op.recv : op.send;
+    if (buffer.count >= wake_bytes || passes_through() || !active_lane()->wake_up.approx_is_asleep()) return false;
+    int type_bytes = 0;
+    MPI_Type_size(buffer.type, &type_bytes);
+    return buffer.count * type_bytes < wake_bytes;
+}
+
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
 template <typename Native>
 int post(commtask_op op, MPI_Request* request, Native&& native) {
     slot* holder = nullptr;
-    if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op)) {
+    if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op) &&
+        !is_for_caller(op)) {
         holder = handles::acquire();
     }
     if (holder != nullptr) {
@@ -79,14 +93,45 @@ int run_from_below(Real&& real, Twin&& twin) {
     return run_twin(MPI_STATUS_IGNORE, twin);
 }
 
-/// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function.
+/// Whether a blocking call of this kind need not be a task from the start: it cannot come into the place of one that
+/// waits for its turn. Messages have no turns; a collective has the last one if there is no task.
+[[nodiscard]] inline bool may_start_here(int kind, const detail::lane& lane) noexcept {
+    if (kind <= COMMTASK_OP_RECV) return kind != COMMTASK_OP_SENDRECV;
+    return kind >= COMMTASK_OP_BARRIER && kind <= COMMTASK_OP_NEIGHBOR_ALLTOALLW && lane.approx_live() == 0;
+}
+
+/// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function. Most end in the moment in which they are
+/// made, and then are no task; the others become one, so that threads wait for each other's calls without disturbing them.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
-    if (!known::are_arguments_good(op) || !has_message(op)) return run_twin(status, twin);
+    int code = MPI_SUCCESS;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (active_lane() != nullptr && !active_lane()->has_guests()) {
+        const in_passing how = start_in_passing(
+            [&](const detail::lane& lane) {
+                if (!may_start_here(op.kind, lane)) return false;
+                code = twin(&request);
+                return true;
+            },
+            [&] {
+                int has_ended = 1;
+                if (code == MPI_SUCCESS) code = commtask_real_MPI_Test(&request, &has_ended, status);
+                return code != MPI_SUCCESS || has_ended != 0;
+            });
+        if (how == in_passing::ended) return code;
+        if (how == in_passing::open) op = commtask_op_attach(&request, op.comm);
+    }
+    const bool is_started = request != MPI_REQUEST_NULL;
+    if (!is_started && (!known::are_arguments_good(op) || !has_message(op))) return run_twin(status, twin);
     commtask_t task = COMMTASK_NULL;
     {
         const detail::lane::quiet_posts scope{!current.waiting.worker_is_reserved};
-        if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) return run_twin(status, twin);
+        if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
+            return run_twin(status, [&](MPI_Request* it) {
+                *it = request;
+                return is_started ? MPI_SUCCESS : twin(it);
+            });
+        }
     }
     wait_for_tasks([task] { return has_ended(task); });
     return finish_one(task, status);

@@ -120,6 +120,35 @@ private:
     bool holds_ = false;
 };
 
+/// The lane, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
+/// any more: natively this thread would be in MPI.
+[[nodiscard]] inline detail::lane* lane_for_waiting() noexcept {
+    for (;;) {
+        if (detail::lane* const lane = active_lane()) return lane;
+        pause();
+    }
+}
+
+/// Makes a call and looks whether it ends soon, holding the baton for a while at a time. The caller is in no section.
+/// @param start  bool(lane&): false if it may not be made here after all
+/// @param look  bool(): whether it has ended
+enum class in_passing : std::uint8_t { refused, open, ended };
+template <typename Start, typename Look>
+[[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
+    constexpr unsigned most_turns = 16;
+    constexpr unsigned looks_per_turn = 64;
+    for (unsigned turn = 0; turn < most_turns; ++turn) {
+        if (turn > 0) sched_yield();
+        const worker_section section;
+        const detail::lane* const lane = lane_for_waiting();
+        if (turn == 0 && !start(*lane)) return in_passing::refused;
+        for (unsigned i = 0; i < looks_per_turn && !(i > 0 && lane->has_guests()); ++i) {
+            if (look()) return in_passing::ended;
+        }
+    }
+    return in_passing::open;
+}
+
 /// The result of a call made inside a section.
 template <typename Section, typename Call>
 [[nodiscard]] auto inside(Call&& call) {
@@ -145,9 +174,7 @@ void look_until(Look&& look) {
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
-    detail::lane* const lane = active_lane();
-    // The program ends on another thread, and nobody will complete the task any more: natively this thread would be in MPI.
-    while (lane == nullptr) pause();
+    detail::lane* const lane = lane_for_waiting();
     if (mine.has_baton || detail::lane::is_driving()) {
         // A callback of MPI waits: nobody else can drive. On a driver only what needs no driving ends.
         while (!is_done()) {
@@ -168,6 +195,7 @@ void drive_briefly(IsDone&& is_done) {
         lane->progress();
     } else if (!current.waiting.worker_is_reserved) {
         detail::drive_for_a_moment(*lane, passes, [&](bool) { return is_done(); });
+        detail::leave_to_worker(*lane);
     }
 }
 

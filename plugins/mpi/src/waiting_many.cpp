@@ -36,6 +36,14 @@ private:
     MPI_Status* first_;
 };
 
+/// All but MPI_ERROR of what a null request gives.
+void write_empty_status(MPI_Status* status) noexcept {
+    if (status == MPI_STATUS_IGNORE) return;
+    const int error_of_program = status->MPI_ERROR;
+    *status = current.empty_status;
+    status->MPI_ERROR = error_of_program;
+}
+
 /// Errors of several requests that ended in one call.
 class outcome_of_many {
 public:
@@ -85,10 +93,8 @@ private:
             const int error = all.collect(i, statuses.at(i), comm);
             errors[static_cast<std::size_t>(i)] = error;
             outcome.add(error, comm);
-        } else if (!is_native[static_cast<std::size_t>(i)] && statuses.at(i) != MPI_STATUS_IGNORE) {
-            const int error_of_program = statuses.at(i)->MPI_ERROR;
-            *statuses.at(i) = current.empty_status;
-            statuses.at(i)->MPI_ERROR = error_of_program;
+        } else if (!is_native[static_cast<std::size_t>(i)]) {
+            write_empty_status(statuses.at(i));
         }
     }
     if (!outcome.has_error()) return MPI_SUCCESS;
@@ -131,12 +137,48 @@ private:
     return code;
 }
 
+/// Whether every request of the array is a task's handle or null.
+[[nodiscard]] bool are_tasks(int count, const MPI_Request* requests) noexcept {
+    return std::all_of(requests, requests + count, [](MPI_Request request) {
+        return request == MPI_REQUEST_NULL || (handles::is_ours(request) && handles::slot_of(request)->task != nullptr);
+    });
+}
+
+/// MPI_Waitall for what most programs wait for, without memory of its own: tasks alone.
+/// @return false if one has failed: all have ended, and none is collected.
+[[nodiscard]] bool wait_for_handles(int count, MPI_Request* requests, const status_array& statuses) {
+    const auto task_of = [&](int index) {
+        return requests[index] == MPI_REQUEST_NULL ? COMMTASK_NULL : handles::slot_of(requests[index])->task;
+    };
+    int next = 0;
+    wait_for_tasks([&] {
+        while (next < count && (task_of(next) == COMMTASK_NULL || has_ended(task_of(next)))) ++next;
+        return next == count;
+    });
+    for (int i = 0; i < count; ++i) {
+        if (task_of(i) != COMMTASK_NULL && error_of(*task_of(i)) != MPI_SUCCESS) return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        const commtask_t task = task_of(i);
+        MPI_Status* const status = statuses.at(i);
+        if (task == COMMTASK_NULL) {
+            write_empty_status(status);
+            continue;
+        }
+        write_status(*task, status);
+        detail::task_pool::drop(task);
+        let_go({task, handles::slot_of(requests[i]), nullptr}, requests[i]);
+    }
+    return true;
+}
+
 } // namespace
 
 int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (!is_array(count, requests)) {
         return inside<worker_section>([&] { return commtask_real_MPI_Waitall(count, requests, statuses); });
     }
+    if (are_tasks(count, requests) && wait_for_handles(count, requests, status_array{statuses})) return MPI_SUCCESS;
     batch all{count, requests};
     if (!all.has_tasks()) {
         if (passes_through()) return commtask_real_MPI_Waitall(count, requests, statuses);

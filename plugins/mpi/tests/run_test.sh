@@ -50,6 +50,12 @@ if [ "$status:$output" != "7:two words|*|yes" ]; then
     echo "FAULT: a script's arguments: status $status, said: $output"
     failures=$((failures + 1))
 fi
+cp "$folder/script" "$folder/a_script"
+if ! "$run" true || ! (cd "$folder" && PATH=$PATH:. "$run" a_script >/dev/null; [ $? -eq 7 ]); then
+    echo "FAULT: a program of PATH does not run"
+    failures=$((failures + 1))
+fi
+expect_refusal "there is no program 'read'" read
 case $(LD_PRELOAD= "$run" --verbose /bin/sh -c 'echo $LD_PRELOAD' 2>&1) in
 *"not linked to an MPI"*"preloading"*"libcommtask-mpi.so"*) ;;
 *)
