@@ -78,8 +78,11 @@ class Wrapper:
         """A call that MPI, or a callback that it runs, makes."""
         if self.class_ != "blocking" or self.base() in BETWEEN_TWO:
             return self.call(self.real)
-        return (f"commtask::interposer::run_from_below([&] {{ return {self.call(self.real)}; }}, "
+        return (f"commtask::interposer::run_from_below({self.comm()}, [&] {{ return {self.call(self.real)}; }}, "
                 f"{self.twin(self.arguments)})")
+
+    def comm(self):
+        return self.arguments[self.position_of("MPI_Comm")]
 
     def twin(self, arguments):
         base = self.base()[len("MPI_"):]
@@ -97,7 +100,7 @@ class Wrapper:
             status = arguments.pop()
         call = self.twin(arguments)
         if self.base() in TWIN_ONLY:
-            return f"commtask::interposer::run_twin({status}, {call})"
+            return f"commtask::interposer::run_twin({self.comm()}, {status}, {call})"
         return f"commtask::interposer::run({self.describe(arguments)}, {status}, {call})"
 
 

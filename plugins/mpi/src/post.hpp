@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "handles.hpp"
 #include "known.hpp"
+#include "mpi_errors.hpp"
 #include "persistent.hpp"
 #include "session.hpp"
 #include "status.hpp"
@@ -71,26 +72,33 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     return inside<worker_section>([&] { return native(request); });
 }
 
+/// Asks MPI for a request of a blocking call. MPICH reports what it finds to the handler of MPI_COMM_WORLD, and the blocking
+/// call to that of its communicator: the caller raises the error there.
+/// @return whether it has ended; `code` says how.
+[[nodiscard]] inline bool test_quietly(MPI_Request& request, MPI_Status* status, int& code) {
+    const detail::errors_come_back scope;
+    int has_ended = 0;
+    code = commtask_real_MPI_Test(&request, &has_ended, status);
+    return code != MPI_SUCCESS || has_ended != 0;
+}
+
 /// A blocking call made nonblocking where it was made, without a task.
+/// @param comm  whose handler hears of an error
 template <typename Twin>
-int run_twin(MPI_Status* status, Twin&& twin) {
+int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     int code = inside<worker_section>([&] { return twin(&request); });
     if (code != MPI_SUCCESS) return code;
-    look_until([&] {
-        int has_ended = 0;
-        code = commtask_real_MPI_Test(&request, &has_ended, status);
-        return code != MPI_SUCCESS || has_ended != 0;
-    });
-    return code;
+    look_until([&] { return test_quietly(request, status, code); });
+    return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
 /// A blocking collective that a callback of the program makes, or MPI-IO. The other ranks may make it outside of any callback,
 /// where it is the nonblocking one, and MPI matches no blocking collective with that.
 template <typename Real, typename Twin>
-int run_from_below(Real&& real, Twin&& twin) {
+int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     if (active_lane() == nullptr || detail::lane::is_driving()) return real();
-    return run_twin(MPI_STATUS_IGNORE, twin);
+    return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
 /// Whether a blocking call of this kind need not be a task from the start: it cannot come into the place of one that
@@ -106,28 +114,27 @@ template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     int code = MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
-    if (active_lane() != nullptr && !active_lane()->has_guests()) {
+    const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
+    if (active_lane() != nullptr && !active_lane()->has_guests() && !is_to_nobody(op)) {
+        bool is_reported = false;
         const in_passing how = start_in_passing(
             [&](const detail::lane& lane) {
                 if (!may_start_here(op.kind, lane)) return false;
                 code = twin(&request);
+                is_reported = code != MPI_SUCCESS;
                 return true;
             },
-            [&] {
-                int has_ended = 1;
-                if (code == MPI_SUCCESS) code = commtask_real_MPI_Test(&request, &has_ended, status);
-                return code != MPI_SUCCESS || has_ended != 0;
-            });
-        if (how == in_passing::ended) return code;
+            [&] { return is_reported || test_quietly(request, status, code); });
+        if (how == in_passing::ended) return code == MPI_SUCCESS || is_reported ? code : raise(comm, code);
         if (how == in_passing::open) op = commtask_op_attach(&request, op.comm);
     }
     const bool is_started = request != MPI_REQUEST_NULL;
-    if (!is_started && (!known::are_arguments_good(op) || !has_message(op))) return run_twin(status, twin);
+    if (!is_started && (!known::are_arguments_good(op) || !has_message(op))) return run_twin(comm, status, twin);
     commtask_t task = COMMTASK_NULL;
     {
         const detail::lane::quiet_posts scope{!current.waiting.worker_is_reserved};
         if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
-            return run_twin(status, [&](MPI_Request* it) {
+            return run_twin(comm, status, [&](MPI_Request* it) {
                 *it = request;
                 return is_started ? MPI_SUCCESS : twin(it);
             });
