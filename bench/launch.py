@@ -24,11 +24,14 @@ class Build:
     def is_mpich(self):
         return self._cache["COMMTASK_MPI"] == "mpich"
 
-    def mpiexec(self, n_ranks):
-        """The words that start `n_ranks` ranks."""
+    def mpiexec(self, n_ranks, cores_each=0):
+        """The words that start `n_ranks` ranks, each bound to cores of its own if `cores_each` is not 0."""
         words = [self._cache["MPIEXEC_EXECUTABLE"]]
-        if not self.is_mpich:
-            words += ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+        if self.is_mpich:
+            words += ["-bind-to", f"core:{cores_each}"] if cores_each else []
+        else:
+            words += ["--allow-run-as-root", "--oversubscribe"]
+            words += ["--map-by", f"slot:PE={cores_each}", "--bind-to", "core"] if cores_each else ["--bind-to", "none"]
         return words + ["-n", str(n_ranks)]
 
     def program(self, name, room="bench"):

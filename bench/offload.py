@@ -7,7 +7,6 @@
 
 import json
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -41,22 +40,19 @@ class Runner:
             return wire + ["--"] + prefix + words
         return prefix + words
 
-    def execute(self, side, words, n_ranks=N_RANKS):
+    def execute(self, side, words, report_file, n_ranks=N_RANKS):
         command = self._command(side, words)
-        miniapp.execute(command if self.is_delayed else self.build.mpiexec(n_ranks) + command)
+        # Ranks that wander over the cores would measure the scheduler.
+        cores_each = max(len(os.sched_getaffinity(0)) // n_ranks, 1)
+        miniapp.execute(command if self.is_delayed else self.build.mpiexec(n_ranks, cores_each) + command, report_file)
 
-    def ask(self, side, question, n_samples):
+    def ask(self, side, question, n_samples, n_ranks=N_RANKS):
         """The medians of one run of bench_offload: {name: (unit, median)}."""
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "answers.json")
             words = [str(self.build.program("bench_offload")), "--question", question, "--json", json_file]
             words += ["--samples", str(n_samples)] + (["--commself"] if side == "commself" else [])
-            try:
-                self.execute(side, words)
-            except subprocess.TimeoutExpired:
-                # MPICH 4.0.2 over UCX and TCP sometimes waits for ever in MPI_Finalize, after the answers were written.
-                if not self.is_delayed or not Path(json_file).exists():
-                    raise
+            self.execute(side, words, json_file, n_ranks)
             answers = json.loads(Path(json_file).read_text(encoding="utf-8"))
         return {one["name"]: (one["unit"], figures.quantile(one["samples"], 0.5)) for one in answers}
 
@@ -67,7 +63,7 @@ class Runner:
             words = [str(self.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--mode", "baseline", "--force-comm"]
             words += ["--lattice", "16.16.16.16", "--grid", f"1.1.1.{n_ranks}", "--iterations", "20", "--repeat", "3"]
             words += ["--threads", "1", "--check", "none", "--json", json_file]
-            self.execute(side, words, n_ranks)
+            self.execute(side, words, json_file, n_ranks)
             document = json.loads(Path(json_file).read_text(encoding="utf-8"))
         return document["median"]["slowest_total_us"] * 1e-3
 
@@ -158,6 +154,15 @@ def free(build, n_rounds, n_samples):
     return report
 
 
+def own_cores(build, n_rounds, n_samples):
+    """One rank that writes to itself, with a core for itself and one for its worker, where there are two."""
+    runner = Runner(build)
+    report = figures.Report("offload", "own cores", miniapp.machine_of(build))
+    posts = alternated((NATIVE, INTERPOSED), n_rounds, lambda side: runner.ask(side, "post", n_samples, n_ranks=1))
+    report.rows += ratio_rows(posts, lambda name: None) + constancy_rows(posts[INTERPOSED])
+    return report
+
+
 def crowded(build, n_rounds):
     """The FUNNELED miniapp, one thread a rank: with one rank of several cores a core is spare, with two here none."""
     runner = Runner(build)
@@ -185,11 +190,12 @@ def delayed(build, n_rounds, n_samples):
 
 
 def run(build, setting, is_quick, json_file):
-    """The settings asked for ("crowded" stands for both without a wire); the exit status of the driver."""
+    """The settings asked for ("crowded" stands for all without a wire); the exit status of the driver."""
     n_rounds, n_samples = (1, 10) if is_quick else (7, 200)
     wanted = []
     if setting in ("crowded", "both"):
-        wanted += [lambda: free(build, n_rounds, n_samples), lambda: crowded(build, n_rounds)]
+        wanted += [lambda: free(build, n_rounds, n_samples), lambda: own_cores(build, n_rounds, n_samples),
+                   lambda: crowded(build, n_rounds)]
     if setting in ("delayed", "both"):
         wanted.append(lambda: delayed(build, n_rounds, n_samples))
     return miniapp.publish([("offload", measure) for measure in wanted], json_file)

@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
     std::string json_file;
     int most_samples = 200;
     bool with_commself = false;
-    CLI::App app{"One question about offloading, answered by one run of two ranks."};
+    CLI::App app{
+        "One question about offloading, answered by one run of two ranks; of one, which writes to itself, for post."};
     app.add_option("--question", question, "post, overlap, pingpong or threads")
         ->required()
         ->check(CLI::IsMember({"post", "overlap", "pingpong", "threads"}));
@@ -46,9 +47,11 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, wanted, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &here.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    here.partner = 1 - here.rank;
-    if (n_ranks != 2 || level < wanted) {
-        std::fprintf(stderr, "bench_offload: needs two ranks and the thread level that it asks for\n");
+    here.partner = n_ranks - 1 - here.rank;
+    const bool is_alone = n_ranks == 1 && question == "post";
+    if ((n_ranks != 2 && !is_alone) || level < wanted) {
+        std::fprintf(stderr,
+                     "bench_offload: needs two ranks (one will do for post) and the thread level that it asks for\n");
         MPI_Finalize();
         return 2;
     }
