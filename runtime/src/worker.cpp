@@ -101,17 +101,31 @@ bool worker::may_linger() noexcept {
     return now - nothing_since_ns_ < (lane_.approx_has_work() ? longest_with_work_ns : settings_.spin_ns);
 }
 
-/// A yield that comes back at once found nobody else who wants the core.
+/// A yield that comes back at once found nobody else who wants the core; one that takes long found somebody who computes.
 void worker::yield_and_learn() noexcept {
     constexpr std::uint64_t at_once_ns = 5'000;
     constexpr std::uint64_t long_ns = 50'000;
-    const std::uint64_t passes = lane_.approx_passes();
     const std::uint64_t begin_ns = now_ns();
     sched_yield();
-    const std::uint64_t took_ns = now_ns() - begin_ns;
-    // One that only waits for us had the core for a moment; one that computes keeps it.
-    if (took_ns < at_once_ns) is_core_idle_ = true;
-    if (took_ns > long_ns && lane_.approx_passes() == passes) is_core_idle_ = false;
+    const std::uint64_t end_ns = now_ns();
+    if (end_ns - begin_ns > long_ns) return leave_core(end_ns);
+    if (is_core_idle_ || end_ns - begin_ns >= at_once_ns || end_ns < core_is_others_until_ns_) return;
+    is_core_idle_ = true;
+    core_is_idle_since_ns_ = end_ns;
+}
+
+/// Others need the core. For a while, yields that happen to come back at once say nothing; for longer each time that it was
+/// soon wrong to believe them.
+void worker::leave_core(std::uint64_t now) noexcept {
+    constexpr std::uint64_t shortest_ns = 500'000;
+    constexpr std::uint64_t longest_ns = 2'000'000;
+    constexpr std::uint64_t soon_ns = 4'000'000;
+    if (is_core_idle_) {
+        const bool was_soon = now - core_is_idle_since_ns_ < soon_ns;
+        distrust_ns_ = was_soon ? std::min(std::max(2 * distrust_ns_, shortest_ns), longest_ns) : shortest_ns;
+    }
+    is_core_idle_ = false;
+    core_is_others_until_ns_ = now + distrust_ns_;
 }
 
 void worker::run_shared() noexcept {
@@ -121,14 +135,18 @@ void worker::run_shared() noexcept {
     constexpr int yields_before_naps = 8;
     constexpr std::int64_t first_nap_ns = 5'000;
     constexpr std::int64_t naps_when_others_drive = 10;
+    constexpr int most_looks_at_others = 8;
     int idle_passes = 0;
     std::int64_t nap_ns = first_nap_ns;
     std::uint64_t passes_seen = 0;
+    int looks_at_others = 0;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
         const bool others_drive = lane_.approx_passes() != passes_seen;
         if ((others_drive || !lane_.could_move()) && may_linger()) {
             passes_seen = lane_.approx_passes();
+            looks_at_others = others_drive ? looks_at_others + 1 : 0;
+            if (looks_at_others > most_looks_at_others) leave_core(now_ns());
             yield_and_learn();
             continue;
         }

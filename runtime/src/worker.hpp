@@ -52,6 +52,7 @@ private:
     void make_way() noexcept;
     [[nodiscard]] bool may_linger() noexcept;
     void yield_and_learn() noexcept;
+    void leave_core(std::uint64_t now) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }
@@ -59,8 +60,12 @@ private:
     lane& lane_;
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
-    bool is_core_idle_ = false;          ///< A shared worker's last yields came back at once.
-    std::uint64_t nothing_since_ns_ = 0; ///< When a shared worker began to find nothing; 0: not yet.
+    // Of a shared worker: what its yields say about its core.
+    bool is_core_idle_ = false; ///< They come back at once.
+    std::uint64_t core_is_idle_since_ns_ = 0;
+    std::uint64_t core_is_others_until_ns_ = 0;
+    std::uint64_t distrust_ns_ = 0;
+    std::uint64_t nothing_since_ns_ = 0; ///< When it began to find nothing; 0: not yet.
     std::thread thread_;
 };
 
