@@ -66,8 +66,8 @@ int commtask_tbb_cpus_count() noexcept {
     return std::max(1, mask->size() - (mask->has(reserved_cpu()) ? 1 : 0));
 }
 
-int commtask_tbb_thread_leave() noexcept {
-    const int cpu = reserved_cpu();
+int commtask_tbb_thread_leave(int cpu) noexcept {
+    if (cpu < 0) return COMMTASK_OK;
     std::optional<thread_mask> mask = thread_mask::read();
     if (!mask) return COMMTASK_ERR_ARGUMENT;
     if (!mask->has(cpu)) return COMMTASK_OK;

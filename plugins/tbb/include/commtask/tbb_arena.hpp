@@ -64,28 +64,34 @@ private:
     struct settlement {
         constraints where;
         std::string advice;
+        int worker_cpu; ///< -1: the worker has none of its own.
     };
 
-    /// Moves every thread that enters off the worker's core.
+    /// Moves every thread that enters off the worker's core. It does not ask the library which that is: oneTBB's threads
+    /// may enter while the program is in commtask_finalize.
     class keeps_off final : public ::tbb::task_scheduler_observer {
     public:
-        explicit keeps_off(::tbb::task_arena& where) : ::tbb::task_scheduler_observer(where) { observe(true); }
+        keeps_off(::tbb::task_arena& where, int worker_cpu)
+            : ::tbb::task_scheduler_observer(where), worker_cpu_(worker_cpu) {
+            observe(true);
+        }
         keeps_off(const keeps_off&) = delete;
         keeps_off& operator=(const keeps_off&) = delete;
         ~keeps_off() override { observe(false); }
         void on_scheduler_entry(bool /*is_worker*/) override {
-            if (commtask_tbb_thread_leave() != COMMTASK_OK) n_stuck_.fetch_add(1, std::memory_order_relaxed);
+            if (commtask_tbb_thread_leave(worker_cpu_) != COMMTASK_OK) n_stuck_.fetch_add(1, std::memory_order_relaxed);
         }
         [[nodiscard]] std::size_t n_stuck() const noexcept { return n_stuck_.load(std::memory_order_relaxed); }
 
     private:
+        const int worker_cpu_;
         std::atomic<std::size_t> n_stuck_{0};
     };
 
     arena(const settlement& settled, unsigned reserved_for_masters)
         : ::tbb::task_arena(settled.where, reserved_for_masters), advice_(settled.advice),
           limit_(::tbb::global_control::max_allowed_parallelism, threads_of_process(settled.where.max_concurrency)),
-          observer_(*this) {}
+          observer_(*this, settled.worker_cpu) {}
 
     /// Never more than others have asked for, and room for this arena.
     static std::size_t threads_of_process(int of_arena) {
@@ -113,7 +119,7 @@ private:
             advice = std::to_string(n_asked) + " threads were asked for, but only " + std::to_string(n_free) +
                      " CPUs are left to compute beside the worker's: threads will share them";
         }
-        return {where, advice};
+        return {where, advice, facts.worker_is_reserved == 0 ? -1 : facts.worker_cpu};
     }
 
     std::string advice_;

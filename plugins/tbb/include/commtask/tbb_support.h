@@ -45,10 +45,11 @@ COMMTASK_API void commtask_tbb_watch_end(commtask_tbb_watch_t watch) COMMTASK_NO
  *  @return the number, at least 1: a worker without a core of its own takes none away. */
 COMMTASK_API int commtask_tbb_cpus_count(void) COMMTASK_NOEXCEPT;
 
-/** Takes the worker's CPU out of the calling thread's mask.
+/** Takes a CPU out of the calling thread's mask: the worker's. Any thread, also after commtask_finalize.
+ *  @param cpu  as the system counts them; below 0: none
  *  @return COMMTASK_OK, also where there is nothing to take out; ERR_ARGUMENT if it is the mask's only CPU, or the system
  *          refused: then the mask is as before. */
-COMMTASK_API int commtask_tbb_thread_leave(void) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_tbb_thread_leave(int cpu) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }
