@@ -57,6 +57,9 @@ public:
     /// The worker only. The ticket whose turn it is.
     [[nodiscard]] std::uint64_t expected() const noexcept { return expected_; }
 
+    /// The worker only. Whether every ticket that was taken has had its turn.
+    [[nodiscard]] bool is_idle() const noexcept { return next_ticket_.load(std::memory_order_relaxed) == expected_; }
+
     /// The worker only. How many tasks are ready but held by an earlier ticket.
     [[nodiscard]] std::size_t held() const noexcept { return n_held_; }
 

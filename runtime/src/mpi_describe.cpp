@@ -32,8 +32,10 @@ namespace {
 
 std::string mpi_transport::describe(const task& which) const {
     const commtask_op& op = which.op;
-    std::string text{operation_of(op.kind).name};
-    switch (op.kind) {
+    // The interposer says what it hands over.
+    const int kind = op.kind == COMMTASK_OP_ATTACH && op.array_form != 0 ? op.array_form : op.kind;
+    std::string text{operation_of(kind).name};
+    switch (kind) {
     case COMMTASK_OP_SEND:
     case COMMTASK_OP_SSEND:
     case COMMTASK_OP_BSEND:

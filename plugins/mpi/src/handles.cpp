@@ -4,6 +4,7 @@
 // them up, so what it has too many of goes back.
 #include "handles.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -75,7 +76,8 @@ thread_local pocket my_pocket;
 bool reserve() noexcept {
     if (first != nullptr) return true;
     constexpr std::size_t least = std::size_t{1} << 12U;
-    for (; capacity >= least; capacity /= 2) {
+    constexpr std::size_t where_space_is_short = std::size_t{1} << 20U; // the program needs the rest
+    for (; capacity >= least; capacity = std::min(capacity / 2, where_space_is_short)) {
         void* const range = mmap(nullptr, capacity * sizeof(slot), PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range == MAP_FAILED) continue;

@@ -48,7 +48,8 @@ void release(slot* unused) noexcept;
 inline constexpr std::uint32_t index_bits = 0x03ffffffU;
 [[nodiscard]] inline bool is_ours(MPI_Request request) noexcept {
     const auto bits = static_cast<std::uint32_t>(request);
-    return (bits & ~index_bits) == static_cast<std::uint32_t>(MPI_REQUEST_NULL) && (bits & index_bits) != 0;
+    const std::uint32_t index = bits & index_bits;
+    return (bits & ~index_bits) == static_cast<std::uint32_t>(MPI_REQUEST_NULL) && index != 0 && index < capacity;
 }
 [[nodiscard]] inline slot* slot_of(MPI_Request request) noexcept {
     return first + (static_cast<std::uint32_t>(request) & index_bits);

@@ -5,6 +5,7 @@
 // it was made: MPI checks it and calls the program's error handler itself.
 #pragma once
 
+#include "context.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "known.hpp"
@@ -45,7 +46,8 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     const bool receives = op.kind == COMMTASK_OP_RECV;
     if (current.waiting.worker_is_reserved || (!receives && op.kind != COMMTASK_OP_SEND)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
-    if (buffer.count >= wake_bytes || passes_through() || !active_lane()->wake_up.approx_is_asleep()) return false;
+    const detail::lane* const lane = active_lane();
+    if (buffer.count >= wake_bytes || lane == nullptr || !lane->wake_up.approx_is_asleep()) return false;
     int type_bytes = 0;
     MPI_Type_size(buffer.type, &type_bytes);
     return buffer.count * type_bytes < wake_bytes;
@@ -101,11 +103,14 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
-/// Whether a blocking call of this kind need not be a task from the start: it cannot come into the place of one that
-/// waits for its turn. Messages have no turns; a collective has the last one if there is no task.
-[[nodiscard]] inline bool may_start_here(int kind, const detail::lane& lane) noexcept {
-    if (kind <= COMMTASK_OP_RECV) return kind != COMMTASK_OP_SENDRECV;
-    return kind >= COMMTASK_OP_BARRIER && kind <= COMMTASK_OP_NEIGHBOR_ALLTOALLW && lane.approx_live() == 0;
+/// Whether a blocking call need not be a task from the start: it cannot come into the place of one that waits for its turn.
+/// Messages have no turns; a collective has the next one if all that were given out on its communicator are over.
+/// The caller has the baton.
+[[nodiscard]] inline bool may_start_here(const commtask_op& op) noexcept {
+    if (op.kind <= COMMTASK_OP_RECV) return true;
+    if (op.kind < COMMTASK_OP_BARRIER || op.kind > COMMTASK_OP_NEIGHBOR_ALLTOALLW) return false;
+    const detail::comm_queue* const queue = detail::context::current()->comms().find(op.comm);
+    return queue == nullptr || queue->orders[static_cast<std::size_t>(detail::order_class::collectives)].is_idle();
 }
 
 /// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function. Most end in the moment in which they are
@@ -115,18 +120,23 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     int code = MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
-    if (active_lane() != nullptr && !active_lane()->has_guests() && !is_to_nobody(op)) {
+    const detail::lane* const lane = active_lane();
+    if (lane != nullptr && !lane->has_guests() && !is_to_nobody(op)) {
         bool is_reported = false;
         const in_passing how = start_in_passing(
-            [&](const detail::lane& lane) {
-                if (!may_start_here(op.kind, lane)) return false;
+            [&] {
+                if (!may_start_here(op)) return false;
                 code = twin(&request);
                 is_reported = code != MPI_SUCCESS;
                 return true;
             },
             [&] { return is_reported || test_quietly(request, status, code); });
         if (how == in_passing::ended) return code == MPI_SUCCESS || is_reported ? code : raise(comm, code);
-        if (how == in_passing::open) op = commtask_op_attach(&request, op.comm);
+        if (how == in_passing::open) { // the rest of the operation is for reports
+            op.array_form = op.kind;
+            op.kind = COMMTASK_OP_ATTACH;
+            op.result = &request;
+        }
     }
     const bool is_started = request != MPI_REQUEST_NULL;
     if (!is_started && (!known::are_arguments_good(op) || !has_message(op))) return run_twin(comm, status, twin);

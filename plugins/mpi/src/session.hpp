@@ -130,7 +130,7 @@ private:
 }
 
 /// Makes a call and looks whether it ends soon, holding the baton for a while at a time. The caller is in no section.
-/// @param start  bool(lane&): false if it may not be made here after all
+/// @param start  bool(): false if it may not be made here after all
 /// @param look  bool(): whether it has ended
 enum class in_passing : std::uint8_t { refused, open, ended };
 template <typename Start, typename Look>
@@ -139,9 +139,10 @@ template <typename Start, typename Look>
     constexpr unsigned looks_per_turn = 64;
     for (unsigned turn = 0; turn < most_turns; ++turn) {
         if (turn > 0) sched_yield();
-        const worker_section section;
+        // Before the section: nobody may sleep with the baton in hand.
         const detail::lane* const lane = lane_for_waiting();
-        if (turn == 0 && !start(*lane)) return in_passing::refused;
+        const worker_section section;
+        if (turn == 0 && !start()) return in_passing::refused;
         for (unsigned i = 0; i < looks_per_turn && !(i > 0 && lane->has_guests()); ++i) {
             if (look()) return in_passing::ended;
         }

@@ -55,7 +55,7 @@ if ! "$run" true || ! (cd "$folder" && PATH=$PATH:. "$run" a_script >/dev/null; 
     echo "FAULT: a program of PATH does not run"
     failures=$((failures + 1))
 fi
-expect_refusal "there is no program 'read'" read
+expect_refusal "there is no program 'export'" export
 case $(LD_PRELOAD= "$run" --verbose /bin/sh -c 'echo $LD_PRELOAD' 2>&1) in
 *"not linked to an MPI"*"preloading"*"libcommtask-mpi.so"*) ;;
 *)
