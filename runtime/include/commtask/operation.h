@@ -76,7 +76,7 @@ typedef struct commtask_side {
 /** An operation as a value. Make it with a commtask_op_ function and do not look inside: fields may be added. */
 typedef struct commtask_op {
     uint16_t kind;       /**< commtask_kind */
-    uint16_t array_form; /**< COMMTASK_COUNTS_LARGE or COMMTASK_COUNTS_INT; of an attached request its kind, 0: unknown */
+    uint16_t array_form; /**< COMMTASK_COUNTS_LARGE or _INT; of a request handed over: its kind, or 0 */
     int peer;            /**< destination or root */
     MPI_Comm comm;
     commtask_side send;
