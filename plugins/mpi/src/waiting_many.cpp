@@ -36,11 +36,11 @@ private:
     MPI_Status* first_;
 };
 
-/// All but MPI_ERROR of what a null request gives.
-void write_empty_status(MPI_Status* status) noexcept {
+/// Copies all but MPI_ERROR, which is the program's own; null and inactive requests give current.empty_status.
+void copy_but_error(const MPI_Status& from, MPI_Status* status) noexcept {
     if (status == MPI_STATUS_IGNORE) return;
     const int error_of_program = status->MPI_ERROR;
-    *status = current.empty_status;
+    *status = from;
     status->MPI_ERROR = error_of_program;
 }
 
@@ -79,11 +79,7 @@ private:
     for (std::size_t i = 0; i < statuses_of_natives.size(); ++i) {
         const int place = all.place_of_native(static_cast<int>(i));
         is_native[static_cast<std::size_t>(place)] = true;
-        if (MPI_Status* const status = statuses.at(place); status != MPI_STATUS_IGNORE) {
-            const int error_of_program = status->MPI_ERROR;
-            *status = statuses_of_natives[i];
-            if (native_code == MPI_SUCCESS) status->MPI_ERROR = error_of_program;
-        }
+        copy_but_error(statuses_of_natives[i], statuses.at(place));
         if (native_code != MPI_SUCCESS) errors[static_cast<std::size_t>(place)] = statuses_of_natives[i].MPI_ERROR;
     }
     all.return_natives();
@@ -94,7 +90,7 @@ private:
             errors[static_cast<std::size_t>(i)] = error;
             outcome.add(error, comm);
         } else if (!is_native[static_cast<std::size_t>(i)]) {
-            write_empty_status(statuses.at(i));
+            copy_but_error(current.empty_status, statuses.at(i));
         }
     }
     if (!outcome.has_error()) return MPI_SUCCESS;
@@ -106,14 +102,8 @@ private:
 /// writes that are asked in another order than on the other ranks mix up their data, and a Testall that is repeated asserts.
 [[nodiscard]] int wait_for_natives(int count, MPI_Request* requests, const status_array& statuses) {
     std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
-    const auto keep_status = [&](int index, const MPI_Status& status) {
-        if (statuses.at(index) == MPI_STATUS_IGNORE) return;
-        const int error_of_program = statuses.at(index)->MPI_ERROR;
-        *statuses.at(index) = status;
-        statuses.set_error(index, error_of_program);
-    };
     for (int i = 0; i < count; ++i) {
-        keep_status(i, current.empty_status); // what null and inactive requests give
+        copy_but_error(current.empty_status, statuses.at(i));
         if (requests[i] != MPI_REQUEST_NULL) errors[static_cast<std::size_t>(i)] = MPI_ERR_PENDING;
     }
     int code = MPI_SUCCESS;
@@ -126,7 +116,7 @@ private:
             // Some of one: what is wrong with it comes in the status, as from Waitall.
             code = commtask_real_MPI_Testsome(1, &requests[next], &n_ended, &index, &status);
             if (code == MPI_SUCCESS && n_ended == 0) return false;
-            if (n_ended == 1) keep_status(next, status);
+            if (n_ended == 1) copy_but_error(status, statuses.at(next));
             errors[static_cast<std::size_t>(next)] = code == MPI_SUCCESS ? code : status.MPI_ERROR;
         }
         return true;
@@ -162,7 +152,7 @@ private:
         const commtask_t task = task_of(i);
         MPI_Status* const status = statuses.at(i);
         if (task == COMMTASK_NULL) {
-            write_empty_status(status);
+            copy_but_error(current.empty_status, status);
             continue;
         }
         write_status(*task, status);
@@ -322,11 +312,7 @@ namespace {
         outcome.add_native(code);
         for (int i = 0; i < (n_of_them == MPI_UNDEFINED ? 0 : n_of_them); ++i) {
             const MPI_Status& theirs = their_statuses[static_cast<std::size_t>(i)];
-            if (MPI_Status* const status = statuses.at(*n_ended); status != MPI_STATUS_IGNORE) {
-                const int error_of_program = status->MPI_ERROR;
-                *status = theirs;
-                status->MPI_ERROR = error_of_program;
-            }
+            copy_but_error(theirs, statuses.at(*n_ended));
             add(all.place_of_native(ended[static_cast<std::size_t>(i)]), code == MPI_SUCCESS ? code : theirs.MPI_ERROR);
         }
         all.return_natives();
