@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Narrowing arrays of large counts for an MPI that has none: one allocation per such task, made by the worker. A program
-// that cares uses the _int forms, which are passed through.
+// Copies of arrays of counts. Narrowing those of large counts for an MPI that has none is one allocation per such task, made
+// by the worker; a program that cares uses the _int forms, which are passed through.
 #include "mpi_counts.hpp"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -84,17 +85,27 @@ int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
     return code;
 }
 
-int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
-    array_lengths lengths;
+namespace {
+
+/// The same without the arrays that the operation has not, or that MPI does not read.
+[[nodiscard]] int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
     if (const int code = find_array_lengths(op, lengths); code != MPI_SUCCESS) return code;
     const bool has_send_arrays = op.kind != COMMTASK_OP_GATHERV && op.kind != COMMTASK_OP_ALLGATHERV &&
                                  op.kind != COMMTASK_OP_REDUCE_SCATTER && op.kind != COMMTASK_OP_NEIGHBOR_ALLGATHERV;
-    const bool has_recv_arrays = op.kind != COMMTASK_OP_SCATTERV;
+    if (!has_send_arrays || op.send.counts == nullptr || op.send.buffer == MPI_IN_PLACE) lengths.send = 0;
+    if (op.kind == COMMTASK_OP_SCATTERV || op.recv.counts == nullptr) lengths.recv = 0;
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
+    array_lengths lengths;
+    if (const int code = find_used_lengths(op, lengths); code != MPI_SUCCESS) return code;
     const bool keeps_displs = op.kind == COMMTASK_OP_NEIGHBOR_ALLTOALLW; // MPI_Aint in both forms
-    const int n_send = has_send_arrays && op.send.counts != nullptr ? lengths.send : 0;
-    const int n_recv = has_recv_arrays && op.recv.counts != nullptr ? lengths.recv : 0;
-    if (n_send + n_recv == 0) return MPI_SUCCESS;
-    int* numbers = static_cast<int*>(std::malloc(2 * sizeof(int) * static_cast<std::size_t>(n_send + n_recv)));
+    const int n_entries = lengths.send + lengths.recv;
+    if (n_entries == 0) return MPI_SUCCESS;
+    int* numbers = static_cast<int*>(std::malloc(2 * sizeof(int) * static_cast<std::size_t>(n_entries)));
     if (numbers == nullptr) return MPI_ERR_NO_MEM;
     scratch = numbers;
     bool fits = true;
@@ -107,9 +118,33 @@ int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
         side.displs = numbers;
         numbers += count;
     };
-    if (n_send > 0) narrow(op.send, n_send);
-    if (n_recv > 0) narrow(op.recv, n_recv);
+    if (lengths.send > 0) narrow(op.send, lengths.send);
+    if (lengths.recv > 0) narrow(op.recv, lengths.recv);
     return fits ? MPI_SUCCESS : MPI_ERR_COUNT;
+}
+
+int copy_arrays(commtask_op& op, void*& copies) noexcept {
+    array_lengths lengths;
+    if (const int code = find_used_lengths(op, lengths); code != MPI_SUCCESS) return code;
+    const std::size_t entry_bytes = op.array_form == COMMTASK_COUNTS_INT ? sizeof(int) : sizeof(MPI_Count);
+    const std::size_t n_entries = 2 * static_cast<std::size_t>(lengths.send + lengths.recv);
+    if (n_entries == 0) return MPI_SUCCESS;
+    auto* place = static_cast<std::byte*>(std::malloc(n_entries * entry_bytes));
+    if (place == nullptr) return MPI_ERR_NO_MEM;
+    copies = place;
+    const auto copy = [&](const void*& array, int count) {
+        if (array == nullptr || count == 0) return;
+        const std::size_t bytes = static_cast<std::size_t>(count) * entry_bytes;
+        std::memcpy(place, array, bytes);
+        array = place;
+        place += bytes;
+    };
+    for (commtask_side* const side : {&op.send, &op.recv}) {
+        const int count = side == &op.send ? lengths.send : lengths.recv;
+        copy(side->counts, count);
+        copy(side->displs, count);
+    }
+    return MPI_SUCCESS;
 }
 
 } // namespace commtask::detail

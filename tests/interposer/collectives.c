@@ -286,6 +286,43 @@ static void several_under_way(void) {
     EXPECT(values[1] == sum_of_ranks() && values[2] == 77 && values[3] == previous_rank() && shorts[0] == 0);
 }
 
+/// Arrays of counts that are spoilt at once. The standard wants them kept until the end; MPI reads them at the call, and
+/// programs that free them then are about (mpi4py's Ireduce_scatter).
+static void counts_of_a_moment(void) {
+    if (form != form_nonblocking) {
+        return;
+    }
+    enum { most = 8 };
+    int out[most];
+    int in[most];
+    for (int which = 0; which < 5; ++which) {
+        int* const arrays = malloc(2 * sizeof(int) * (size_t)n_ranks);
+        int* const counts = arrays;
+        int* const places = arrays + n_ranks;
+        MPI_Request request;
+        for (int i = 0; i < n_ranks; ++i) {
+            counts[i] = 1;
+            places[i] = i;
+            out[i] = 10 * me + i;
+            in[i] = -1;
+        }
+        out[1] = 10 * me + 1;
+        switch (which) {
+        case 0: MPI_Ireduce_scatter(out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request); break;
+        case 1:
+            MPI_Ialltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD, &request);
+            break;
+        case 2: MPI_Iallgatherv(&out[1], 1, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD, &request); break;
+        case 3: MPI_Igatherv(&out[1], 1, MPI_INT, in, counts, places, MPI_INT, 0, MPI_COMM_WORLD, &request); break;
+        default: MPI_Iscatterv(out, counts, places, MPI_INT, in, 1, MPI_INT, 0, MPI_COMM_WORLD, &request); break;
+        }
+        memset(arrays, 0x7f, 2 * sizeof(int) * (size_t)n_ranks);
+        free(arrays);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        say("counts of a moment %d: %d %d", which, in[0], in[n_ranks - 1]);
+    }
+}
+
 static void everything(void) {
     movements();
     different_counts();
@@ -293,6 +330,7 @@ static void everything(void) {
     in_place();
     large();
     several_under_way();
+    counts_of_a_moment();
 }
 
 static void blocking(void) {

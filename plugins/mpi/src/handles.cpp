@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <mutex>
 
 #include <sys/mman.h>
@@ -88,7 +89,14 @@ bool reserve() noexcept {
 }
 
 slot* acquire() noexcept { return my_pocket.take(); }
-void release(slot* unused) noexcept { my_pocket.put(unused); }
+
+void release(slot* unused) noexcept {
+    if (unused->arrays != nullptr) {
+        std::free(unused->arrays);
+        unused->arrays = nullptr;
+    }
+    my_pocket.put(unused);
+}
 
 std::size_t high_water() noexcept {
     const std::lock_guard guard{mutex};

@@ -17,6 +17,7 @@ namespace commtask::interposer {
 /// What a handle of ours stands for.
 struct slot {
     commtask_t task;
+    void* arrays; ///< Copies of a collective's counts: the program may free its own at once. From malloc, or null.
     MPI_Message message; ///< Of an Imrecv: the program's own variable is null at once.
     std::uint32_t next;  ///< In the list of free ones.
 };
@@ -31,6 +32,7 @@ inline slot* first = nullptr;                        ///< Reserved range; index 
 
 /// Any thread. @return null if all are in use, or memory is out.
 [[nodiscard]] slot* acquire() noexcept;
+/// Any thread. What the slot keeps for its task is freed.
 void release(slot* unused) noexcept;
 
 /// Any thread. How many slots were ever given out; those in use have a task.

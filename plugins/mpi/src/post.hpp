@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "handles.hpp"
 #include "known.hpp"
+#include "mpi_counts.hpp"
 #include "mpi_errors.hpp"
 #include "persistent.hpp"
 #include "session.hpp"
@@ -24,6 +25,14 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     auto* const message = static_cast<MPI_Message*>(op.result);
     holder.message = *message;
     op.result = &holder.message;
+}
+
+/// MPI reads the arrays of counts at the call, and programs free them then, although the standard wants them kept.
+/// @return false if there is no memory, or the communicator is none: MPI has to say so
+[[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
+    if (!detail::has_count_arrays(op.kind)) return true;
+    const detail::errors_come_back scope;
+    return detail::copy_arrays(op, holder.arrays) == MPI_SUCCESS;
 }
 
 /// Whether MPI_Mrecv's message is one that a task can receive.
@@ -64,7 +73,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     if (holder != nullptr) {
         auto* const message = static_cast<MPI_Message*>(op.result);
         take_message(op, *holder);
-        if (commtask_post(&op, nullptr, &holder->task) == COMMTASK_OK) {
+        if (keep_arrays(op, *holder) && commtask_post(&op, nullptr, &holder->task) == COMMTASK_OK) {
             if (op.kind == COMMTASK_OP_MRECV) *message = MPI_MESSAGE_NULL;
             *request = handles::handle_of(holder);
             return MPI_SUCCESS;

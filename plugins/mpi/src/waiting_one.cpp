@@ -80,8 +80,8 @@ int own_MPI_Cancel(MPI_Request* request) {
 int own_MPI_Request_free(MPI_Request* request) {
     const owner of = request == nullptr ? owner{} : owner_of(*request);
     if (of.holder != nullptr && of.task != COMMTASK_NULL) {
-        if (of.task->op.kind == COMMTASK_OP_MRECV) {
-            const worker_section issue_it; // the message lies in the slot until then
+        if (of.task->op.kind == COMMTASK_OP_MRECV || of.holder->arrays != nullptr) {
+            const worker_section issue_it; // the slot has what it needs until then
         }
         detail::task_pool::drop(of.task);
         let_go(of, *request);
