@@ -29,6 +29,25 @@ static void returned_codes(void) {
     say_class("probe of no such rank", MPI_Probe(n_ranks, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     say_class("recv_init of -1", MPI_Recv_init(&value, -1, MPI_INT, me, 1, MPI_COMM_WORLD, &request));
     say_class("type_free of none", MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}));
+#ifndef OPEN_MPI // which does not look
+    // A rank's own block where it is received: refused before anybody waits.
+    int counts[64];
+    int places[64];
+    for (int i = 0; i < n_ranks; ++i) {
+        counts[i] = 1;
+        places[i] = i;
+    }
+    const int root = n_ranks - 1;
+    say_class("iallgather of its place", MPI_Iallgather(&in[me], 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, &request));
+    say_class("allgatherv of its place",
+              MPI_Allgatherv(&in[me], 1, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD));
+    if (me == root) {
+        say_class("igather of its place",
+                  MPI_Igather(&in[me], 1, MPI_INT, in, 1, MPI_INT, root, MPI_COMM_WORLD, &request));
+        say_class("iscatterv of its place",
+                  MPI_Iscatterv(in, counts, places, MPI_INT, &in[me], 1, MPI_INT, root, MPI_COMM_WORLD, &request));
+    }
+#endif
     // The communicator works on.
     MPI_Sendrecv(&me, 1, MPI_INT, next_rank(), 1, &value, 1, MPI_INT, previous_rank(), 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);

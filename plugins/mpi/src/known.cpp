@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 
 namespace commtask::interposer::known {
@@ -91,6 +92,25 @@ template <typename Handle>
     return true;
 }
 
+/// Whether what a rank sends to itself lies where it receives it: MPI refuses that at the call.
+/// @param blocks  the side with a block for each rank, of a known type
+/// @param own  the buffer of the other side
+[[nodiscard]] bool shares_own_block(const commtask_op& op, const commtask_side& blocks, const void* own,
+                                    int rank) noexcept {
+    int is_intercommunicator = 0; // then nobody sends to himself
+    if (MPI_Comm_test_inter(op.comm, &is_intercommunicator) != MPI_SUCCESS) return true;
+    if (is_intercommunicator != 0 || own == MPI_IN_PLACE || blocks.buffer == MPI_IN_PLACE) return false;
+    MPI_Aint place = static_cast<MPI_Aint>(blocks.count) * rank;
+    if (detail::has_count_arrays(op.kind)) {
+        if (blocks.displs == nullptr) return true;
+        place = op.array_form == COMMTASK_COUNTS_INT ? static_cast<const int*>(blocks.displs)[rank]
+                                                     : static_cast<const MPI_Aint*>(blocks.displs)[rank];
+    }
+    int type_bytes = 0;
+    MPI_Type_size(blocks.type, &type_bytes);
+    return static_cast<const std::byte*>(blocks.buffer) + place * type_bytes == own;
+}
+
 [[nodiscard]] bool reduces(int kind) noexcept { return (kind >= COMMTASK_OP_REDUCE && kind <= COMMTASK_OP_EXSCAN); }
 
 } // namespace
@@ -122,20 +142,23 @@ bool are_arguments_good(const commtask_op& op) noexcept {
     if (op.send.buffer == op.recv.buffer && op.send.buffer != nullptr) return false;
     if (reduces(op.kind)) return is_type_good(op.recv.type) && is_reduction_good(op.reduction, op.recv.type);
     if (op.kind == COMMTASK_OP_SENDRECV) return is_type_good(op.send.type) && is_type_good(op.recv.type);
-    // One side may be of no matter, in place or away from the root: then its type may be anything.
+    const bool gathers_all = op.kind == COMMTASK_OP_ALLGATHER || op.kind == COMMTASK_OP_ALLGATHERV;
     const bool has_root = op.kind == COMMTASK_OP_GATHER || op.kind == COMMTASK_OP_GATHERV ||
                           op.kind == COMMTASK_OP_SCATTER || op.kind == COMMTASK_OP_SCATTERV;
-    if (!has_root) {
+    if (!has_root && !gathers_all) {
         return (op.send.buffer == MPI_IN_PLACE || is_type_good(op.send.type)) && is_type_good(op.recv.type);
     }
     int rank = MPI_PROC_NULL;
     const detail::errors_come_back scope;
     if (MPI_Comm_rank(op.comm, &rank) != MPI_SUCCESS) return false;
+    // One side may be of no matter, in place or away from the root: then its type may be anything.
     const bool sends = op.kind == COMMTASK_OP_SCATTER || op.kind == COMMTASK_OP_SCATTERV;
-    const bool is_root = op.peer == rank || op.peer == MPI_ROOT;
+    const bool is_root = gathers_all || op.peer == rank || op.peer == MPI_ROOT;
     const bool uses_send = (!sends || is_root) && op.send.buffer != MPI_IN_PLACE;
     const bool uses_recv = (sends || is_root) && op.recv.buffer != MPI_IN_PLACE;
-    return (!uses_send || is_type_good(op.send.type)) && (!uses_recv || is_type_good(op.recv.type));
+    if ((uses_send && !is_type_good(op.send.type)) || (uses_recv && !is_type_good(op.recv.type))) return false;
+    const commtask_side& blocks = sends ? op.send : op.recv;
+    return !is_root || !shares_own_block(op, blocks, sends ? op.recv.buffer : op.send.buffer, rank);
 }
 
 void type_was_committed(MPI_Datatype type) noexcept { good_types.add(key_of(type)); }
