@@ -153,6 +153,49 @@ static int finalize_completes_sends(void) {
     return probe_result();
 }
 
+enum { n_late = 1 << 13 }; // more than what is left to MPI
+static int late_in[n_late];
+static int late_out[n_late];
+
+/// MPI_Finalize calls it first: the receive that was posted long before is still open.
+static int complete_late(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    int is_over = 1;
+    MPI_Finalized(&is_over);
+    MPI_Request send;
+    fill(late_out, n_late, me, 3);
+    MPI_Isend(late_out, n_late, MPI_INT, next_rank(), 3, MPI_COMM_WORLD, &send);
+    MPI_Wait(value, MPI_STATUS_IGNORE);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    say("deleted late: finalized %d, received %d", is_over, is_filled(late_in, n_late, previous_rank(), 3));
+    return MPI_SUCCESS;
+}
+
+static int say_number(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    say("deleted %d", *(int*)value);
+    return MPI_SUCCESS;
+}
+
+static int finalize_completes_in_callback(void) {
+    static int numbers[3] = {0, 1, 2};
+    int key = MPI_KEYVAL_INVALID;
+    int other_key = MPI_KEYVAL_INVALID;
+    MPI_Irecv(late_in, n_late, MPI_INT, previous_rank(), 3, MPI_COMM_WORLD, &request);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_number, &other_key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, other_key, &numbers[0]);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, complete_late, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &request);
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_set_attr(MPI_COMM_SELF, other_key, &numbers[1]); // deletes 0
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_number, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &numbers[2]);
+    MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+    MPI_Finalize();
+    say("after");
+    return 0;
+}
+
 static int crash(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0) {
@@ -182,6 +225,7 @@ int main(int argc, char** argv) {
                    {"finalize_in_atexit_of_one", finalize_in_atexit_of_one},
                    {"finalize_with_receive_posted", finalize_with_receive_posted},
                    {"finalize_completes_sends", finalize_completes_sends},
+                   {"finalize_completes_in_callback", finalize_completes_in_callback},
                    {"crash", crash}};
     if (argc > 1 && strcmp(argv[1], "without_init") == 0) {
         int flag = 1;

@@ -3,6 +3,7 @@
 // MPI_Init to MPI_Finalize. Every program is told MPI_THREAD_MULTIPLE; below, MPI gets it only if the program asked, since
 // each of MPI's calls costs more then, and on a crowded core much more. A program that ends without MPI_Finalize must not
 // have its worker inside MPI while the libraries are taken down.
+#include "attributes.hpp"
 #include "handles.hpp"
 #include "own.hpp"
 #include "resolve.hpp"
@@ -141,6 +142,7 @@ int own_MPI_Query_thread(int* provided) {
 
 int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
+        delete_attributes_of_self();
         {
             const worker_section issue_what_was_posted;
         }
