@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of MPI_COMM_SELF, whose delete callbacks are a program's hook on MPI_Finalize: the first thing that it does.
+// Attributes of MPI_COMM_SELF: their delete callbacks are what a program's libraries have MPI_Finalize do, before anything
+// else, so they must run while there is a worker.
 #pragma once
 
 namespace commtask::interposer {

@@ -143,9 +143,7 @@ int own_MPI_Query_thread(int* provided) {
 int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
         delete_attributes_of_self();
-        {
-            const worker_section issue_what_was_posted;
-        }
+        { const worker_section issue_what_was_posted; }
         // release: partner of the acquire in active_lane().
         current.lane.store(nullptr, std::memory_order_release);
         ++mine.depth;
