@@ -37,4 +37,9 @@ endif()
 if(commtask_sanitizer_flags)
     target_compile_options(commtask_build_flags INTERFACE ${commtask_sanitizer_flags} -fno-omit-frame-pointer)
     target_link_options(commtask_build_flags INTERFACE ${commtask_sanitizer_flags})
+    if(COMMTASK_SANITIZE STREQUAL "address")
+        # A C program with our libraries: what they check of C++ objects is in a part of the sanitizer that C does not link.
+        target_link_options(commtask_build_flags INTERFACE
+                            "$<$<LINK_LANG_AND_ID:C,Clang>:-fsanitize-link-c++-runtime;-lstdc++>")
+    endif()
 endif()
