@@ -49,7 +49,8 @@ desk& desk::mine() {
 }
 
 void desk::note_answered() noexcept {
-    if (n_rung_.fetch_sub(1, std::memory_order_relaxed) > 1) {
+    // acquire: partner of ring(); what the worker did before it is this thread's to see.
+    if (n_rung_.fetch_sub(1, std::memory_order_acquire) > 1) {
         return;
     }
     const std::vector<omp_event_handle_t> waits = std::exchange(when_answered_, {});

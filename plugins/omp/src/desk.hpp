@@ -28,8 +28,9 @@ public:
     /// Rings a bell whose answer will run on the owner's thread: completes its task in libomp's queue, where the owner
     /// finds it when it next waits.
     void ring(kmp_task* bell) noexcept {
-        // Relaxed: the queue's lock orders what matters; the owner only asks whether to look.
-        n_rung_.fetch_add(1, std::memory_order_relaxed);
+        // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
+        // this a race checker takes every result for unordered.
+        n_rung_.fetch_add(1, std::memory_order_release);
         __kmpc_proxy_task_completed_ooo(bell);
     }
 
