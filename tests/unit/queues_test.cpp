@@ -153,9 +153,10 @@ TEST(WaitingRoom, LosesNoAnnouncement) {
 TEST(CommOrder, IssuesInTicketOrderWhateverTheOrderOfArrival) {
     comm_order order;
     std::vector<task*> issued;
+    std::vector<task> tasks(40); // never looked at, only told apart
     std::array<task*, 40> slots{};
-    for (auto& slot : slots) {
-        slot = reinterpret_cast<task*>(&slot); // never looked at, only told apart
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        slots[i] = &tasks[i];
         static_cast<void>(order.take_ticket());
     }
     const auto collect = [&](task& one) { issued.push_back(&one); };
