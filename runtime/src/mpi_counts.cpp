@@ -126,24 +126,25 @@ int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
 int copy_arrays(commtask_op& op, void*& copies) noexcept {
     array_lengths lengths;
     if (const int code = find_used_lengths(op, lengths); code != MPI_SUCCESS) return code;
-    const std::size_t entry_bytes = op.array_form == COMMTASK_COUNTS_INT ? sizeof(int) : sizeof(MPI_Count);
-    const std::size_t n_entries = 2 * static_cast<std::size_t>(lengths.send + lengths.recv);
+    const bool are_ints = op.array_form == COMMTASK_COUNTS_INT;
+    const std::size_t count_bytes = are_ints ? sizeof(int) : sizeof(MPI_Count);
+    const std::size_t displ_bytes = are_ints ? sizeof(int) : sizeof(MPI_Aint);
+    const std::size_t n_entries = static_cast<std::size_t>(lengths.send) + static_cast<std::size_t>(lengths.recv);
     if (n_entries == 0) return MPI_SUCCESS;
-    auto* place = static_cast<std::byte*>(std::malloc(n_entries * entry_bytes));
+    auto* place = static_cast<std::byte*>(std::malloc(n_entries * (count_bytes + displ_bytes)));
     if (place == nullptr) return MPI_ERR_NO_MEM;
     copies = place;
-    const auto copy = [&](const void*& array, int count) {
+    const auto copy = [&](const void*& array, int count, std::size_t entry_bytes) {
         if (array == nullptr || count == 0) return;
         const std::size_t bytes = static_cast<std::size_t>(count) * entry_bytes;
         std::memcpy(place, array, bytes);
         array = place;
         place += bytes;
     };
-    for (commtask_side* const side : {&op.send, &op.recv}) {
-        const int count = side == &op.send ? lengths.send : lengths.recv;
-        copy(side->counts, count);
-        copy(side->displs, count);
-    }
+    copy(op.send.counts, lengths.send, count_bytes); // counts first: displacements may be narrower
+    copy(op.recv.counts, lengths.recv, count_bytes);
+    copy(op.send.displs, lengths.send, displ_bytes);
+    copy(op.recv.displs, lengths.recv, displ_bytes);
     return MPI_SUCCESS;
 }
 

@@ -55,9 +55,8 @@ struct array_lengths {
 [[nodiscard]] int narrow_arrays(commtask_op& op, void*& scratch) noexcept;
 
 /// The operation with copies of its arrays of counts and displacements (not of types), in memory that is allocated and put
-/// into `copies` if there are any (free it with free()). They are of the same form: sizeof(MPI_Aint) is sizeof(MPI_Count).
+/// into `copies` if there are any (free it with free()).
 /// @return MPI_SUCCESS, or the code of an error; the operation is as it was then.
 [[nodiscard]] int copy_arrays(commtask_op& op, void*& copies) noexcept;
-static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count));
 
 } // namespace commtask::detail

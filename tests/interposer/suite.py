@@ -15,6 +15,7 @@ import sys
 FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "errors", "f08", "f77", "f90", "group", "impls", "info", "init", "io",
            "mpi_t", "part", "pt2pt", "rma", "spawn", "threads", "topo"]
 PRAISE = ("No Errors", "Test passed", "Test passed.")
+JUDGES = ("TestAllowWarnings", "TestErrFatal", "TestStatus", "TestStatusNoErrors")
 MOST_GIGABYTES = 6
 
 
@@ -52,6 +53,8 @@ def parse_line(folder, line):
         elif key == "timeLimit":
             test.limit_s = int(value)
         elif key == "resultTest":
+            if value not in JUDGES:
+                raise SystemExit(f"{folder}/testlist: resultTest={value}: not one of {', '.join(JUDGES)}")
             test.judged_by = value
         elif key == "mem":
             test.gigabytes = float(value)
@@ -59,7 +62,7 @@ def parse_line(folder, line):
 
 
 def tests_of(source, build, folder):
-    """All tests of a folder and the folders that its list names. Lists that configure wrote come first."""
+    """The tests in the file testlist of a folder, and of the folders that it names. One that configure wrote comes first."""
     for root in (build, source):
         path = root / folder / "testlist"
         if path.exists():
@@ -99,7 +102,7 @@ def is_good(test, status, output):
     """Judges as the suite's own runner does."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     is_praised = any(line in PRAISE for line in lines)
-    if test.judged_by == "TestStatus":
+    if test.judged_by in ("TestStatus", "TestErrFatal"):
         return status not in (0, "timeout")
     if test.judged_by == "TestStatusNoErrors":
         return status not in (0, "timeout") and is_praised
@@ -118,9 +121,11 @@ def is_built(test, build):
 
 
 def judge(test, options):
-    """@return "passed", "failed", "native" (it does not pass natively either) or "skipped", and what was printed."""
-    if test.gigabytes > MOST_GIGABYTES or not is_built(test, options.build):
+    """@return "passed", "failed", "native" (it does not pass natively either), "unbuilt" or "skipped", and what was printed."""
+    if test.gigabytes > MOST_GIGABYTES:
         return "skipped", ""
+    if not is_built(test, options.build):
+        return "unbuilt", ""
     status, output = run(test, options.build, options.launcher, [str(options.run)])
     if is_good(test, status, output):
         return "passed", ""
@@ -153,9 +158,9 @@ def main():
             print(f"{how:8} {test}", *(["\n    " + words.replace("\n", "\n    ")] if words else []), flush=True)
             if options.json:
                 options.json.write_text(json.dumps(results, indent=1) + "\n")
-    count = {how: sum(result["result"] == how for result in results) for how in ("passed", "failed", "native", "skipped")}
+    count = {how: sum(result["result"] == how for result in results) for how in ("passed", "failed", "native", "unbuilt", "skipped")}
     print(f"\n{count['passed']} passed, {count['failed']} failed; {count['native']} do not pass natively either, "
-          f"{count['skipped']} skipped")
+          f"{count['unbuilt']} were not built, {count['skipped']} need more than {MOST_GIGABYTES} GB")
     return 1 if count["failed"] or not count["passed"] else 0
 
 

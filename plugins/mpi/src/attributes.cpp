@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI has no list of a communicator's attributes, so the keys of those on MPI_COMM_SELF are noted as they are set. What
-// libraries below attach by PMPI is not seen, and stays until MPI's own MPI_Finalize.
+// MPI has no list of a communicator's attributes, so the keys of those on MPI_COMM_SELF are noted as they are set; MPI's own
+// libraries set theirs through these functions as well. What Fortran sets is not seen, and stays until MPI's MPI_Finalize.
 #include "attributes.hpp"
 
+#include "mpi_errors.hpp"
 #include "own.hpp"
 #include "session.hpp"
 
@@ -14,29 +15,64 @@
 namespace commtask::interposer {
 namespace {
 
-std::mutex mutex; // guards the next
-std::vector<int> keys_of_self;
-
-void note_key(MPI_Comm comm, int key) {
-    if (comm != MPI_COMM_SELF) return;
-    const std::lock_guard guard{mutex};
-    const auto found = std::find(keys_of_self.begin(), keys_of_self.end(), key);
-    if (found == keys_of_self.end()) keys_of_self.push_back(key);
+struct key_list {
+    std::mutex mutex; // guards the next
+    std::vector<int> keys;
+};
+key_list& keys_of_self() {
+    static key_list* const made = new key_list; // calls may come during exit
+    return *made;
 }
 
 void forget_key(MPI_Comm comm, int key) {
     if (comm != MPI_COMM_SELF) return;
-    const std::lock_guard guard{mutex};
-    std::erase(keys_of_self, key);
+    key_list& list = keys_of_self();
+    const std::lock_guard guard{list.mutex};
+    std::erase(list.keys, key);
+}
+
+void note_key(MPI_Comm comm, int key) {
+    if (comm != MPI_COMM_SELF) return;
+#ifdef OMPI_MAJOR_VERSION
+    forget_key(comm, key); // a new value comes last there; in MPICH it has the place of the old one
+#endif
+    key_list& list = keys_of_self();
+    const std::lock_guard guard{list.mutex};
+    const auto found = std::find(list.keys.begin(), list.keys.end(), key);
+    if (found == list.keys.end()) list.keys.push_back(key);
 }
 
 /// @return whether there was one
 [[nodiscard]] bool take_last_key(int& key) {
-    const std::lock_guard guard{mutex};
-    if (keys_of_self.empty()) return false;
-    key = keys_of_self.back();
-    keys_of_self.pop_back();
+    key_list& list = keys_of_self();
+    const std::lock_guard guard{list.mutex};
+    if (list.keys.empty()) return false;
+    key = list.keys.back();
+    list.keys.pop_back();
     return true;
+}
+
+/// Whether it is still there: it may have been deleted in a way that is not seen.
+[[nodiscard]] bool has_attribute(int key) {
+    const detail::errors_come_back scope;
+    void* value = nullptr;
+    int is_there = 0;
+    return commtask_real_MPI_Comm_get_attr(MPI_COMM_SELF, key, static_cast<void*>(&value), &is_there) == MPI_SUCCESS &&
+           is_there != 0;
+}
+
+/// Deletes one. An error of its callback is MPI_Finalize's business, and no error of MPI_COMM_SELF: MPICH keeps the attribute
+/// then and reports the error itself, Open MPI ignores it.
+void delete_attribute(int key) {
+    MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
+    const bool is_known = commtask_real_MPI_Comm_get_errhandler(MPI_COMM_SELF, &programs) == MPI_SUCCESS;
+    if (is_known) commtask_real_MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    commtask_real_MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+    if (!is_known) return;
+    commtask_real_MPI_Comm_set_errhandler(MPI_COMM_SELF, programs);
+    if (programs != MPI_ERRORS_ARE_FATAL && programs != MPI_ERRORS_RETURN) {
+        commtask_real_MPI_Errhandler_free(&programs); // the reference that asking added
+    }
 }
 
 } // namespace
@@ -44,22 +80,26 @@ void forget_key(MPI_Comm comm, int key) {
 void delete_attributes_of_self() {
     for (int key = MPI_KEYVAL_INVALID; take_last_key(key);) {
         const worker_section section;
-        commtask_real_MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+        if (has_attribute(key)) delete_attribute(key);
     }
 }
 
 int own_MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
-    const int code = inside<worker_section>([&] { return commtask_real_MPI_Comm_set_attr(comm, key, value); });
-    if (code == MPI_SUCCESS) note_key(comm, key);
-    return code;
+    return inside<worker_section>([&] {
+        const int code = commtask_real_MPI_Comm_set_attr(comm, key, value);
+        if (code == MPI_SUCCESS) note_key(comm, key);
+        return code;
+    });
 }
 
 int own_MPI_Attr_put(MPI_Comm comm, int key, void* value) { return own_MPI_Comm_set_attr(comm, key, value); }
 
 int own_MPI_Comm_delete_attr(MPI_Comm comm, int key) {
-    const int code = inside<worker_section>([&] { return commtask_real_MPI_Comm_delete_attr(comm, key); });
-    if (code == MPI_SUCCESS) forget_key(comm, key);
-    return code;
+    return inside<worker_section>([&] {
+        const int code = commtask_real_MPI_Comm_delete_attr(comm, key);
+        if (code == MPI_SUCCESS) forget_key(comm, key);
+        return code;
+    });
 }
 
 int own_MPI_Attr_delete(MPI_Comm comm, int key) { return own_MPI_Comm_delete_attr(comm, key); }

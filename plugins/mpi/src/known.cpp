@@ -10,7 +10,7 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace commtask::interposer::known {
@@ -108,7 +108,8 @@ template <typename Handle>
     }
     int type_bytes = 0;
     MPI_Type_size(blocks.type, &type_bytes);
-    return static_cast<const std::byte*>(blocks.buffer) + place * type_bytes == own;
+    // As MPI compares them; the buffer may be MPI_BOTTOM.
+    return reinterpret_cast<std::intptr_t>(blocks.buffer) + place * type_bytes == reinterpret_cast<std::intptr_t>(own);
 }
 
 [[nodiscard]] bool reduces(int kind) noexcept { return (kind >= COMMTASK_OP_REDUCE && kind <= COMMTASK_OP_EXSCAN); }

@@ -27,7 +27,8 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     op.result = &holder.message;
 }
 
-/// MPI reads the arrays of counts at the call, and programs free them then, although the standard wants them kept.
+/// MPI reads the arrays of counts at the call, and programs free them then, although the standard wants them kept. This is
+/// the one allocation on the way of a post: such a call costs more than that in MPI, for each of its ranks.
 /// @return false if there is no memory, or the communicator is none: MPI has to say so
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
     if (!detail::has_count_arrays(op.kind)) return true;
