@@ -203,6 +203,44 @@ static void some_until_none(int is_waiting) {
     MPI_Waitsome(2 * n, requests, &count, indices, MPI_STATUSES_IGNORE);
     EXPECT(count == MPI_UNDEFINED);
 }
+/// A synchronous send to oneself returns when its receive has what it waits for: the next look must find all of these.
+static void looks_find_what_has_ended(void) {
+    enum { n = 6, n_ints = 1 << 12, n_rounds = 50 }; // of a size that is a task's
+    static int in[n][n_ints];
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    for (int round = 0; round < n_rounds; ++round) {
+        MPI_Request requests[n];
+        int indices[n];
+        int n_ended = -1;
+        int flag = -1;
+        for (int i = 0; i < n; ++i) {
+            MPI_Irecv(in[i], n_ints, MPI_INT, 0, i, comm, &requests[i]);
+        }
+        MPI_Testsome(n, requests, &n_ended, indices, MPI_STATUSES_IGNORE);
+        EXPECT(n_ended == 0);
+        MPI_Ssend(&me, 1, MPI_INT, 0, 5, comm);
+        MPI_Testsome(n, requests, &n_ended, indices, MPI_STATUSES_IGNORE);
+        EXPECT(n_ended == 1 && indices[0] == 5);
+        for (int i = 1; i < 4; ++i) {
+            MPI_Ssend(&me, 1, MPI_INT, 0, i, comm);
+        }
+        if (round % 2 == 0) {
+            MPI_Waitsome(n, requests, &n_ended, indices, MPI_STATUSES_IGNORE);
+        } else {
+            MPI_Testsome(n, requests, &n_ended, indices, MPI_STATUSES_IGNORE);
+        }
+        EXPECT(n_ended == 3);
+        MPI_Ssend(&me, 1, MPI_INT, 0, 4, comm);
+        MPI_Test(&requests[4], &flag, MPI_STATUS_IGNORE);
+        EXPECT(flag == 1);
+        MPI_Ssend(&me, 1, MPI_INT, 0, 0, comm);
+        MPI_Testall(n, requests, &flag, MPI_STATUSES_IGNORE);
+        EXPECT(flag == 1);
+    }
+    MPI_Comm_free(&comm);
+}
+
 static void waitsome_until_none(void) { some_until_none(1); }
 static void testsome_until_none(void) { some_until_none(0); }
 
@@ -315,6 +353,7 @@ int main(int argc, char** argv) {
         {"waitany_gives_each_once", waitany_gives_each_once, 1},
         {"waitsome_until_none", waitsome_until_none, 1},
         {"testsome_until_none", testsome_until_none, 1},
+        {"looks_find_what_has_ended", looks_find_what_has_ended, 1},
         {"get_status_keeps_the_request", get_status_keeps_the_request, 1},
         {"free_of_an_active_request", free_of_an_active_request, 2},
         {"copies_of_a_handle", copies_of_a_handle, 1},

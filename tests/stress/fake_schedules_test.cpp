@@ -94,7 +94,7 @@ public:
         task& made = *task_pool::acquire();
         made.op = {};
         made.op.kind = COMMTASK_OP_SEND;
-        const std::uint32_t flags = random_() % 4 == 0 ? COMMTASK_RUN_AFTER_FAILURE : 0U;
+        const std::uint32_t flags = random_() % 4 == 0 ? std::uint32_t{COMMTASK_RUN_AFTER_FAILURE} : 0U;
         made.op.reserved = static_cast<int>(flag_has_extras | flags);
         made.queue = &queue_;
         made.marks.store(0, std::memory_order_relaxed);

@@ -186,18 +186,13 @@ void wait_for_tasks(IsDone&& is_done) {
     detail::wait_in_library(*lane, current.waiting, -1, is_done);
 }
 
-/// A moment of progress for a program that tests in a loop.
+/// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,
+/// whether the worker has seen it yet or not.
 template <typename IsDone>
-void drive_briefly(IsDone&& is_done) {
-    constexpr int passes = 2;
-    detail::lane* const lane = active_lane();
-    if (lane == nullptr || is_done() || detail::lane::is_driving()) return;
-    if (mine.has_baton) {
-        lane->progress();
-    } else if (!current.waiting.worker_is_reserved) {
-        detail::drive_for_a_moment(*lane, passes, [&](bool) { return is_done(); });
-        detail::leave_to_worker(*lane);
-    }
+void look_once(IsDone&& is_done) {
+    if (is_done() || detail::lane::is_driving()) return;
+    const worker_section section;
+    if (detail::lane* const lane = active_lane(); lane != nullptr && mine.has_baton) lane->progress();
 }
 
 } // namespace commtask::interposer

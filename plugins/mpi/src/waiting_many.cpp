@@ -192,7 +192,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     if (!all.has_tasks()) {
         return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
-    drive_briefly([&] { return all.have_all_ended(); });
+    look_once([&] { return all.have_all_ended(); });
     *flag = all.have_all_ended() ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     std::vector<MPI_Status> statuses_of_natives(all.natives().size());
@@ -272,7 +272,7 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
     if (!all.has_tasks()) {
         return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
-    drive_briefly([&] { return all.first_ended() < all.count(); });
+    look_once([&] { return all.first_ended() < all.count(); });
     int code = MPI_SUCCESS;
     bool must_raise = false;
     MPI_Comm comm = MPI_COMM_SELF;
@@ -341,8 +341,10 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     }
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
+        look_once([&] { return all.have_all_ended(); }); // those that ended with it
         return collect_some(all, n_ended, indices, statuses);
     }
+    look_once([&] { return all.have_all_ended(); });
     look_until([&] {
         code = collect_some(all, n_ended, indices, statuses);
         return code != MPI_SUCCESS || *n_ended > 0;
@@ -360,7 +362,7 @@ int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indice
         return inside<worker_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
-    drive_briefly([&] { return all.first_ended() < all.count(); });
+    look_once([&] { return all.have_all_ended(); });
     return collect_some(all, n_ended, indices, statuses);
 }
 
