@@ -17,7 +17,7 @@ namespace commtask::detail {
 namespace {
 
 constexpr std::uint32_t public_flags =
-    COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY | COMMTASK_RUN_AFTER_FAILURE;
+    COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY | COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS;
 
 [[nodiscard]] int check_options(const commtask_options& options, const operation_entry& operation) noexcept {
     if (options.struct_size < offsetof(commtask_options, ticket)) {
@@ -71,7 +71,6 @@ void fill_extras(task& slot, const commtask_options& options, std::uint32_t n_pr
         if (predecessor == nullptr) return;
         predecessor->life.take_reference();
         slot.predecessors[next] = predecessor;
-        slot.edges[next] = {};
         ++next;
     };
     for (std::size_t i = 0; i < options.n_after; ++i) add(options.after[i]);

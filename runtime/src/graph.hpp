@@ -21,7 +21,9 @@ namespace commtask::detail::graph {
     for (std::uint32_t i = 0; i < count; ++i) {
         task& predecessor = *successor.predecessors[i];
         edge& link = successor.edges[i];
-        link.successor = &successor;
+        link.is_after_event = predecessor.is_event();
+        // relaxed: published with the edge.
+        link.successor.store(&successor, std::memory_order_relaxed);
         // acquire: partner of the exchange in finish(); what the predecessor did is visible to its successor.
         edge* first = predecessor.successors.load(std::memory_order_acquire);
         do {
@@ -32,6 +34,7 @@ namespace commtask::detail::graph {
                                                                std::memory_order_acquire));
         if (!is_closed(first)) continue;
         if (first == closed_badly()) successor.marks.fetch_or(mark_predecessor_failed, std::memory_order_relaxed);
+        link.successor.store(nullptr, std::memory_order_relaxed);
         task_pool::drop(&predecessor);
         ++gone;
     }
@@ -51,7 +54,8 @@ void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& 
     std::uint32_t released = 0;
     while (link != nullptr) {
         edge* const next = link->next; // the successor's slot may be reused once it is counted down
-        task& successor = *link->successor;
+        task& successor = *link->successor.load(std::memory_order_relaxed);
+        link->successor.store(nullptr, std::memory_order_relaxed);
         if (!is_completed) successor.marks.fetch_or(mark_predecessor_failed, std::memory_order_relaxed);
         if (successor.waiting_for.fetch_sub(1, std::memory_order_acq_rel) == 1) move_on(successor);
         link = next;

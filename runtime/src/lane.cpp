@@ -59,8 +59,18 @@ void lane::post(task& posted) noexcept {
         }
         return;
     }
+    const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
     inbox_.put(&posted);
-    if (!posts_quietly) wake_up.ring();
+    if (!posts_quietly) wake_for(flags);
+}
+
+/// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
+void lane::wake_for(std::uint32_t flags) noexcept {
+    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) {
+        wake_up.ring_if_deep();
+    } else {
+        wake_up.ring();
+    }
 }
 
 bool lane::try_post(task& posted) noexcept {
@@ -68,8 +78,9 @@ bool lane::try_post(task& posted) noexcept {
         post(posted);
         return true;
     }
+    const std::uint32_t flags = posted.flags();
     if (!inbox_.try_put(&posted)) return false;
-    wake_up.ring();
+    wake_for(flags);
     return true;
 }
 
@@ -82,8 +93,9 @@ bool lane::try_post_ordered(task& posted) noexcept {
         post(posted);
         return true;
     }
+    const std::uint32_t flags = posted.flags();
     if (!inbox_.try_put(&posted, take_place)) return false;
-    wake_up.ring();
+    wake_for(flags);
     return true;
 }
 
@@ -159,6 +171,17 @@ bool lane::progress() noexcept {
     moved = moved || ended_in_pass_ > 0;
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
+}
+
+void lane::look_at(task& which) noexcept {
+    if (transport_->polls_all() || !is_live(which) || !which.is_started) return;
+    const driving_scope driving{*this};
+    ended_in_pass_ = 0;
+    transport_->poll_one(which, *this);
+    issue_ready();
+    if (ended_in_pass_ == 0) return;
+    waiters.announce();
+    publish_what_is_left();
 }
 
 void lane::take_in_all() noexcept {

@@ -113,6 +113,9 @@ public:
     /// @return whether anything moved.
     bool progress() noexcept;
 
+    /// A look at one task, after a pass that the transport could not spend on all.
+    void look_at(task& which) noexcept;
+
     /// Takes over everything that was posted before, and starts what is ready, without polling the transport.
     void take_in_all() noexcept;
 
@@ -147,6 +150,7 @@ public:
     void ended(task& which) noexcept override;
 
 private:
+    void wake_for(std::uint32_t flags) noexcept;
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }

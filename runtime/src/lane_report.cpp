@@ -15,12 +15,10 @@ namespace {
 
 constexpr std::size_t lines_at_most = 64;
 
-[[nodiscard]] std::string predecessor_text(const task& predecessor, const transport& carrier) {
-    if (predecessor.is_event()) {
-        const std::uint32_t missing = predecessor.waiting_for.load(std::memory_order_relaxed);
-        return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
-    }
-    return carrier.describe(predecessor);
+/// Words of an event, which any thread may complete meanwhile: the number alone is read.
+[[nodiscard]] std::string event_text(const task& event) {
+    const std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
+    return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
 }
 
 } // namespace
@@ -45,10 +43,13 @@ std::string lane::where_it_waits(const task& which) const {
                std::to_string(turn) + " has not come";
     }
     for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
+        const edge& link = which.edges[i];
+        if (link.successor.load(std::memory_order_relaxed) != &which)
+            continue; // it has ended: its slot may be another's
         const task& predecessor = *which.predecessors[i];
-        // A predecessor that is done may be another task by now; only unfinished ones are known to be the right ones.
-        if (which.edges[i].successor != &which || predecessor.life.state() != task_state::open) continue;
-        return "after " + predecessor_text(predecessor, *transport_);
+        if (link.is_after_event) return "after " + event_text(predecessor);
+        // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
+        if (is_live(predecessor)) return "after " + transport_->describe(predecessor);
     }
     return "for its predecessors";
 }

@@ -93,6 +93,10 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
     if (further > 0) test(cursor_ - further, further, sink);
 }
 
+void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
+    if (has_status_request(which)) test(which.request_at, 1, sink);
+}
+
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     int n_ended = 0;
     const int code =

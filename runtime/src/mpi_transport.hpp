@@ -23,6 +23,8 @@ public:
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void poll(completion_sink& sink) noexcept override;
+    [[nodiscard]] bool polls_all() const noexcept override { return requests_.size() <= window_; }
+    void poll_one(task& which, completion_sink& sink) noexcept override;
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;

@@ -85,8 +85,10 @@ struct outcome {
 
 /// One "B after A": lies in B's slot, is a link of A's list of successors.
 struct edge {
-    task* successor;
+    std::atomic<task*> successor; ///< B, from when B's worker links it until A ends: as long as A's slot is A's.
     edge* next;
+    bool
+        is_after_event; ///< A is an event. For the list of unfinished tasks, which must not read what an event's slot holds.
 };
 
 /// Options that most tasks do not have; written by the poster.

@@ -38,6 +38,12 @@ public:
     /// Lets operations progress and reports some of those that ended. Bounded work.
     virtual void poll(completion_sink& sink) noexcept = 0;
 
+    /// Whether poll() has looked at every operation, or at some only.
+    [[nodiscard]] virtual bool polls_all() const noexcept = 0;
+
+    /// Looks at one started operation, and reports it if it has ended.
+    virtual void poll_one(task& which, completion_sink& sink) noexcept = 0;
+
     /// Withdraws a started operation if that is still possible; poll() reports it in any case.
     virtual void withdraw(task& which) noexcept = 0;
 

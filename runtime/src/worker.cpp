@@ -164,17 +164,23 @@ void worker::run_shared() noexcept {
             idle_passes = 0;
             nothing_since_ns_ = 0;
             nap_ns = first_nap_ns;
-        } else if (may_linger()) {
+            continue;
+        }
+        if (may_linger()) {
             yield_and_learn();
+            continue;
+        }
+        if (others_drive) {
+            // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
+            // more than this thread saves it.
+            lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
+                              [this] { return has_reason_to_wake(); });
         } else if (!has_work) {
             ++lane_.counters().worker_sleeps;
             // A waiting thread may have started something between this pass and the sleep.
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
             nothing_since_ns_ = 0;
             passes_seen = lane_.approx_passes();
-        } else if (others_drive) {
-            lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
-                              [this] { return has_reason_to_wake(); });
         } else if (++idle_passes <= yields_before_naps) {
             yield_and_learn();
         } else {

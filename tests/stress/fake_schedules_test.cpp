@@ -34,6 +34,8 @@ public:
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
+    [[nodiscard]] bool polls_all() const noexcept override { return true; }
+    void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept override {}
     void poll(completion_sink& sink) noexcept override {
         std::vector<flight> landed;
         for (std::size_t i = 0; i < flying_.size();) {
@@ -110,7 +112,6 @@ public:
         for (std::uint32_t i = 0; i < count; ++i) {
             after[i]->life.take_reference();
             made.predecessors[i] = after[i];
-            made.edges[i] = {};
         }
         made.waiting_for.store(count == 0 ? 0 : count + 1, std::memory_order_relaxed);
         const std::uint64_t ticket = random_() % 3 == 0 ? queue_.orders[0].take_ticket() : 0;

@@ -35,6 +35,8 @@ public:
         return start_result::started;
     }
 
+    [[nodiscard]] bool polls_all() const noexcept override { return true; }
+    void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept override {}
     void poll(completion_sink& sink) noexcept override {
         const auto landed = std::exchange(landed_, {});
         n_in_flight_ = flying_.size();
@@ -118,7 +120,6 @@ public:
         for (std::uint32_t i = 0; i < count; ++i) {
             plan.after[i]->life.take_reference();
             made.predecessors[i] = plan.after[i];
-            made.edges[i] = {};
         }
         held_.push_back(&made);
         return made;
@@ -128,6 +129,12 @@ public:
         task& made = make(plan);
         lane_.post(made);
         return made;
+    }
+
+    /// Lets go of a task or an event: its slot may be another's from then on.
+    void drop(task& held) {
+        std::erase(held_, &held);
+        task_pool::drop(&held);
     }
 
     /// An event of one signal, as the public interface makes it.

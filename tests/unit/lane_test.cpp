@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
+#include <thread>
 
 namespace commtask::detail::testing {
 namespace {
@@ -272,6 +274,51 @@ TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
     bench.the_lane().give_up_all();
     for (const task* lost : {&flying, &waiting, &behind}) EXPECT_EQ(state_of(*lost), task_state::given_up);
     EXPECT_EQ(bench.the_lane().unfinished_table("in a test"), "");
+}
+
+TEST(Lane, APostBeforeProgressWakesADeepSleeperAndLetsANapperNap) {
+    lane_bench bench;
+    bell& wake_up = bench.the_lane().wake_up;
+    constexpr std::int64_t too_long_ns = 20'000'000'000;
+    const auto nothing = [] { return false; };
+    const task_plan driven_by_caller{.flags = COMMTASK_PROGRESS_FOLLOWS, .tag = fake_transport::completes_at_once};
+    const auto until_asleep = [&] {
+        while (!wake_up.approx_is_asleep()) std::this_thread::yield();
+    };
+    std::thread napper{[&] { wake_up.nap(too_long_ns, nothing); }};
+    until_asleep();
+    bench.post(driven_by_caller);
+    EXPECT_TRUE(wake_up.approx_is_asleep());
+    bench.post({.tag = fake_transport::completes_at_once});
+    napper.join();
+    std::thread sleeper{[&] { wake_up.sleep(too_long_ns, nothing); }};
+    until_asleep();
+    bench.post(driven_by_caller);
+    sleeper.join();
+    bench.run();
+}
+
+TEST(Lane, ListsNoTaskInThePlaceOfAPredecessorThatHasEnded) {
+    lane_bench bench;
+    task& event = bench.make_event();
+    task& ended_before = bench.post({.tag = fake_transport::completes_at_once});
+    task& ended_after = bench.post({.tag = 21});
+    bench.run();
+    bench.post({.after = {&ended_before, &ended_after, &event}, .tag = 22});
+    bench.run();
+    bench.complete(ended_after);
+    const std::set<const task*> gone{&ended_before, &ended_after};
+    bench.drop(ended_before);
+    bench.drop(ended_after);
+    int n_reused = 0;
+    for (int i = 0; i < 1000 && n_reused < 2; ++i) {
+        n_reused += gone.contains(&bench.post({.tag = 23})) ? 1 : 0;
+        bench.run(); // makes room for the next
+    }
+    ASSERT_EQ(n_reused, 2) << "no task got the places of those that ended: this test shows nothing";
+    const std::string table = bench.the_lane().unfinished_table("in a test");
+    EXPECT_NE(table.find("task 22; after an event with 1 signal missing"), std::string::npos) << table;
+    bench.the_lane().give_up_all();
 }
 
 } // namespace

@@ -188,11 +188,17 @@ void wait_for_tasks(IsDone&& is_done) {
 
 /// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,
 /// whether the worker has seen it yet or not.
-template <typename IsDone>
-void look_once(IsDone&& is_done) {
+/// @param for_each_task  void(look): calls look(task&) for each task that the test is about.
+template <typename IsDone, typename ForEachTask>
+void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::lane::is_driving()) return;
+    // A loop of tests would keep the baton from threads that wait for it.
+    if (detail::lane* const lane = active_lane(); lane != nullptr && lane->has_guests()) sched_yield();
     const worker_section section;
-    if (detail::lane* const lane = active_lane(); lane != nullptr && mine.has_baton) lane->progress();
+    detail::lane* const lane = active_lane();
+    if (lane == nullptr || !mine.has_baton) return;
+    lane->progress();
+    if (!is_done()) for_each_task([lane](detail::task& which) { lane->look_at(which); });
 }
 
 } // namespace commtask::interposer

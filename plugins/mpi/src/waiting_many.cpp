@@ -127,6 +127,15 @@ private:
     return code;
 }
 
+/// For look_once(): the tasks of an array that have not ended.
+[[nodiscard]] auto all_open(const batch& all) {
+    return [&all](auto&& look) {
+        for (int i = 0; i < all.count(); ++i) {
+            if (all.at(i).task != COMMTASK_NULL && !has_ended(all.at(i).task)) look(*all.at(i).task);
+        }
+    };
+}
+
 /// Whether every request of the array is a task's handle or null.
 [[nodiscard]] bool are_tasks(int count, const MPI_Request* requests) noexcept {
     return std::all_of(requests, requests + count, [](MPI_Request request) {
@@ -192,7 +201,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     if (!all.has_tasks()) {
         return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); });
+    look_once([&] { return all.have_all_ended(); }, all_open(all));
     *flag = all.have_all_ended() ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     std::vector<MPI_Status> statuses_of_natives(all.natives().size());
@@ -272,7 +281,7 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
     if (!all.has_tasks()) {
         return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
-    look_once([&] { return all.first_ended() < all.count(); });
+    look_once([&] { return all.first_ended() < all.count(); }, all_open(all));
     int code = MPI_SUCCESS;
     bool must_raise = false;
     MPI_Comm comm = MPI_COMM_SELF;
@@ -341,10 +350,10 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     }
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        look_once([&] { return all.have_all_ended(); }); // those that ended with it
+        look_once([&] { return all.have_all_ended(); }, all_open(all)); // those that ended with it
         return collect_some(all, n_ended, indices, statuses);
     }
-    look_once([&] { return all.have_all_ended(); });
+    look_once([&] { return all.have_all_ended(); }, all_open(all));
     look_until([&] {
         code = collect_some(all, n_ended, indices, statuses);
         return code != MPI_SUCCESS || *n_ended > 0;
@@ -362,7 +371,7 @@ int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indice
         return inside<worker_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); });
+    look_once([&] { return all.have_all_ended(); }, all_open(all));
     return collect_some(all, n_ended, indices, statuses);
 }
 

@@ -7,6 +7,13 @@
 #include "session.hpp"
 
 namespace commtask::interposer {
+namespace {
+
+void look_at_one(commtask_t asked) {
+    look_once([&] { return has_ended(asked); }, [&](auto&& look) { look(*asked); });
+}
+
+} // namespace
 
 int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
     const owner of = request == nullptr ? owner{} : owner_of(*request);
@@ -35,7 +42,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
         if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
         return inside<worker_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
-    look_once([&] { return has_ended(of.task); });
+    look_at_one(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     let_go(of, *request);
@@ -47,7 +54,7 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         return inside<worker_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
     }
-    look_once([&] { return has_ended(of.task); });
+    look_at_one(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     write_status(*of.task, status);
@@ -98,7 +105,7 @@ int own_MPI_Request_free(MPI_Request* request) {
 #if MPI_VERSION >= 4
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
     const owner of = owner_of(request);
-    if (of.task != COMMTASK_NULL) look_once([&] { return has_ended(of.task); });
+    if (of.task != COMMTASK_NULL) look_at_one(of.task);
     const worker_section section; // from here on the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
         return commtask_real_MPI_Parrived(request, partition, flag);

@@ -41,6 +41,9 @@ inline constexpr flag_option unordered{COMMTASK_UNORDERED};
 /// The task starts even if a predecessor failed or was canceled.
 inline constexpr flag_option run_after_failure{COMMTASK_RUN_AFTER_FAILURE};
 
+/// The caller drives or waits at once: a worker that naps on a shared core is not woken for this task.
+inline constexpr flag_option progress_follows{COMMTASK_PROGRESS_FOLLOWS};
+
 /// @cond
 namespace face {
 

@@ -88,7 +88,10 @@ enum {
     /** Return COMMTASK_AGAIN instead of waiting when the queue is full. */
     COMMTASK_TRY = 4,
     /** Start this task even if a predecessor failed or was canceled. */
-    COMMTASK_RUN_AFTER_FAILURE = 8
+    COMMTASK_RUN_AFTER_FAILURE = 8,
+    /** The caller calls commtask_progress, or waits, at once. Where the worker shares a core and naps there, it is not woken for
+     *  this task: it would take the core from the caller to do what the caller is about to do. */
+    COMMTASK_PROGRESS_FOLLOWS = 16
 };
 
 /** How a task ended. */
