@@ -42,13 +42,18 @@ public:
         {
 #pragma omp taskgroup
             {
-                for (const hop_step& step : steps) times.post += create_tasks(step, work);
+                for (const hop_step& step : steps) {
+                    times.post += create_tasks(step, work);
+                    // Without a bound the tasks of all hops would be in memory before the first hops have run.
+                    waited = commtask_omp_wait_some(static_cast<std::size_t>(hops_ahead * messages_per_hop()));
+                    if (waited != COMMTASK_OK) break;
+                }
                 // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
-                waited = commtask_omp_wait_all();
+                if (waited == COMMTASK_OK) waited = commtask_omp_wait_all();
             }
         }
         times.total = seconds() - start;
-        require(waited, "commtask_omp_wait_all");
+        require(waited, "commtask_omp_wait_some or _all");
         if (commtask_omp_error_count() != 0) throw std::runtime_error("a message failed: " + first_error());
         times.post /= compute_threads_;
         mean_over_threads(times, work, compute_threads_);
@@ -65,6 +70,9 @@ public:
     int cores() const override { return cores_; }
 
 private:
+    /// How many hops may be created before the oldest of them has its messages.
+    static constexpr int hops_ahead = 8;
+
     /// Addresses for the tiles of one field.
     struct field_tokens {
         const field* of;
@@ -91,6 +99,12 @@ private:
 
     const std::vector<char>& tokens(const field* of, int parity) const {
         return std::ranges::find(fields_, of, &field_tokens::of)->tiles[static_cast<std::size_t>(parity)];
+    }
+
+    int messages_per_hop() const {
+        int n = 0;
+        for (int d = 0; d < n_directions; ++d) n += on_.face_bytes(d) == 0 ? 0 : 2;
+        return n;
     }
 
     /// Creates the tasks of one hop; gives the seconds that its messages took of it.

@@ -5,6 +5,7 @@
 #include "omp_fixture.hpp"
 
 #include <array>
+#include <string>
 
 namespace {
 
@@ -108,6 +109,30 @@ TEST_F(Detach, APlaceThatWasDroppedHoldsNobodyUp) {
         EXPECT_EQ(commtask_omp_drop(&never), COMMTASK_OK);
     }
     EXPECT_EQ(sum, n_ranks);
+}
+
+TEST_F(Detach, APlaceThatWasRefusedIsNotMadeUpForLater) {
+    ASSERT_EQ(commtask_finalize(), COMMTASK_OK);
+    commtask_status status = COMMTASK_STATUS_INIT;
+    const commtask_omp_task early = commtask_omp_prepare(commtask_op_barrier(comm), COMMTASK_NONE, &status);
+    ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK);
+    int code = COMMTASK_OK;
+    std::string why;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        omp_event_handle_t event{};
+#pragma omp task untied detach(event) firstprivate(early) shared(code, why)
+        {
+            code = commtask_omp_start_prepared(&early, event);
+            why = commtask_omp_last_error();
+        }
+    }
+    EXPECT_EQ(code, COMMTASK_ERR_NOT_INITIALIZED);
+    EXPECT_EQ(status.state, COMMTASK_STATE_FAILED);
+    EXPECT_NE(why.find("has passed since"), std::string::npos) << why;
+    commtask_omp_clear_errors();
 }
 
 } // namespace

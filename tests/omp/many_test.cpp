@@ -5,7 +5,9 @@
 // COMMTASK_TEST_TASKS.
 #include "omp_fixture.hpp"
 
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -37,6 +39,66 @@ TEST_F(Many, TasksWithADependentEachAreAllCompleted) {
         n_seen = n_run;
     }
     EXPECT_EQ(n_seen, n);
+}
+
+std::size_t resident_bytes() {
+    std::ifstream file{"/proc/self/statm"};
+    std::size_t total_pages = 0;
+    std::size_t resident_pages = 0;
+    file >> total_pages >> resident_pages;
+    return resident_pages * 4096;
+}
+
+/// Round after round of the same: what the first rounds took is used again.
+TEST_F(Many, TasksThatHaveEndedLeaveNoMemoryBehind) {
+    if (task_count() < 100000) GTEST_SKIP() << "a sanitizer keeps memory of its own";
+    const int n = task_count() / 20;
+    constexpr int n_cells = 64;
+    std::array<int, n_cells> in{};
+    std::array<int, n_cells> out{};
+    const auto round = [&] {
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+        {
+            for (int i = 0; i < n; ++i) {
+                const auto k = static_cast<std::size_t>(i % n_cells);
+                COMM_TASK(recv(&in[k], 1, MPI_INT, left, i % n_cells, comm), out(&in[k]));
+#pragma omp task depend(inout : out[k]) shared(out) firstprivate(k)
+                ++out[k];
+                COMM_TASK(send(&out[k], 1, MPI_INT, right, i % n_cells, comm), inout(&out[k]));
+            }
+            EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
+        }
+    };
+    constexpr int n_rounds = 6;
+    for (int i = 0; i < 2; ++i) round();
+    const std::size_t before = resident_bytes();
+    for (int i = 0; i < n_rounds; ++i) round();
+    const std::size_t n_messages = static_cast<std::size_t>(2 * n * n_rounds);
+    EXPECT_LT(resident_bytes(), before + n_messages * 400);
+}
+
+/// libomp keeps every task whose dependences are not met; a creator that waits now and then keeps their number small.
+TEST_F(Many, ABoundOnOpenTasksBoundsTheMemory) {
+    if (task_count() < 100000) GTEST_SKIP() << "a sanitizer keeps memory of its own";
+    const int n = task_count();
+    if (omp_get_max_threads() == 1) GTEST_SKIP() << "what has ended stays in the queue of a team of one (ADR 0020)";
+    int chain = 0;
+    const std::size_t before = resident_bytes();
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        for (int i = 0; i < n; ++i) {
+            COMM_TASK(noop(comm), inout(&chain));
+            if (i % 32 == 0) {
+                EXPECT_EQ(commtask_omp_wait_some(32), COMMTASK_OK);
+            }
+        }
+        EXPECT_EQ(commtask_omp_wait_some(0), COMMTASK_OK);
+    }
+    EXPECT_LT(resident_bytes(), before + static_cast<std::size_t>(n) * 200);
 }
 
 TEST_F(Many, ReceivesMayWaitForTheirSends) {

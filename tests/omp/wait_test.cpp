@@ -82,6 +82,31 @@ TEST_F(Wait, RunsAChainOfTasksAndMessages) {
     }
 }
 
+TEST_F(Wait, IsContentWithAsManyOpenTasksAsItIsTold) {
+    constexpr std::size_t most_open = 3;
+    int cell = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        const std::uint64_t before = n_ended();
+        for (std::size_t i = 1; i <= 200; ++i) {
+            COMM_TASK(noop(comm), inout(&cell));
+            EXPECT_EQ(commtask_omp_wait_some(most_open), COMMTASK_OK);
+            EXPECT_LE(i, n_ended() - before + most_open);
+        }
+        // What a receive needs is made after it: with room for one that is open it does not wait for that.
+        int in = -1;
+        int out = 7;
+        EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
+        COMM_TASK(recv(&in, 1, MPI_INT, left, 0, comm), out(&in));
+        EXPECT_EQ(commtask_omp_wait_some(1), COMMTASK_OK);
+        COMM_TASK(send(&out, 1, MPI_INT, right, 0, comm), in(&out));
+        EXPECT_EQ(commtask_omp_wait_some(0), COMMTASK_OK);
+        EXPECT_EQ(in, 7);
+    }
+}
+
 TEST_F(Wait, FindsWhatEndedBeforeItBegan) {
     for (int run = 0; run < repetitions(); ++run) {
         constexpr int n = 3;

@@ -23,21 +23,36 @@ omp_event_handle_t unpack(void* argument) noexcept {
     return static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(argument));
 }
 
-/// A detached task without a body: completed by its desk.
+/// A proxy task without a body: completed by its desk.
 struct bell {
     desk* owner;
     void run() noexcept {}
     void end() noexcept {}
 };
 
-/// Fulfils an event from a thread of the team; also when its taskgroup was cancelled meanwhile.
+/// Fulfils an event from a thread of the team.
 struct bell_answer {
     desk* owner;
     omp_event_handle_t event;
-    void run() noexcept {}
-    void end() noexcept {
-        owner->note_answered();
+    kmp_task* proxy; ///< Itself, if it is a proxy task.
+
+    void run() noexcept {
+        if (proxy != nullptr) {
+            answer();
+        }
+    }
+    /// Also when the taskgroup was cancelled meanwhile; of a proxy task libomp does not call it.
+    void end() noexcept { answer(); }
+
+    void answer() const noexcept {
+        const bool is_last = owner->note_answered();
         omp_fulfill_event(event);
+        if (proxy != nullptr) {
+            __kmpc_proxy_task_completed_ooo(proxy);
+        }
+        if (is_last) {
+            owner->end_waits();
+        }
     }
 };
 
@@ -48,9 +63,15 @@ kmp_task* make_bell(omp_event_handle_t event) noexcept {
     desk& mine = desk::mine();
     // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
     // made, but asks again when it ends; with the bell there both answers are yes.
-    kmp_task_of<bell> ring(kmp_is_detachable, {&mine});
-    kmp_task_of<bell_answer> answer(0, {&mine, event});
-    (void)ring.event(); // asked for, or the task would be complete after its body
+    kmp_task_of<bell> ring(kmp_is_proxy, {&mine});
+    // When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
+    // parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that, but
+    // nor does it call anything of one that a cancellation discards.
+    const bool may_be_discarded = omp_get_cancellation() != 0;
+    kmp_task_of<bell_answer> answer(may_be_discarded ? 0 : kmp_is_proxy, {&mine, event, nullptr});
+    if (!may_be_discarded) {
+        answer.payload().proxy = answer.identity();
+    }
     kmp_task* const rung = ring.identity();
     kmp_depend link{reinterpret_cast<std::intptr_t>(answer.identity()), 1, kmp_depend_inout};
     ring.submit(1, &link);
@@ -101,7 +122,7 @@ bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
-    posted.flags = options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED);
+    posted.flags = (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) | COMMTASK_PROGRESS_FOLLOWS;
     posted.status = options.status;
     posted.ticket = options.ticket;
     kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event) : nullptr;
@@ -136,8 +157,25 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
 
 namespace {
 
+/// Why a task was refused its place when it was created, with `code`: asked once more, since that may have been on another
+/// thread. An answer that differs now says nothing about then.
+const char* why_refused(const commtask_op& operation, int code) noexcept {
+    const driving_scope scope; // the first task of a communicator waits for the worker
+    commtask_ticket place{};
+    const int now = commtask_ticket_take(&operation, &place);
+    if (now == code) {
+        return commtask_last_error();
+    }
+    if (now == COMMTASK_OK) {
+        (void)commtask_ticket_drop(operation.comm, place);
+    }
+    return "its place in program order was refused when its task was created, for a reason that has passed since";
+}
+
 /// start() for what a caller gave: checked, and in the ledger.
-int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
+/// @param at_creation what creating the task came to: a refused place cannot be made good, what is later has taken its own.
+int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
+          int at_creation = COMMTASK_OK) noexcept {
     const unsigned kind = operation != nullptr ? operation->kind : 0;
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
@@ -152,6 +190,8 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
         code = report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
     } else if (const char* const objection = check::note_start(kind); objection != nullptr) {
         code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, objection);
+    } else if (at_creation != COMMTASK_OK) {
+        code = report_refusal(at_creation, kind, options.status, why_refused(*operation, at_creation));
     } else {
         return start(*operation, options, event);
     }
@@ -196,13 +236,7 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
-    if (task->code != COMMTASK_OK) {
-        // The ticket was refused; posting says why on this thread, and reports it.
-        commtask_omp_options unordered = task->options;
-        unordered.ticket = {};
-        return begin(&task->operation, unordered, event);
-    }
-    return begin(&task->operation, task->options, event);
+    return begin(&task->operation, task->options, event, task->code);
 }
 
 int commtask_omp_drop(const commtask_omp_task* task) noexcept {

@@ -30,7 +30,7 @@ private:
     std::vector<std::unique_ptr<desk>> desks_;
 };
 
-/// A detached task without a body.
+/// A proxy task without a body.
 struct nothing {
     void run() noexcept {}
     void end() noexcept {}
@@ -48,14 +48,15 @@ desk& desk::mine() {
     return *of_levels[level];
 }
 
-void desk::note_answered() noexcept {
+bool desk::note_answered() noexcept {
     // acquire: partner of ring(); what the worker did before it is this thread's to see.
-    if (n_rung_.fetch_sub(1, std::memory_order_acquire) > 1) {
-        return;
-    }
-    const std::vector<omp_event_handle_t> waits = std::exchange(when_answered_, {});
-    for (const omp_event_handle_t event : waits) {
-        omp_fulfill_event(event);
+    return n_rung_.fetch_sub(1, std::memory_order_acquire) == 1;
+}
+
+void desk::end_waits() noexcept {
+    const std::vector<kmp_task*> waits = std::exchange(when_answered_, {});
+    for (kmp_task* const answered : waits) {
+        __kmpc_proxy_task_completed(__kmpc_global_thread_num(&task_ident), answered);
     }
 }
 
@@ -66,8 +67,8 @@ void desk::run_answers() noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     while (n_rung_.load(std::memory_order_relaxed) > 0) {
         __kmpc_taskgroup(&task_ident, thread);
-        kmp_task_of<nothing> answered(kmp_is_detachable, {});
-        when_answered_.push_back(answered.event());
+        kmp_task_of<nothing> answered(kmp_is_proxy, {});
+        when_answered_.push_back(answered.identity());
         answered.submit(0, nullptr);
         __kmpc_end_taskgroup(&task_ident, thread);
     }

@@ -37,7 +37,11 @@ public:
     // The owner -------------------------------------------------------------------------------------------------------
 
     /// An answer begins to run. Once for every ring().
-    void note_answered() noexcept;
+    /// @return whether no rung bell is left: the answer calls end_waits() when it has completed.
+    [[nodiscard]] bool note_answered() noexcept;
+
+    /// Lets run_answers() return.
+    void end_waits() noexcept;
 
     /// Runs the answers of all bells that were rung, and what they release.
     void run_answers() noexcept;
@@ -45,8 +49,8 @@ public:
 private:
     desk() = default;
 
-    std::atomic<std::size_t> n_rung_{0};            ///< And not answered.
-    std::vector<omp_event_handle_t> when_answered_; ///< To be fulfilled when no rung bell is left.
+    std::atomic<std::size_t> n_rung_{0};   ///< And not answered.
+    std::vector<kmp_task*> when_answered_; ///< Proxy tasks to be completed when no rung bell is left.
 };
 
 /// As long as it lives the calling thread may drive the lane, and events that it ends there are kept; the outermost one

@@ -1,18 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C side of the Fortran module: the inline operations of the C headers, made here from Fortran's handles, and
-// spawned. Nothing is decided here.
+// The C side of the Fortran module: an operation as Fortran describes it becomes one of C, and is spawned. Whether its
+// arguments are right is found where it is posted, as for everybody.
+#include "errors.hpp"
+
 #include <commtask/omp.h>
 #include <commtask/omp_fortran.h>
 
+#include <cstdint>
+
+using namespace commtask::omp;
+
 namespace {
 
-int spawn(const commtask_op& operation, const commtask_omp_fortran_clauses* given) noexcept {
-    commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
-    options.flags = given->flags;
-    options.priority = given->priority;
-    return commtask_omp_spawn(&operation, &options, given->n_in, given->in, given->n_out, given->out, given->n_inout,
-                              given->inout);
+commtask_side side_of(const commtask_omp_fortran_side& given) noexcept {
+    commtask_side side{};
+    side.buffer = given.buffer;
+    if (given.counts != nullptr) {
+        side.counts = given.counts;
+    } else {
+        side.count = given.count;
+    }
+    side.displs = given.displs;
+    if (given.has_type != 0) side.type = MPI_Type_f2c(given.type);
+    return side;
+}
+
+/// The operations that the Fortran module has. Others keep handles behind a pointer, for which there are no fields.
+bool is_known(int kind) noexcept {
+    switch (kind) {
+    case COMMTASK_OP_MPROBE:
+    case COMMTASK_OP_MRECV:
+    case COMMTASK_OP_ALLTOALLW: return false;
+    default: return kind >= COMMTASK_OP_SEND && kind <= COMMTASK_OP_NEIGHBOR_ALLTOALLV;
+    }
+}
+
+commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
+    commtask_op op = commtask_op_noop(MPI_Comm_f2c(given.comm));
+    op.kind = static_cast<std::uint16_t>(given.kind);
+    if (given.send.counts != nullptr || given.recv.counts != nullptr) op.array_form = COMMTASK_COUNTS_INT;
+    op.send = side_of(given.send);
+    op.recv = side_of(given.recv);
+    op.peer = given.peer;
+    op.source = given.source;
+    op.send_tag = given.send_tag;
+    op.recv_tag = given.recv_tag;
+    if (given.has_reduction != 0) op.reduction = MPI_Op_f2c(given.reduction);
+    return op;
 }
 
 } // namespace
@@ -21,83 +56,21 @@ extern "C" {
 
 void* commtask_omp_fortran_in_place(void) noexcept { return MPI_IN_PLACE; }
 
-int commtask_omp_fortran_send(const void* buffer, MPI_Count count, MPI_Fint type, int dest, int tag, MPI_Fint comm,
-                              const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_send(buffer, count, MPI_Type_f2c(type), dest, tag, MPI_Comm_f2c(comm)), clauses);
-}
-
-int commtask_omp_fortran_recv(void* buffer, MPI_Count count, MPI_Fint type, int source, int tag, MPI_Fint comm,
-                              const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_recv(buffer, count, MPI_Type_f2c(type), source, tag, MPI_Comm_f2c(comm)), clauses);
-}
-
-int commtask_omp_fortran_barrier(MPI_Fint comm, const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_barrier(MPI_Comm_f2c(comm)), clauses);
-}
-
-int commtask_omp_fortran_bcast(void* buffer, MPI_Count count, MPI_Fint type, int root, MPI_Fint comm,
+int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_bcast(buffer, count, MPI_Type_f2c(type), root, MPI_Comm_f2c(comm)), clauses);
-}
-
-int commtask_omp_fortran_allreduce(const void* send_buffer, void* recv_buffer, MPI_Count count, MPI_Fint type,
-                                   MPI_Fint reduction, MPI_Fint comm,
-                                   const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_allreduce(send_buffer, recv_buffer, count, MPI_Type_f2c(type), MPI_Op_f2c(reduction),
-                                       MPI_Comm_f2c(comm)),
-                 clauses);
-}
-
-int commtask_omp_fortran_alltoall(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type, void* recv_buffer,
-                                  MPI_Count recv_count, MPI_Fint recv_type, MPI_Fint comm,
-                                  const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_alltoall(send_buffer, send_count, MPI_Type_f2c(send_type), recv_buffer, recv_count,
-                                      MPI_Type_f2c(recv_type), MPI_Comm_f2c(comm)),
-                 clauses);
-}
-
-int commtask_omp_fortran_ssend(const void* buffer, MPI_Count count, MPI_Fint type, int dest, int tag, MPI_Fint comm,
-                               const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_ssend(buffer, count, MPI_Type_f2c(type), dest, tag, MPI_Comm_f2c(comm)), clauses);
-}
-
-int commtask_omp_fortran_sendrecv(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type, int dest,
-                                  int send_tag, void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type, int source,
-                                  int recv_tag, MPI_Fint comm, const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_sendrecv(send_buffer, send_count, MPI_Type_f2c(send_type), dest, send_tag, recv_buffer,
-                                      recv_count, MPI_Type_f2c(recv_type), source, recv_tag, MPI_Comm_f2c(comm)),
-                 clauses);
-}
-
-int commtask_omp_fortran_gather(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type, void* recv_buffer,
-                                MPI_Count recv_count, MPI_Fint recv_type, int root, MPI_Fint comm,
-                                const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_gather(send_buffer, send_count, MPI_Type_f2c(send_type), recv_buffer, recv_count,
-                                    MPI_Type_f2c(recv_type), root, MPI_Comm_f2c(comm)),
-                 clauses);
-}
-
-int commtask_omp_fortran_scatter(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type, void* recv_buffer,
-                                 MPI_Count recv_count, MPI_Fint recv_type, int root, MPI_Fint comm,
-                                 const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_scatter(send_buffer, send_count, MPI_Type_f2c(send_type), recv_buffer, recv_count,
-                                     MPI_Type_f2c(recv_type), root, MPI_Comm_f2c(comm)),
-                 clauses);
-}
-
-int commtask_omp_fortran_allgather(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type, void* recv_buffer,
-                                   MPI_Count recv_count, MPI_Fint recv_type, MPI_Fint comm,
-                                   const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_allgather(send_buffer, send_count, MPI_Type_f2c(send_type), recv_buffer, recv_count,
-                                       MPI_Type_f2c(recv_type), MPI_Comm_f2c(comm)),
-                 clauses);
-}
-
-int commtask_omp_fortran_reduce(const void* send_buffer, void* recv_buffer, MPI_Count count, MPI_Fint type,
-                                MPI_Fint reduction, int root, MPI_Fint comm,
-                                const commtask_omp_fortran_clauses* clauses) noexcept {
-    return spawn(commtask_op_reduce(send_buffer, recv_buffer, count, MPI_Type_f2c(type), MPI_Op_f2c(reduction), root,
-                                    MPI_Comm_f2c(comm)),
-                 clauses);
+    // A module of another release of this library, since programs compile it from source.
+    if (operation->struct_size != sizeof *operation || clauses->struct_size != sizeof *clauses ||
+        !is_known(operation->kind)) {
+        return report_refusal(
+            COMMTASK_ERR_ARGUMENT, 0, nullptr,
+            "the Fortran module commtask_omp that the program was compiled with is not this library's: "
+            "compile share/commtask/commtask_omp.f90 of this installation");
+    }
+    commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
+    options.flags = clauses->flags;
+    options.priority = clauses->priority;
+    const commtask_op op = operation_of(*operation);
+    return commtask_omp_spawn(&op, &options, clauses->n_in, clauses->in, clauses->n_out, clauses->out, clauses->n_inout,
+                              clauses->inout);
 }
 }

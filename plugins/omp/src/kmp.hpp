@@ -53,12 +53,16 @@ std::int32_t __kmpc_omp_task_with_deps(kmp_ident* where, std::int32_t thread, km
 void __kmpc_taskgroup(kmp_ident* where, std::int32_t thread);
 void __kmpc_end_taskgroup(kmp_ident* where, std::int32_t thread);
 std::int32_t __kmpc_omp_taskyield(kmp_ident* where, std::int32_t thread, int end_part);
+/// By a thread of the task's team, and not while the task's routine runs: the task may be freed.
+void __kmpc_proxy_task_completed(std::int32_t thread, kmp_task* task);
+/// By any thread: the rest is done by the team, from its queue.
 void __kmpc_proxy_task_completed_ooo(kmp_task* task);
 }
 
 /// Flags of __kmpc_omp_task_alloc. Without `kmp_tied` a task is untied, as all of ours are (see task.cpp).
 enum kmp_task_flag : std::int32_t {
     kmp_has_destructors = 0x08,
+    kmp_is_proxy = 0x10, ///< Not complete after its routine, but after __kmpc_proxy_task_completed_ooo.
     kmp_has_priority = 0x20,
     kmp_is_detachable = 0x40,
 };

@@ -20,15 +20,15 @@ public:
     /// Before a task can end.
     void note_made() noexcept { made_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// Once for each task that was made, however it ended. Release: partner of have_all_ended().
+    /// Once for each task that was made, however it ended. Release: partner of are_at_most_open().
     void note_ended() noexcept { ended_.fetch_add(1, std::memory_order_release); }
 
-    /// Whether every task whose making happened before this call has ended. One that was given up twice only makes the
-    /// answer "yes" too early.
-    [[nodiscard]] bool have_all_ended() const noexcept {
+    /// Whether at most `limit` of the tasks whose making happened before this call have not ended. One that was given up
+    /// twice only makes the answer "yes" too early.
+    [[nodiscard]] bool are_at_most_open(std::uint64_t limit) const noexcept {
         // First the ended ones: a task that is made between the two loads makes the answer "no", never a wrong "yes".
         const std::uint64_t ended = ended_.load(std::memory_order_acquire);
-        return ended >= made_.load(std::memory_order_relaxed);
+        return ended + limit >= made_.load(std::memory_order_relaxed);
     }
 
 private:

@@ -28,7 +28,7 @@ int drive(int& moved) noexcept {
     return commtask_progress(&moved);
 }
 
-int wait_all() noexcept {
+int wait_until_open(std::uint64_t limit) noexcept {
     int moved = 0;
     // Before anything else: whether this thread may wait at all.
     if (const int code = drive(moved); code != COMMTASK_OK) {
@@ -38,7 +38,7 @@ int wait_all() noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
         mine.run_answers();
-        if (ledger::of_process().have_all_ended()) {
+        if (ledger::of_process().are_at_most_open(limit)) {
             // The last one may have rung its bell just now.
             mine.run_answers();
             return COMMTASK_OK;
@@ -85,4 +85,6 @@ int commtask_omp_progress(void) noexcept {
     return code == COMMTASK_OK ? code : set_last_error(code, commtask_last_error());
 }
 
-int commtask_omp_wait_all(void) noexcept { return wait_all(); }
+int commtask_omp_wait_all(void) noexcept { return wait_until_open(0); }
+
+int commtask_omp_wait_some(size_t most_open) noexcept { return wait_until_open(most_open); }

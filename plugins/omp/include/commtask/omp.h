@@ -114,7 +114,8 @@ COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask
 COMMTASK_API commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags,
                                                     commtask_status* status) COMMTASK_NOEXCEPT;
 
-/** commtask_omp_start for a prepared task. The task is used up, also if it is refused.
+/** commtask_omp_start for a prepared task. The task is used up, also if it is refused; one that was refused its place when
+ *  it was prepared stays so, since its place in program order is gone.
  *  @param task   from commtask_omp_prepare; copied.
  *  @param event  as for commtask_omp_start.
  *  @return as commtask_omp_start. */
@@ -139,6 +140,15 @@ COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXC
  *            another tied task OpenMP lets the thread start only descendants of that task.
  *  @threads Any; other threads may create tasks meanwhile, which are waited for too. */
 COMMTASK_API int commtask_omp_wait_all(void) COMMTASK_NOEXCEPT;
+
+/** commtask_omp_wait_all that is content when at most `most_open` communication tasks have not ended. For a thread that
+ *  creates a long graph: libomp bounds the tasks that are ready, but not those whose dependences are not met, so that without
+ *  a call of this now and then the whole graph lies in memory, at 1 to 3 KB a task, before most of it has run.
+ *  @param most_open  how many may be left; 0: as commtask_omp_wait_all.
+ *  @return as commtask_omp_wait_all.
+ *  @blocking As commtask_omp_wait_all: what the most_open newest tasks need may still be created afterwards, no more.
+ *  @threads Any. */
+COMMTASK_API int commtask_omp_wait_some(size_t most_open) COMMTASK_NOEXCEPT;
 
 /** Drives MPI for a moment where the worker has no core of its own, and runs tasks that become ready by it: a scheduling
  *  point for compute tasks on crowded cores, like taskyield. With a reserved worker it does next to nothing.

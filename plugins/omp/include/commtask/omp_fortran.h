@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the Fortran module commtask_omp calls: commtask_omp_spawn for one operation each, with MPI handles as Fortran's
- * integers. A commtask_op is a C value whose fields may grow, made by inline functions, so it stays on this side. C and
- * C++ programs have no use for these functions. */
+ * What the Fortran module commtask_omp calls: commtask_omp_spawn for an operation as Fortran describes it, with MPI handles
+ * as Fortran's integers. A commtask_op is a C value whose fields may grow, so it is made on this side. C and C++ programs
+ * have no use for this header. */
 #ifndef COMMTASK_OMP_FORTRAN_H
 #define COMMTASK_OMP_FORTRAN_H
 
@@ -11,6 +11,33 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** One side of an operation: what is sent, or where it is received. All zero: the operation has no such side. */
+typedef struct commtask_omp_fortran_side {
+    const void* buffer; /**< Written on the receiving side; const because both sides share a type. */
+    MPI_Count count;    /**< Elements, where `counts` is null. */
+    const int*
+        counts; /**< Elements for or from each rank; must live until the task has ended. Null: `count` is meant. */
+    const int* displs; /**< Where each rank's block begins, in elements; null where the operation has none. */
+    MPI_Fint type;     /**< A Fortran handle; read only if has_type. */
+    int has_type;      /**< Whether `type` is set. */
+} commtask_omp_fortran_side;
+
+/** An operation, with the fields of commtask_op that it uses. */
+typedef struct commtask_omp_fortran_operation {
+    size_t struct_size; /**< sizeof(commtask_omp_fortran_operation). */
+    int kind;      /**< commtask_kind, from COMMTASK_OP_SEND to COMMTASK_OP_NEIGHBOR_ALLTOALLV without those that take
+                             messages, communicators or arrays of types. */
+    MPI_Fint comm; /**< A Fortran handle. */
+    commtask_omp_fortran_side send;
+    commtask_omp_fortran_side recv; /**< Also of bcast and sendrecv_replace. */
+    int peer;                       /**< Destination or root. */
+    int source;                     /**< Of a message that is received. */
+    int send_tag;                   /**< Of a message that is sent. */
+    int recv_tag;                   /**< Of a message that is received. */
+    MPI_Fint reduction;             /**< A Fortran handle; read only if has_reduction. */
+    int has_reduction;              /**< Whether `reduction` is set. */
+} commtask_omp_fortran_operation;
 
 /** The dependences of a task, and what may be said about it; as the parameters of commtask_omp_spawn. */
 typedef struct commtask_omp_fortran_clauses {
@@ -29,170 +56,12 @@ typedef struct commtask_omp_fortran_clauses {
  *  @return the address to give as a send buffer. */
 COMMTASK_API void* commtask_omp_fortran_in_place(void) COMMTASK_NOEXCEPT;
 
-/** A task of commtask_op_send.
- *  @param buffer   what to send: count elements of type
- *  @param count    how many elements
- *  @param type     a Fortran handle
- *  @param dest     rank that receives
- *  @param tag      of the message
- *  @param comm     a Fortran handle
- *  @param clauses  dependences; must not be null
+/** A task of an operation.
+ *  @param operation  what to do; must not be null
+ *  @param clauses    dependences; must not be null
  *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_send(const void* buffer, MPI_Count count, MPI_Fint type, int dest, int tag,
-                                           MPI_Fint comm,
-                                           const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_recv.
- *  @param buffer   where to receive: room for count elements of type
- *  @param count    how many elements
- *  @param type     a Fortran handle
- *  @param source   rank that sends
- *  @param tag      of the message
- *  @param comm     a Fortran handle
- *  @param clauses  dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_recv(void* buffer, MPI_Count count, MPI_Fint type, int source, int tag,
-                                           MPI_Fint comm,
-                                           const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_barrier.
- *  @param comm     a Fortran handle
- *  @param clauses  dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_barrier(MPI_Fint comm,
-                                              const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_bcast.
- *  @param buffer   read at the root, written elsewhere: count elements of type
- *  @param count    how many elements
- *  @param type     a Fortran handle
- *  @param root     rank that sends
- *  @param comm     a Fortran handle
- *  @param clauses  dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_bcast(void* buffer, MPI_Count count, MPI_Fint type, int root, MPI_Fint comm,
+COMMTASK_API int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_allreduce.
- *  @param send_buffer  count elements of type, or commtask_omp_fortran_in_place()
- *  @param recv_buffer  room for count elements of type
- *  @param count        how many elements
- *  @param type         a Fortran handle
- *  @param reduction    a Fortran handle
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_allreduce(const void* send_buffer, void* recv_buffer, MPI_Count count,
-                                                MPI_Fint type, MPI_Fint reduction, MPI_Fint comm,
-                                                const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_alltoall.
- *  @param send_buffer  send_count elements of send_type for each rank, or commtask_omp_fortran_in_place()
- *  @param send_count   how many elements for each rank
- *  @param send_type    a Fortran handle
- *  @param recv_buffer  room for recv_count elements of recv_type from each rank
- *  @param recv_count   how many elements from each rank
- *  @param recv_type    a Fortran handle
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_alltoall(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
-                                               void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type,
-                                               MPI_Fint comm,
-                                               const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_ssend.
- *  @param buffer   what to send: count elements of type
- *  @param count    how many elements
- *  @param type     a Fortran handle
- *  @param dest     rank that receives
- *  @param tag      of the message
- *  @param comm     a Fortran handle
- *  @param clauses  dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_ssend(const void* buffer, MPI_Count count, MPI_Fint type, int dest, int tag,
-                                            MPI_Fint comm,
-                                            const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_sendrecv.
- *  @param send_buffer  what to send
- *  @param send_count   how many elements
- *  @param send_type    a Fortran handle
- *  @param dest         rank that receives
- *  @param send_tag     of the message sent
- *  @param recv_buffer  where to receive
- *  @param recv_count   how many elements
- *  @param recv_type    a Fortran handle
- *  @param source       rank that sends
- *  @param recv_tag     of the message received
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_sendrecv(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
-                                               int dest, int send_tag, void* recv_buffer, MPI_Count recv_count,
-                                               MPI_Fint recv_type, int source, int recv_tag, MPI_Fint comm,
-                                               const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_gather.
- *  @param send_buffer  what to send, or commtask_omp_fortran_in_place() where MPI allows it
- *  @param send_count   how many elements
- *  @param send_type    a Fortran handle
- *  @param recv_buffer  where to receive
- *  @param recv_count   how many elements
- *  @param recv_type    a Fortran handle
- *  @param root         the root's rank
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_gather(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
-                                             void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type, int root,
-                                             MPI_Fint comm,
-                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_scatter.
- *  @param send_buffer  what to send, or commtask_omp_fortran_in_place() where MPI allows it
- *  @param send_count   how many elements
- *  @param send_type    a Fortran handle
- *  @param recv_buffer  where to receive
- *  @param recv_count   how many elements
- *  @param recv_type    a Fortran handle
- *  @param root         the root's rank
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_scatter(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
-                                              void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type, int root,
-                                              MPI_Fint comm,
-                                              const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_allgather.
- *  @param send_buffer  what to send, or commtask_omp_fortran_in_place() where MPI allows it
- *  @param send_count   how many elements
- *  @param send_type    a Fortran handle
- *  @param recv_buffer  where to receive
- *  @param recv_count   how many elements
- *  @param recv_type    a Fortran handle
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_allgather(const void* send_buffer, MPI_Count send_count, MPI_Fint send_type,
-                                                void* recv_buffer, MPI_Count recv_count, MPI_Fint recv_type,
-                                                MPI_Fint comm,
-                                                const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
-
-/** A task of commtask_op_reduce.
- *  @param send_buffer  count elements of type, or commtask_omp_fortran_in_place() at the root
- *  @param recv_buffer  room for count elements of type, at the root
- *  @param count        how many elements
- *  @param type         a Fortran handle
- *  @param reduction    a Fortran handle
- *  @param root         the root's rank
- *  @param comm         a Fortran handle
- *  @param clauses      dependences; must not be null
- *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_fortran_reduce(const void* send_buffer, void* recv_buffer, MPI_Count count, MPI_Fint type,
-                                             MPI_Fint reduction, int root, MPI_Fint comm,
-                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }
