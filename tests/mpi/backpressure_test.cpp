@@ -3,11 +3,11 @@
 // mpi.backpressure: a full queue makes the poster wait, or says so where asked, and drops nothing. The queue here holds
 // 64 tasks, the least there is. How many tasks are in flight is another matter: 100 000 receives are outstanding before
 // the first of their sends, and memory follows the tasks, not the queue.
+#include "resident_memory.hpp"
 #include "runtime_test.hpp"
 
 #include <atomic>
 #include <cstddef>
-#include <fstream>
 #include <string>
 #include <thread>
 
@@ -47,14 +47,6 @@ std::uint64_t task_bytes() {
     info.struct_size = sizeof info;
     EXPECT_EQ(commtask_get_info(&info), COMMTASK_OK);
     return info.task_bytes;
-}
-
-std::size_t resident_bytes() {
-    std::ifstream file{"/proc/self/statm"};
-    std::size_t total_pages = 0;
-    std::size_t resident_pages = 0;
-    file >> total_pages >> resident_pages;
-    return resident_pages * 4096;
 }
 
 TEST_F(Backpressure, AHundredThousandReceivesWaitForTheirSends) {

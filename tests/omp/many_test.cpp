@@ -4,10 +4,10 @@
 // before their sends fill no fixed pool. Slow under a sanitizer, so the number can be lowered by
 // COMMTASK_TEST_TASKS.
 #include "omp_fixture.hpp"
+#include "resident_memory.hpp"
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -39,14 +39,6 @@ TEST_F(Many, TasksWithADependentEachAreAllCompleted) {
         n_seen = n_run;
     }
     EXPECT_EQ(n_seen, n);
-}
-
-std::size_t resident_bytes() {
-    std::ifstream file{"/proc/self/statm"};
-    std::size_t total_pages = 0;
-    std::size_t resident_pages = 0;
-    file >> total_pages >> resident_pages;
-    return resident_pages * 4096;
 }
 
 /// Round after round of the same: what the first rounds took is used again.
