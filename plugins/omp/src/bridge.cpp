@@ -56,6 +56,16 @@ struct bell_answer {
     }
 };
 
+/// When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
+/// parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that. But of one
+/// that a cancellation discards it calls nothing; and when one runs at the end of a region, it tells a tool of that end
+/// twice, which Archer does not survive.
+bool answers_are_proxies() noexcept {
+    constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
+    static const bool is_watched = omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
+    return !is_watched && omp_get_cancellation() == 0;
+}
+
 /// Makes a bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
 /// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
 /// in the same step in which it is taken out of the count.
@@ -64,12 +74,9 @@ kmp_task* make_bell(omp_event_handle_t event) noexcept {
     // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
     // made, but asks again when it ends; with the bell there both answers are yes.
     kmp_task_of<bell> ring(kmp_is_proxy, {&mine});
-    // When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
-    // parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that, but
-    // nor does it call anything of one that a cancellation discards.
-    const bool may_be_discarded = omp_get_cancellation() != 0;
-    kmp_task_of<bell_answer> answer(may_be_discarded ? 0 : kmp_is_proxy, {&mine, event, nullptr});
-    if (!may_be_discarded) {
+    const bool is_proxy = answers_are_proxies();
+    kmp_task_of<bell_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, nullptr});
+    if (is_proxy) {
         answer.payload().proxy = answer.identity();
     }
     kmp_task* const rung = ring.identity();

@@ -57,7 +57,12 @@ std::int32_t __kmpc_omp_taskyield(kmp_ident* where, std::int32_t thread, int end
 void __kmpc_proxy_task_completed(std::int32_t thread, kmp_task* task);
 /// By any thread: the rest is done by the team, from its queue.
 void __kmpc_proxy_task_completed_ooo(kmp_task* task);
+/// Of OpenMP 5.0; gcc 12 does not declare it.
+int omp_control_tool(int command, int modifier, void* argument);
 }
+
+/// What omp_control_tool returns where no tool is active.
+constexpr int kmp_no_tool = -2;
 
 /// Flags of __kmpc_omp_task_alloc. Without `kmp_tied` a task is untied, as all of ours are (see task.cpp).
 enum kmp_task_flag : std::int32_t {
