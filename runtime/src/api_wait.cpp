@@ -81,7 +81,12 @@ int commtask_progress(int* moved) noexcept {
     *moved = 0;
     if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
     const drive_result result = drive_for_a_moment(runtime->main_lane(), 4, [](bool has_moved) { return has_moved; });
-    if (result != drive_result::refused) leave_to_worker(runtime->main_lane());
+    if (result == drive_result::refused) {
+        // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
+        runtime->main_lane().wake_up.ring();
+    } else {
+        leave_to_worker(runtime->main_lane());
+    }
     *moved = result == drive_result::moved ? 1 : 0;
     return COMMTASK_OK;
 }

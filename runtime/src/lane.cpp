@@ -174,7 +174,7 @@ bool lane::progress() noexcept {
 }
 
 void lane::look_at(task& which) noexcept {
-    if (transport_->polls_all() || !is_live(which) || !which.is_started) return;
+    if (transport_->has_polled_all() || !is_live(which) || !which.is_started) return;
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
     transport_->poll_one(which, *this);

@@ -82,8 +82,9 @@ start_result mpi_transport::start(task& which) noexcept {
 void mpi_transport::poll(completion_sink& sink) noexcept {
     if (!probes_.empty()) poll_probes(sink);
     const std::size_t count = requests_.size();
+    has_polled_all_ = count <= window_;
     if (count == 0) return;
-    if (count <= window_) return test(0, count, sink);
+    if (has_polled_all_) return test(0, count, sink);
     // The newest half window: what a program waits for next is often what it started last.
     const std::size_t newest = std::max<std::size_t>(window_ / 2, 1);
     test(count - newest, newest, sink);

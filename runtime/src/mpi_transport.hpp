@@ -23,7 +23,7 @@ public:
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void poll(completion_sink& sink) noexcept override;
-    [[nodiscard]] bool polls_all() const noexcept override { return requests_.size() <= window_; }
+    [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
@@ -55,6 +55,7 @@ private:
     std::vector<task*> probes_;
     std::vector<task*> ended_probes_; ///< Room for those that end in one look.
     std::size_t cursor_ = 0;          ///< Where the next window begins.
+    bool has_polled_all_ = true;
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
 };

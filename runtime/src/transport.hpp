@@ -38,8 +38,8 @@ public:
     /// Lets operations progress and reports some of those that ended. Bounded work.
     virtual void poll(completion_sink& sink) noexcept = 0;
 
-    /// Whether poll() has looked at every operation, or at some only.
-    [[nodiscard]] virtual bool polls_all() const noexcept = 0;
+    /// Whether the last poll() has looked at every operation, or at some only.
+    [[nodiscard]] virtual bool has_polled_all() const noexcept = 0;
 
     /// Looks at one started operation, and reports it if it has ended.
     virtual void poll_one(task& which, completion_sink& sink) noexcept = 0;

@@ -2,7 +2,7 @@
 //
 // The worker's loops. The clock is read only when nothing moves, so that a busy worker spends its time on tasks. A shared
 // worker that found nothing yields a few times and then naps, each nap twice the last up to the bound, and longer while
-// others drive; with nothing in flight both kinds sleep until somebody rings, and cost nothing.
+// others drive; with nothing in flight, and nobody driving, both kinds sleep until somebody rings, and cost nothing.
 #include "worker.hpp"
 
 #include <algorithm>

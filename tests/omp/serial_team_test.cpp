@@ -145,4 +145,36 @@ TEST_F(SerialTeam, ReceivesFromItselfBeforeItSends) {
     EXPECT_EQ(n_too_early, 0);
 }
 
+/// Answers that are still in libomp's queue when their parents have ended must not take the ancestors' memory along.
+TEST_F(SerialTeam, CommunicatesInTasksOfTasks) {
+    int sum = 0;
+    for (int run = 0; run < repetitions() / 10; ++run) {
+#pragma omp parallel num_threads(1)
+#pragma omp single
+        {
+            for (int outer = 0; outer < 3; ++outer) {
+#pragma omp task shared(sum)
+                {
+                    std::array<int, 64> mine{};
+                    for (int inner = 0; inner < 3; ++inner) {
+#pragma omp task shared(sum, mine)
+                        {
+                            int in = 0;
+                            int out = 1;
+                            COMM_TASK(recv(&in, 1, MPI_INT, left, inner, comm), out(&in));
+                            COMM_TASK(send(&out, 1, MPI_INT, right, inner, comm), in(&out));
+#pragma omp taskwait
+                            sum += in;
+                            mine[static_cast<std::size_t>(inner)] = 1;
+                        }
+                    }
+#pragma omp taskwait
+                    for (const int one : mine) sum += one;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(sum, repetitions() / 10 * 3 * 3 * 2);
+}
+
 } // namespace

@@ -34,7 +34,7 @@ public:
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
-    [[nodiscard]] bool polls_all() const noexcept override { return true; }
+    [[nodiscard]] bool has_polled_all() const noexcept override { return true; }
     void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept override {}
     void poll(completion_sink& sink) noexcept override {
         std::vector<flight> landed;

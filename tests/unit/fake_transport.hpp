@@ -35,7 +35,7 @@ public:
         return start_result::started;
     }
 
-    [[nodiscard]] bool polls_all() const noexcept override { return true; }
+    [[nodiscard]] bool has_polled_all() const noexcept override { return true; }
     void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept override {}
     void poll(completion_sink& sink) noexcept override {
         const auto landed = std::exchange(landed_, {});

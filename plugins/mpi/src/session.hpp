@@ -188,7 +188,8 @@ void wait_for_tasks(IsDone&& is_done) {
 
 /// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,
 /// whether the worker has seen it yet or not.
-/// @param for_each_task  void(look): calls look(task&) for each task that the test is about.
+/// @param for_each_task  void(look): calls bool look(task&), which says whether it has ended, for the tasks that the test is
+///                       about, as far as it must know.
 template <typename IsDone, typename ForEachTask>
 void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::lane::is_driving()) return;
@@ -198,7 +199,11 @@ void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     detail::lane* const lane = active_lane();
     if (lane == nullptr || !mine.has_baton) return;
     lane->progress();
-    if (!is_done()) for_each_task([lane](detail::task& which) { lane->look_at(which); });
+    if (is_done()) return;
+    for_each_task([lane](detail::task& which) {
+        lane->look_at(which);
+        return which.life.state() != detail::task_state::open;
+    });
 }
 
 } // namespace commtask::interposer

@@ -127,11 +127,16 @@ private:
     return code;
 }
 
+/// How far look_once() must go through an array.
+enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
+
 /// For look_once(): the tasks of an array that have not ended.
-[[nodiscard]] auto all_open(const batch& all) {
-    return [&all](auto&& look) {
+[[nodiscard]] auto tasks_of(const batch& all, until end) {
+    return [&all, end](auto&& look) {
         for (int i = 0; i < all.count(); ++i) {
-            if (all.at(i).task != COMMTASK_NULL && !has_ended(all.at(i).task)) look(*all.at(i).task);
+            if (all.at(i).task == COMMTASK_NULL || has_ended(all.at(i).task)) continue;
+            const bool is_ended_now = look(*all.at(i).task);
+            if (end == (is_ended_now ? until::one_has_ended : until::one_is_open)) return;
         }
     };
 }
@@ -201,7 +206,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     if (!all.has_tasks()) {
         return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); }, all_open(all));
+    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     std::vector<MPI_Status> statuses_of_natives(all.natives().size());
@@ -281,7 +286,7 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
     if (!all.has_tasks()) {
         return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
-    look_once([&] { return all.first_ended() < all.count(); }, all_open(all));
+    look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
     bool must_raise = false;
     MPI_Comm comm = MPI_COMM_SELF;
@@ -350,10 +355,11 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     }
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        look_once([&] { return all.have_all_ended(); }, all_open(all)); // those that ended with it
+        look_once([&] { return all.have_all_ended(); },
+                  tasks_of(all, until::all_looked_at)); // those that ended with it
         return collect_some(all, n_ended, indices, statuses);
     }
-    look_once([&] { return all.have_all_ended(); }, all_open(all));
+    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
     look_until([&] {
         code = collect_some(all, n_ended, indices, statuses);
         return code != MPI_SUCCESS || *n_ended > 0;
@@ -371,7 +377,7 @@ int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indice
         return inside<worker_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); }, all_open(all));
+    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
     return collect_some(all, n_ended, indices, statuses);
 }
 

@@ -57,24 +57,26 @@ struct bell_answer {
 };
 
 /// When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
-/// parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that. But of one
-/// that a cancellation discards it calls nothing; and when one runs at the end of a region, it tells a tool of that end
-/// twice, which Archer does not survive.
-bool answers_are_proxies() noexcept {
+/// parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that; but
+///  - it then goes on to the parent of the communication task, and if that is an explicit task, on to ancestors which did
+///    not count their children: those would be freed too early. An implicit task stops it.
+///  - Of a proxy task that a cancellation discards it calls nothing.
+///  - When one runs at the end of a region, it tells a tool of that end twice, which Archer does not survive.
+bool answer_is_proxy(std::uint32_t flags) noexcept {
     constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
     static const bool is_watched = omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
-    return !is_watched && omp_get_cancellation() == 0;
+    return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
 }
 
 /// Makes a bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
 /// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
 /// in the same step in which it is taken out of the count.
-kmp_task* make_bell(omp_event_handle_t event) noexcept {
+kmp_task* make_bell(omp_event_handle_t event, std::uint32_t flags) noexcept {
     desk& mine = desk::mine();
     // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
     // made, but asks again when it ends; with the bell there both answers are yes.
     kmp_task_of<bell> ring(kmp_is_proxy, {&mine});
-    const bool is_proxy = answers_are_proxies();
+    const bool is_proxy = answer_is_proxy(flags);
     kmp_task_of<bell_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, nullptr});
     if (is_proxy) {
         answer.payload().proxy = answer.identity();
@@ -129,10 +131,11 @@ bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
-    posted.flags = (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) | COMMTASK_PROGRESS_FOLLOWS;
+    posted.flags = (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
+                   (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS);
     posted.status = options.status;
     posted.ticket = options.ticket;
-    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event) : nullptr;
+    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event, options.flags) : nullptr;
     if (bell_of_team != nullptr) {
         posted.callback = callback_of<ending::bell>(operation.kind, options.status != nullptr);
         posted.callback_argument = bell_of_team;
@@ -222,7 +225,9 @@ extern "C" {
 int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                        omp_event_handle_t event) noexcept {
     ledger::of_process().note_made();
-    return begin(operation, options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT, event);
+    commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
+    given.flags &= ~flag_parent_is_implicit; // whose child the calling task is, nobody can say
+    return begin(operation, given, event);
 }
 
 commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, commtask_status* status) noexcept {
@@ -230,7 +235,7 @@ commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, co
     commtask_omp_task task{};
     task.operation = operation;
     task.options = COMMTASK_OMP_OPTIONS_INIT;
-    task.options.flags = flags;
+    task.options.flags = flags | flag_of_parent();
     task.options.status = status;
     if (is_ordered(operation, flags)) {
         const driving_scope scope; // the first task of a communicator waits for the worker

@@ -4,6 +4,8 @@
 // and by the tasks that the library creates itself.
 #pragma once
 
+#include "kmp.hpp"
+
 #include <commtask/omp.h>
 
 #include <cstdint>
@@ -13,9 +15,20 @@ namespace commtask::omp {
 /// Whether an operation takes its place in the communicator's order when its task is created.
 [[nodiscard]] bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept;
 
+/// In the flags of an operation that this library made a task for, or prepared: the parent of its task is implicit.
+constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
+
+/// That flag, or 0, for a task that the calling task is about to create.
+[[nodiscard]] inline std::uint32_t flag_of_parent() noexcept {
+    return omp_in_explicit_task() == 0 ? flag_parent_is_implicit : 0U;
+}
+
 /// Posts an operation from inside the task that `event` completes, and sees to it that the event is fulfilled whatever
 /// happens. Refusals are reported; a ticket that could not be used is given up. The task is in the ledger already.
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept;
+
+/// Whether progress() would do nothing, because the calling thread is in too many already.
+[[nodiscard]] bool is_too_deep_for_progress() noexcept;
 
 /// Drives the lane for a moment where its worker shares a core, and runs what became ready by it.
 /// @return COMMTASK_OK, or why the lane may not be driven here.

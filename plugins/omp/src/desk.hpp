@@ -37,7 +37,7 @@ public:
     // The owner -------------------------------------------------------------------------------------------------------
 
     /// An answer begins to run. Once for every ring().
-    /// @return whether no rung bell is left: the answer calls end_waits() when it has completed.
+    /// @return whether no rung bell is left: the answer calls end_waits() when it has done all it has to.
     [[nodiscard]] bool note_answered() noexcept;
 
     /// Lets run_answers() return.

@@ -57,8 +57,9 @@ std::int32_t __kmpc_omp_taskyield(kmp_ident* where, std::int32_t thread, int end
 void __kmpc_proxy_task_completed(std::int32_t thread, kmp_task* task);
 /// By any thread: the rest is done by the team, from its queue.
 void __kmpc_proxy_task_completed_ooo(kmp_task* task);
-/// Of OpenMP 5.0; gcc 12 does not declare it.
+// Of OpenMP 5.0 and 5.2; gcc 12 does not declare them.
 int omp_control_tool(int command, int modifier, void* argument);
+int omp_in_explicit_task();
 }
 
 /// What omp_control_tool returns where no tool is active.

@@ -28,7 +28,8 @@ public:
     [[nodiscard]] bool are_at_most_open(std::uint64_t limit) const noexcept {
         // First the ended ones: a task that is made between the two loads makes the answer "no", never a wrong "yes".
         const std::uint64_t ended = ended_.load(std::memory_order_acquire);
-        return ended + limit >= made_.load(std::memory_order_relaxed);
+        const std::uint64_t made = made_.load(std::memory_order_relaxed);
+        return made <= ended || made - ended <= limit;
     }
 
 private:

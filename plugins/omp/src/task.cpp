@@ -85,6 +85,7 @@ int refuse(const commtask_op* operation, const commtask_omp_options& options) no
 
 int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends) noexcept {
     options.ticket = {};
+    options.flags = (options.flags & ~flag_parent_is_implicit) | flag_of_parent();
     if (is_ordered(operation, options.flags)) {
         const driving_scope scope; // the first task of a communicator waits for the worker
         const int code = commtask_ticket_take(&operation, &options.ticket);

@@ -59,13 +59,15 @@ thread_local constinit int n_nested = 0;
 
 } // namespace
 
+bool is_too_deep_for_progress() noexcept { return n_nested == most_nested; }
+
 int progress() noexcept {
     int moved = 0;
     if (!is_worker_crowded()) {
         return commtask_progress(&moved);
     }
-    if (n_nested == most_nested) {
-        return COMMTASK_OK; // the outer ones drive on
+    if (is_too_deep_for_progress()) {
+        return COMMTASK_OK;
     }
     ++n_nested;
     const int code = drive(moved);

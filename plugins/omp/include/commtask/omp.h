@@ -104,7 +104,7 @@ COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask
 COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                                     omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
-/** Makes an operation ready to be started in a task that is about to be created: collectives, and messages with
+/** Makes an operation ready to be started in a task that the calling task is about to create: collectives, and messages with
  *  COMMTASK_ORDERED, take their place now.
  *  @param operation  what to do.
  *  @param flags      COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE.
