@@ -35,6 +35,7 @@ public:
         find_fields(steps);
         std::vector<thread_work> work(static_cast<std::size_t>(compute_threads_));
         phase_times times;
+        const auto most_open = static_cast<std::size_t>(hops_ahead * messages_per_hop());
         int waited = COMMTASK_OK;
         const double start = seconds();
 #pragma omp parallel num_threads(compute_threads_)
@@ -45,7 +46,7 @@ public:
                 for (const hop_step& step : steps) {
                     times.post += create_tasks(step, work);
                     // Without a bound the tasks of all hops would be in memory before the first hops have run.
-                    waited = commtask_omp_wait_some(static_cast<std::size_t>(hops_ahead * messages_per_hop()));
+                    waited = commtask_omp_wait_some(most_open);
                     if (waited != COMMTASK_OK) break;
                 }
                 // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.

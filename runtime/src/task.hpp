@@ -87,8 +87,7 @@ struct outcome {
 struct edge {
     std::atomic<task*> successor; ///< B, from when B's worker links it until A ends: as long as A's slot is A's.
     edge* next;
-    bool
-        is_after_event; ///< A is an event. For the list of unfinished tasks, which must not read what an event's slot holds.
+    bool is_after_event; ///< A is an event: the list of unfinished tasks must not read what its slot holds.
 };
 
 /// Options that most tasks do not have; written by the poster.

@@ -39,10 +39,10 @@ public:
     virtual void poll(completion_sink& sink) noexcept = 0;
 
     /// Whether the last poll() has looked at every operation, or at some only.
-    [[nodiscard]] virtual bool has_polled_all() const noexcept = 0;
+    [[nodiscard]] virtual bool has_polled_all() const noexcept { return true; }
 
-    /// Looks at one started operation, and reports it if it has ended.
-    virtual void poll_one(task& which, completion_sink& sink) noexcept = 0;
+    /// Looks at one started operation, and reports it if it has ended. For transports whose poll() may leave some out.
+    virtual void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept {}
 
     /// Withdraws a started operation if that is still possible; poll() reports it in any case.
     virtual void withdraw(task& which) noexcept = 0;

@@ -34,8 +34,6 @@ public:
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
-    [[nodiscard]] bool has_polled_all() const noexcept override { return true; }
-    void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept override {}
     void poll(completion_sink& sink) noexcept override {
         std::vector<flight> landed;
         for (std::size_t i = 0; i < flying_.size();) {

@@ -35,8 +35,6 @@ public:
         return start_result::started;
     }
 
-    [[nodiscard]] bool has_polled_all() const noexcept override { return true; }
-    void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept override {}
     void poll(completion_sink& sink) noexcept override {
         const auto landed = std::exchange(landed_, {});
         n_in_flight_ = flying_.size();
