@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: do communication tasks make Wilson Dslash faster than its baseline, and where do they not? Whole runs of the
-# miniapp with 2 ranks at equal cores, the modes alternated; each round gives one paired ratio of times per mode. Two
+# miniapp with 2 ranks at equal cores, the modes alternated; each round gives one paired ratio of times per mode. The
 # settings: crowded (ranks and workers on this machine's cores, shared memory between them) and delayed (a wire with
-# real latency between the ranks, its rate chosen so that the transfer takes about as long as the computing).
+# real latency between the ranks, its rate chosen so that the transfer takes about as long as the computing). A third, link,
+# is the second without the processor time that TCP takes.
 """The miniapp's modes against its baseline."""
 
 import dataclasses
-import json
-import os
 import tempfile
 from pathlib import Path
 
 import figures
 import miniapp
+import network
 
 N_RANKS = 2
 MODES = ("baseline", "offload", "omp", "tbb")
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
 REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp"}
-DELAY_US = 100.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +42,7 @@ CASES = (
     Case("crowded", "32.16.16.16", "single", 20, NEVER_SLOWER),
     Case("delayed", "16.16.16.32", "double", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
     Case("delayed", "16.16.16.64", "single", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
+    Case("link", "16.16.16.32", "double", 4, ()),
 )
 
 
@@ -66,46 +66,35 @@ def read(document):
 
 
 class Runner:
-    """Starts the miniapp in one setting; `rate_mbs` is the wire's."""
+    """Starts the miniapp with one lattice over a network."""
 
-    def __init__(self, build, case, rate_mbs=None):
-        self.build = build
+    def __init__(self, over, case):
+        self.over = over
         self.case = case
-        self.rate_mbs = rate_mbs
-        self.wire = []
-
-    def _command(self, mode, json_file, wire_file):
-        app = [str(self.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--lattice", self.case.lattice]
-        app += ["--grid", f"1.1.1.{N_RANKS}", "--precision", self.case.precision, "--mode", mode]
-        app += ["--threads", str(max(1, len(os.sched_getaffinity(0)) // N_RANKS))]
-        app += ["--iterations", str(self.case.iterations), "--repeat", "3", "--check", "none", "--json", json_file]
-        if self.case.setting == "crowded":
-            return self.build.mpiexec(N_RANKS) + app
-        wire = [str(self.build.program("commtask_delayed")), "--delay-us", str(DELAY_US)]
-        return wire + ["--rate-mbs", f"{self.rate_mbs:.4g}", "--report", wire_file, "--"] + app
 
     def run(self, mode):
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
-            wire_file = str(Path(folder) / "wire.json")
-            command = self._command(mode, json_file, wire_file)
-            miniapp.execute(command, json_file)
-            if self.case.setting == "delayed":
-                self.wire.append(json.loads(Path(wire_file).read_text(encoding="utf-8")))
-            return read(json.loads(Path(json_file).read_text(encoding="utf-8")))
+            app = [str(self.over.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--lattice", self.case.lattice]
+            app += ["--grid", f"1.1.1.{N_RANKS}", "--precision", self.case.precision, "--mode", mode]
+            app += ["--threads", str(network.cores_of(N_RANKS)), "--iterations", str(self.case.iterations)]
+            app += ["--repeat", "3", "--check", "none", "--json", json_file]
+            return read(self.over.execute(app, json_file))
 
 
 def balanced_rate_mbs(build, case):
     """The rate at which a hop's messages take as long as all that baseline does beside waiting."""
-    runner = Runner(build, dataclasses.replace(case, setting="crowded"))
+    runner = Runner(network.Network(build, "", N_RANKS), case)
     alone = min((runner.run("baseline") for _ in range(3)), key=lambda one: one.busy_seconds)
-    return alone.bytes_sent / (alone.busy_seconds - DELAY_US * 1e-6) * 1e-6
+    delay_us = network.DELAY_US if case.setting == "delayed" else 0
+    return alone.bytes_sent / (alone.busy_seconds - delay_us * 1e-6) * 1e-6
 
 
 def measure(build, case, n_rounds, report):
     """Adds the rows of one case."""
-    rate_mbs = balanced_rate_mbs(build, case) if case.setting == "delayed" else None
-    runner = Runner(build, case, rate_mbs)
+    rate_mbs = balanced_rate_mbs(build, case) if case.setting in network.SLOW else 0.0
+    over = network.Network(build, case.setting, N_RANKS, rate_mbs)
+    runner = Runner(over, case)
     times = {mode: [] for mode in MODES}
     for turn in range(n_rounds + 1):
         for place in range(len(MODES)):
@@ -117,9 +106,6 @@ def measure(build, case, n_rounds, report):
     for mode in MODES:
         reference = REFERENCES.get(mode)
         ratios = [base / own for base, own in zip(times[reference], times[mode])] if reference else None
-        note = ""
-        if mode == "baseline" and rate_mbs:
-            note = f"wire of {DELAY_US:g} us and {rate_mbs:.4g} MB/s; {miniapp.describe_wire(runner.wire)}"
         report.rows.append(
             figures.Row(
                 name=f"{mode} {case.name}",
@@ -128,14 +114,14 @@ def measure(build, case, n_rounds, report):
                 ratio_to=f"{reference} {case.name}" if reference else None,
                 ratios=ratios,
                 at_least=goals.get(mode),
-                note=note,
+                note=over.describe() if mode == "baseline" else "",
             )
         )
 
 
 def run(build, setting, is_quick, json_file, wanted=""):
-    """Measures the cases of one setting or of both whose name contains `wanted`; the exit status of the driver."""
-    settings = ("crowded", "delayed") if setting == "both" else (setting,)
+    """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
+    settings = ("crowded", *network.SLOW) if setting == "all" else (setting,)
 
     def report_of(one):
         report = figures.Report("dslash", one, miniapp.machine_of(build))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: is SOI faster than the FFTs that people have, and does its pipeline hide the network? Crowded: bench_fft
 # alternates everything in one process. Delayed: whole runs of the miniapp over a wire whose rate is chosen so that the
-# all-to-all takes 0.5, 1 or 2 times as long as the computing, against the model of docs/fft.md.
+# all-to-all takes 0.5, 1 or 2 times as long as the computing, against the model of docs/fft.md. Link: the same over links
+# that take no processor time, as the model's.
 """The FFT miniapp against its peers and its schedules against each other."""
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -13,16 +13,17 @@ from pathlib import Path
 
 import figures
 import miniapp
+import network
 
 N_RANKS = 2
-DELAY_US = 100.0
-N_POINTS = 1 << 20
-N_CHUNKS = 4  # of 8 segments: messages of 160 KiB
+N_SEGMENTS = 8  # the miniapp's default
+# Points and chunks, such that messages have 160 KiB. Over the wire, less than the model's 8 chunks: there messages are dear.
+SIZES = {"delayed": (1 << 20, 4), "link": (1 << 21, 8)}
 LOADS = (0.5, 1.0, 2.0)  # time of the all-to-all alone over that of the computing
 MODES = ("baseline", "seg", "p2p", "offload", "omp", "tbb")
 
 
-def model(mode, net, produce, consume, n_segments=8, n_chunks=N_CHUNKS):
+def model(mode, net, produce, consume, n_segments, n_chunks):
     """Total time over a link that goes on by itself; of the messages that are ready it takes the most urgent one."""
     if mode == "baseline":
         return produce + net + consume
@@ -45,45 +46,41 @@ def model(mode, net, produce, consume, n_segments=8, n_chunks=N_CHUNKS):
 
 
 class Runner:
-    """Starts the miniapp, over a wire if there is a rate."""
+    """Starts the miniapp over a network, with the size of `setting`."""
 
-    def __init__(self, build, rate_mbs=None):
-        self.build = build
-        self.rate_mbs = rate_mbs
-        self.wire = []
+    def __init__(self, over, setting):
+        self.over = over
+        self.n_points, self.n_chunks = SIZES[setting]
 
     def run(self, mode, method="soi", check="none", trace=""):
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
-            wire_file = str(Path(folder) / "wire.json")
-            app = [str(self.build.program("fft_soi", "apps/fft_soi")), "--n", str(N_POINTS), "--mode", mode]
-            app += ["--method", method, "--chunks", str(N_CHUNKS), "--repeat", "7", "--check", check, "--json", json_file]
-            app += ["--wisdom", str(self.build.folder / "fft.wisdom")]
-            app += ["--threads", str(max(1, len(os.sched_getaffinity(0)) // N_RANKS))]
+            build = self.over.build
+            app = [str(build.program("fft_soi", "apps/fft_soi")), "--n", str(self.n_points), "--mode", mode]
+            app += ["--method", method, "--chunks", str(self.n_chunks), "--repeat", "7", "--check", check, "--json", json_file]
+            app += ["--wisdom", str(build.folder / "fft.wisdom"), "--threads", str(network.cores_of(N_RANKS))]
             app += ["--trace", trace] if trace else []
-            command = self.build.mpiexec(N_RANKS) + app
-            if self.rate_mbs:
-                command = [str(self.build.program("commtask_delayed")), "--delay-us", str(DELAY_US)]
-                command += ["--rate-mbs", f"{self.rate_mbs:.4g}", "--report", wire_file, "--"] + app
-            miniapp.execute(command, json_file)
-            if Path(wire_file).exists():
-                self.wire.append(json.loads(Path(wire_file).read_text(encoding="utf-8")))
-            return json.loads(Path(json_file).read_text(encoding="utf-8"))
+            return self.over.execute(app, json_file)
 
 
 def seconds(document):
     return document["median"]["slowest_total_us"] * 1e-6
 
 
-def delayed(build, is_quick, traces):
-    """The report of the delayed setting."""
-    report = figures.Report("fft", "delayed", miniapp.machine_of(build))
-    alone = min((Runner(build).run("serial") for _ in range(3)), key=seconds)["median"]
+def over_network(build, setting, is_quick, traces):
+    """The report of a setting with a slow network, "delayed" or "link"."""
+    report = figures.Report("fft", setting, miniapp.machine_of(build))
+    as_it_comes = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), setting)
+    alone = min((as_it_comes.run("serial") for _ in range(3)), key=seconds)["median"]
     produce, consume = alone["produce_us"] * 1e-6, alone["consume_us"] * 1e-6
-    sent = Runner(build).run("serial")["traffic"]
+    # What copying takes processor time for, in a link as in shared memory. Over the wire the network's share is unknown.
+    copies = min(as_it_comes.run("baseline")["median"]["wait_us"] for _ in range(3)) * 1e-6 if setting == "link" else 0.0
+    sent = as_it_comes.run("serial")["traffic"]
+    n_chunks = SIZES[setting][1]
     for load in LOADS:
         net = load * (produce + consume)
-        runner = Runner(build, sent["bytes"] / net * 1e-6)
+        over = network.Network(build, setting, N_RANKS, sent["bytes"] / net * 1e-6)
+        runner = Runner(over, setting)
         cases = [(mode, "soi") for mode in MODES] + [("baseline", "sixstep"), ("omp", "sixstep")]
         times = {case: [] for case in cases}
         for turn in range(2 if is_quick else 5):
@@ -97,21 +94,28 @@ def delayed(build, is_quick, traces):
                     times[case].append(took)
         for case in cases:
             mode, method = case
-            expected = model(mode if mode in ("baseline", "seg") else "tasks", net, produce, consume)
+            kind = mode if mode in ("baseline", "seg") else "tasks"
+            expected = model(kind, net, produce, consume, N_SEGMENTS, n_chunks)
             ratios = [expected / took for took in times[case]] if method == "soi" else None
             is_pipeline = mode in ("offload", "omp", "tbb")
             report.rows.append(figures.Row(
                 name=f"{mode} {method}, T_net = {load:g} T_comp", unit="ms", samples=[1e3 * t for t in times[case]],
                 ratio_to=f"the model's {1e3 * expected:.2f} ms" if ratios else None, ratios=ratios,
                 at_least=0.909 if is_pipeline and method == "soi" else None,
-                note=f"wire of {DELAY_US:g} us and {runner.rate_mbs:.4g} MB/s; {miniapp.describe_wire(runner.wire)}"
-                if case == cases[0] else ""))
+                note=over.describe() if case == cases[0] else ""))
+            if copies and method == "soi":
+                report.rows.append(figures.Row(
+                    name=f"{mode} with copies, T_net = {load:g} T_comp", unit="ms", samples=[1e3 * t for t in times[case]],
+                    ratio_to=f"the model's {1e3 * expected:.2f} ms and {1e3 * copies:.2f} ms of copies",
+                    ratios=[(expected + copies) / took for took in times[case]]))
+        seg_model, tasks_model = (model(kind, net, produce, consume, N_SEGMENTS, n_chunks) for kind in ("seg", "tasks"))
         for mode in ("p2p", "offload", "omp", "tbb"):
             ratios = [seg / own for seg, own in zip(times[("seg", "soi")], times[(mode, "soi")])]
             report.rows.append(figures.Row(
                 name=f"{mode} against seg, T_net = {load:g} T_comp", unit="ms",
                 samples=[1e3 * t for t in times[(mode, "soi")]], ratio_to="seg soi", ratios=ratios,
-                at_least=1.25 if load == 1.0 and mode != "p2p" else None))
+                at_least=1.25 if load == 1.0 and mode != "p2p" else None,
+                note=f"the model's own ratio is {seg_model / tasks_model:.2f}" if mode == "p2p" else ""))
     return report
 
 
@@ -153,20 +157,22 @@ def run(build, setting, is_quick, json_file, plots=""):
 def measure(build, setting, is_quick, documents, traces):
     """Adds the reports to `documents`; gives the exit status of the driver."""
     with tempfile.TemporaryDirectory() as folder:
-        if setting in ("crowded", "both"):
+        if setting in ("crowded", "all"):
             for n_ranks, sizes in ((1, (20, 20)), (N_RANKS, (20, 21 if is_quick else 24))):
                 part = str(Path(folder) / f"{n_ranks}.json")
                 if crowded(build, is_quick, part, n_ranks, sizes) != 0:
                     return 1
                 documents.append(json.loads(Path(part).read_text(encoding="utf-8")))
-    if setting in ("delayed", "both"):
+    for slow in network.SLOW:
+        if setting not in (slow, "all"):
+            continue
         try:
-            report = delayed(build, is_quick, traces)
+            report = over_network(build, slow, is_quick, traces)
             print(report.to_table(), flush=True)
             documents.append(report.to_json())
         except miniapp.Skipped as reason:
-            print(f"fft, delayed: cannot run here: {reason}", file=sys.stderr)
+            print(f"fft, {slow}: cannot run here: {reason}", file=sys.stderr)
         except miniapp.Failed as error:
-            print(f"fft, delayed: {error}", file=sys.stderr)
+            print(f"fft, {slow}: {error}", file=sys.stderr)
             return 1
     return 0 if documents else miniapp.SKIPPED

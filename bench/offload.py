@@ -5,16 +5,16 @@
 # round trips and a whole FUNNELED miniapp do not suffer.
 """commtask-run against native MPI and two kinds of progress threads."""
 
-import json
 import os
 import tempfile
 from pathlib import Path
 
 import figures
 import miniapp
+import network
 
 N_RANKS = 2
-WIRE = {"--delay-us": "100", "--rate-mbs": "1000"}
+RATE_MBS = 1000.0  # of the wire
 NATIVE = "native"
 INTERPOSED = "commtask-run"
 SIDES = (NATIVE, INTERPOSED, "commself", "async")
@@ -23,28 +23,21 @@ LARGE = 64 << 10
 
 
 class Runner:
-    """Starts one side; `is_delayed` puts the wire between the ranks."""
+    """Starts one side; `setting` "delayed" puts the wire between the ranks."""
 
-    def __init__(self, build, is_delayed=False):
+    def __init__(self, build, setting=""):
         self.build = build
-        self.is_delayed = is_delayed
+        self.setting = setting
 
-    def _command(self, side, words):
+    def execute(self, side, words, report_file, n_ranks=N_RANKS):
         prefix = []
         if side == "async":
             prefix = ["env", "MPICH_ASYNC_PROGRESS=1"]
         elif side == INTERPOSED:
             prefix = [str(self.build.program("commtask-run", "plugins/mpi"))]
-        if self.is_delayed:
-            wire = [str(self.build.program("commtask_delayed"))] + [word for pair in WIRE.items() for word in pair]
-            return wire + ["--"] + prefix + words
-        return prefix + words
-
-    def execute(self, side, words, report_file, n_ranks=N_RANKS):
-        command = self._command(side, words)
         # Ranks that wander over the cores would measure the scheduler.
-        cores_each = max(len(os.sched_getaffinity(0)) // n_ranks, 1)
-        miniapp.execute(command if self.is_delayed else self.build.mpiexec(n_ranks, cores_each) + command, report_file)
+        over = network.Network(self.build, self.setting, n_ranks, RATE_MBS, network.cores_of(n_ranks))
+        return over.execute(prefix + words, report_file)
 
     def ask(self, side, question, n_samples, n_ranks=N_RANKS):
         """The medians of one run of bench_offload: {name: (unit, median)}."""
@@ -52,8 +45,7 @@ class Runner:
             json_file = str(Path(folder) / "answers.json")
             words = [str(self.build.program("bench_offload")), "--question", question, "--json", json_file]
             words += ["--samples", str(n_samples)] + (["--commself"] if side == "commself" else [])
-            self.execute(side, words, json_file, n_ranks)
-            answers = json.loads(Path(json_file).read_text(encoding="utf-8"))
+            answers = self.execute(side, words, json_file, n_ranks)
         return {one["name"]: (one["unit"], figures.quantile(one["samples"], 0.5)) for one in answers}
 
     def miniapp_ms(self, side, n_ranks):
@@ -63,8 +55,7 @@ class Runner:
             words = [str(self.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--mode", "baseline", "--force-comm"]
             words += ["--lattice", "16.16.16.16", "--grid", f"1.1.1.{n_ranks}", "--iterations", "20", "--repeat", "3"]
             words += ["--threads", "1", "--check", "none", "--json", json_file]
-            self.execute(side, words, json_file, n_ranks)
-            document = json.loads(Path(json_file).read_text(encoding="utf-8"))
+            document = self.execute(side, words, json_file, n_ranks)
         return document["median"]["slowest_total_us"] * 1e-3
 
 
@@ -182,7 +173,7 @@ def crowded(build, n_rounds):
 
 
 def delayed(build, n_rounds, n_samples):
-    runner = Runner(build, is_delayed=True)
+    runner = Runner(build, "delayed")
     report = figures.Report("offload", "delayed", miniapp.machine_of(build))
     results = alternated(sides_of(build), n_rounds, lambda side: runner.ask(side, "overlap", n_samples))
     report.rows += overlap_rows(results, has_goals=False)
@@ -193,9 +184,9 @@ def run(build, setting, is_quick, json_file):
     """The settings asked for ("crowded" stands for all without a wire); the exit status of the driver."""
     n_rounds, n_samples = (1, 10) if is_quick else (7, 200)
     wanted = []
-    if setting in ("crowded", "both"):
+    if setting in ("crowded", "all"):
         wanted += [lambda: free(build, n_rounds, n_samples), lambda: own_cores(build, n_rounds, n_samples),
                    lambda: crowded(build, n_rounds)]
-    if setting in ("delayed", "both"):
+    if setting in ("delayed", "all"):
         wanted.append(lambda: delayed(build, n_rounds, n_samples))
     return miniapp.publish([("offload", measure) for measure in wanted], json_file)

@@ -43,8 +43,8 @@ def parse(arguments):
     parser.add_argument("--json", metavar="FILE", help="write the results there as well")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
-    parser.add_argument("--setting", choices=["crowded", "delayed", "both"], default="both",
-                        help="dslash, fft and offload only")
+    parser.add_argument("--setting", choices=["crowded", "delayed", "link", "all"], default="all",
+                        help="dslash, fft and offload only; link: not offload")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     return parser.parse_args(arguments)
@@ -59,6 +59,9 @@ def run_program(given, build):
 
 def main(arguments):
     given = parse(arguments)
+    if given.setting == "link" and given.name not in ("fft", "dslash"):
+        print("bench/run.py: --setting link: dslash and fft only; crowded, delayed or all is meant", file=sys.stderr)
+        return 2
     # As an exception, so that the program under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

@@ -177,7 +177,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
         ->check(CLI::PositiveNumber);
     app.add_option("--threads", o.n_cores, "Cores per rank, communication thread included")->capture_default_str();
     app.add_option("--probe-every", o.probe_every, "Mode iprobe: pieces between probes")->capture_default_str();
-    app.add_option("--at-once", o.at_once, "Mode offload: messages in flight, the most urgent first; 0: all")
+    app.add_option("--at-once", o.at_once, "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     app.add_option("--sign", given.sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "delayed/direction_seen.h"
 #include "delayed/frame_queue.h"
 #include "delayed/link_model.h"
 
@@ -36,13 +36,9 @@ public:
     /// Ends the thread; frames still on their way are lost.
     void stop();
 
-    struct statistics {
-        std::size_t n_frames = 0;
-        std::uint64_t n_bytes = 0;
-        std::size_t n_dropped = 0; ///< The receiving device refused them.
-        double busy_s = 0;         ///< Processor time of the thread.
+    struct statistics : direction_seen {
+        double busy_s = 0; ///< Processor time of the thread.
         bool is_real_time = false;
-        std::vector<double> late_us; ///< Of each frame (the first million): handed over this long after it was due.
     };
     /// Valid after stop().
     [[nodiscard]] const statistics& seen() const { return seen_; }

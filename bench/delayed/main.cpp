@@ -19,7 +19,6 @@
 
 #include "delayed/forwarder.h"
 #include "delayed/tap.h"
-#include "harness/statistics.h"
 
 namespace {
 
@@ -105,20 +104,8 @@ int wait_for_ranks(pid_t child, const sigset_t& watched) {
     }
 }
 
-nlohmann::ordered_json describe(const forwarder::statistics& seen) {
-    const summary late = summarize(seen.late_us);
-    nlohmann::ordered_json out;
-    out["frames"] = seen.n_frames;
-    out["bytes"] = seen.n_bytes;
-    out["dropped"] = seen.n_dropped;
-    out["late_us"] = {{"median", late.median}, {"p90", late.p90}, {"p99", late.p99}};
-    for (const double limit : {20.0, 50.0, 200.0}) {
-        std::size_t n_late = 0;
-        for (const double value : seen.late_us) {
-            n_late += value > limit ? 1 : 0;
-        }
-        out["later_than_us"][std::to_string(static_cast<int>(limit))] = n_late;
-    }
+nlohmann::ordered_json describe_forwarder(const forwarder::statistics& seen) {
+    nlohmann::ordered_json out = describe(seen);
     out["forwarder_cpu_s"] = seen.busy_s;
     out["real_time_priority"] = seen.is_real_time;
     return out;
@@ -128,7 +115,7 @@ void report(const command_line& given, const forwarder& there, const forwarder& 
     nlohmann::ordered_json out;
     out["delay_us"] = given.wire.delay_us;
     out["rate_mb_per_s"] = given.wire.rate_mb_per_s;
-    out["directions"] = {describe(there.seen()), describe(back.seen())};
+    out["directions"] = {describe_forwarder(there.seen()), describe_forwarder(back.seen())};
     if (given.report_file.empty()) {
         std::fprintf(stderr, "wire: %s\n", out.dump().c_str());
         return;

@@ -15,6 +15,7 @@ import figures  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
+import network  # noqa: E402
 import offload  # noqa: E402
 
 
@@ -117,7 +118,7 @@ class Offload(unittest.TestCase):
         self.assertEqual(verdicts, {"overlap of 1024 B, commtask-run": True, "overlap of 65536 B, commtask-run": False})
 
 
-class Launch(unittest.TestCase):
+class BuildFolder(unittest.TestCase):
     def folder(self, mpi):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -125,6 +126,47 @@ class Launch(unittest.TestCase):
         (Path(folder.name) / "CMakeCache.txt").write_text(text, encoding="utf-8")
         return folder.name
 
+
+class Networks(BuildFolder):
+    # A launcher that starts one rank, and a program that writes what it was given.
+    MPIEXEC = "#!/bin/sh\nwhile [ $# -gt 0 ] && [ -z \"${1##-*}\" ]; do shift 2; done\nexec \"$@\"\n"
+    PROGRAM = ("import json, os, sys\n"
+               "report = os.environ.get('EMULATED_LINK_REPORT')\n"
+               "late = {'directions': [{'frames': 3, 'late_us': {'median': 1, 'p99': 2}, 'later_than_us': {'200': 0}}]}\n"
+               "if report: json.dump(late, open(report, 'w'))\n"
+               "json.dump([os.environ.get('EMULATED_LINK_RATE_MBS'), 'LD_PRELOAD' in os.environ], open(sys.argv[1], 'w'))\n")
+
+    def build(self, mpi):
+        folder = Path(self.folder(mpi))
+        mpiexec = folder / "mpiexec"
+        mpiexec.write_text(self.MPIEXEC, encoding="utf-8")
+        mpiexec.chmod(0o755)
+        cache = folder / "CMakeCache.txt"
+        cache.write_text(cache.read_text(encoding="utf-8").replace(f"/usr/bin/mpiexec.{mpi}", str(mpiexec)), encoding="utf-8")
+        (folder / "bench").mkdir()
+        (folder / "bench" / "libcommtask_emulated_link.so").touch()
+        return launch.Build(folder)
+
+    def run_over(self, over):
+        file = str(Path(over.build.folder) / "run.json")
+        return over.execute([sys.executable, "-c", self.PROGRAM, file], file)
+
+    def test_links_get_their_rate_and_tell_what_they_carried(self):
+        over = network.Network(self.build("mpich"), "link", 2, 12.5)
+        self.assertEqual(self.run_over(over), ["12.5", True])
+        self.assertIn("links of 12.5 MB/s; 3 frames", over.describe())
+
+    def test_ranks_as_they_come_have_no_network(self):
+        over = network.Network(self.build("mpich"), "", 2)
+        self.assertEqual(self.run_over(over), [None, False])
+        self.assertEqual(over.describe(), "")
+
+    def test_links_are_refused_without_mpich(self):
+        with self.assertRaisesRegex(miniapp.Skipped, "MPICH"):
+            network.Network(self.build("openmpi"), "link", 2, 12.5)
+
+
+class Launch(BuildFolder):
     def test_takes_the_launcher_from_the_build_folder(self):
         self.assertEqual(launch.Build(self.folder("mpich")).mpiexec(2), ["/usr/bin/mpiexec.mpich", "-n", "2"])
 

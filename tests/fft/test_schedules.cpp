@@ -175,6 +175,19 @@ TEST_P(Schedules, RefuseANullCommunicator) { EXPECT_THROW(schedule(MPI_COMM_NULL
 /// In the other modes MPI's own error handler ends the program.
 class SchedulesOfTheRuntime : public Schedules {};
 
+TEST_P(SchedulesOfTheRuntime, GiveTheSameBitsHoweverManyMessagesAreInFlight) {
+    const miniapp::runtime_session runtime(true);
+    transformer<double> plain(method::soi, 1, 1, 1);
+    plain.run(*tiled::make_schedule(tiled::mode::serial, {.comm = MPI_COMM_WORLD}));
+    for (const int at_once : {0, 1, 3}) {
+        const auto under =
+            tiled::make_schedule(which(), {.comm = MPI_COMM_WORLD, .n_cores = GetParam().n_cores, .at_once = at_once});
+        transformer<double> other(method::soi, n_threads(), 4, 1);
+        EXPECT_EQ(other.run(*under).sent.messages, 4 * n_segments * (size_of_world() - 1)) << at_once;
+        EXPECT_TRUE(same_bits(other.y, plain.y)) << at_once << " at once";
+    }
+}
+
 TEST_P(SchedulesOfTheRuntime, ThrowWhenAMessageFailsAfterAllOthersHaveEnded) {
     const miniapp::runtime_session runtime(true);
     const auto under = schedule();

@@ -52,8 +52,9 @@ public:
     }
 
     void finish() override {
-        sender_.finish();
+        const int sent = sender_.finish();
         require(commtask_wait(&halo_send_, nullptr), "commtask_wait");
+        require(sent, "a message");
     }
 
     void barrier() override {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode omp: chunk x segment as one graph of OpenMP tasks in which messages are tasks too. A message leaves when the
-// pieces of its chunk are made, a segment is consumed when its messages are there; no barrier in between. The price is
-// a task's overhead per piece and message, hence pieces are large.
+// Mode omp: chunk x segment as one graph of OpenMP tasks in which what arrives is tasks too. A segment is consumed when
+// its messages are there; no barrier in between. What leaves is handed over when the pieces of its chunk are made, and
+// posted in order of urgency, which no depend clause can say. The price is a task's overhead per piece and message, hence
+// pieces are large.
 #include "common/runtime_session.hpp"
 #include "exchange/messages.hpp"
 #include "exchange/recorder.hpp"
+#include "exchange/urgent_sender.hpp"
 
 #include <commtask/omp.h>
 
@@ -21,8 +23,8 @@ using address = const char*;
 
 class omp_schedule final : public schedule {
 public:
-    omp_schedule(MPI_Comm comm, int compute_threads, int cores)
-        : comm_(comm), compute_threads_(compute_threads), cores_(cores) {
+    omp_schedule(MPI_Comm comm, int at_once, int compute_threads, int cores)
+        : comm_(comm), sender_(comm, at_once), compute_threads_(compute_threads), cores_(cores) {
         require(commtask_omp_check(), "commtask_omp_check");
         require(commtask_comm_register(comm), "commtask_comm_register");
     }
@@ -34,6 +36,7 @@ public:
         traffic sent;
         recorder record(of, compute_threads_, trace_ != nullptr);
         of.begin();
+        sender_.begin(sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
         int waited = COMMTASK_OK;
 #pragma omp parallel num_threads(compute_threads_)
@@ -48,6 +51,7 @@ public:
                 waited = commtask_omp_wait_all();
             }
         }
+        const int sent_all = sender_.finish();
         require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) {
             char text[512];
@@ -55,6 +59,7 @@ public:
             commtask_omp_clear_errors(); // of this run: the next one's are its own
             throw std::runtime_error(std::string("a message failed: ") + text);
         }
+        require(sent_all, "a message");
         return record.finish_tasks(sent, trace_);
     }
 
@@ -98,7 +103,7 @@ private:
         const layout& sizes = of.sizes();
         const int per_chunk = of.pieces_per_chunk();
         recorder* const run = &record;
-        std::vector<const void*> made;
+        std::vector<address> made;
         for (int piece = chunk * per_chunk; piece < (chunk + 1) * per_chunk; ++piece) {
             const address own = &pieces_[static_cast<std::size_t>(piece)];
             made.push_back(own);
@@ -111,13 +116,16 @@ private:
                 commtask_omp_progress();
             }
         }
-        record.post(omp_get_thread_num(), [&] {
-            for_each_outgoing(of, chunk, [&](const outgoing_message& one) {
-                COMM_TASK(send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_),
-                          in_each(made.size(), made.data()), priority(message_priority(sizes)));
-                count(one, sent);
+        for_each_outgoing(of, chunk, [&](const outgoing_message& one) { count(one, sent); });
+        const address* const from = made.data();
+        work* const source = &of;
+#pragma omp task firstprivate(run, source, chunk) priority(message_priority(sizes))                                    \
+    depend(iterator(i = 0 : per_chunk), in : *from[i])
+        {
+            run->post(omp_get_thread_num(), [&] {
+                for_each_outgoing(*source, chunk, [&](const outgoing_message& one) { sender_.send(one); });
             });
-        });
+        }
     }
 
     void create_consumer(work& of, int segment, recorder& record) {
@@ -141,6 +149,7 @@ private:
     }
 
     MPI_Comm comm_;
+    urgent_sender sender_;
     int compute_threads_;
     int cores_;
     std::vector<char> pieces_;
@@ -151,7 +160,7 @@ private:
 } // namespace
 
 std::unique_ptr<schedule> make_omp_schedule(const schedule_options& options) {
-    return std::make_unique<omp_schedule>(options.comm, compute_threads_of(mode::omp, options.n_cores),
+    return std::make_unique<omp_schedule>(options.comm, options.at_once, compute_threads_of(mode::omp, options.n_cores),
                                           std::max(2, options.n_cores));
 }
 

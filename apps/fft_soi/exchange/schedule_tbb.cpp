@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode tbb: chunk x segment as a oneTBB flow graph, made once. What goes round in it are messages, and leave to compute
-// something that has become ready: a message leaves when the pieces of its chunk are made, a segment is consumed when its
-// messages are there; no barrier in between. The price is the same as in mode omp, a task per piece and message.
+// something that has become ready: what leaves is handed over when the pieces of its chunk are made, and posted in order of
+// urgency; a segment is consumed when its messages are there; no barrier in between. The price is the same as in mode omp, a
+// task per piece and message that arrives.
 #include "common/runtime_session.hpp"
 #include "exchange/messages.hpp"
 #include "exchange/recorder.hpp"
+#include "exchange/urgent_sender.hpp"
 
 #include <commtask/tbb.hpp>
 
@@ -68,9 +70,9 @@ class tbb_schedule final : public schedule {
     using leave_port = std::tuple_element_t<0, arriving::output_ports_type>;
 
 public:
-    tbb_schedule(MPI_Comm comm, int compute_threads, int cores)
-        : comm_(comm), compute_threads_(compute_threads), cores_(cores), scratch_(compute_threads),
-          arena_(compute_threads) {
+    tbb_schedule(MPI_Comm comm, int at_once, int compute_threads, int cores)
+        : comm_(comm), sender_(comm, at_once), compute_threads_(compute_threads), cores_(cores),
+          scratch_(compute_threads), arena_(compute_threads) {
         commtask::register_comm(comm);
         arena_.execute([this] { nodes_.emplace(*this); });
     }
@@ -79,11 +81,16 @@ public:
         const layout& sizes = of.sizes();
         of_ = &of;
         sent_ = {};
+        if (halo_travels(of)) count(outgoing_halo(of), sent_);
+        for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
+            for_each_outgoing(of, chunk, [&](const outgoing_message& one) { count(one, sent_); });
+        }
         set(pieces_missing_, sizes.n_chunks(), of.pieces_per_chunk());
         set(blocks_missing_, sizes.n_segments, (sizes.n_peers() + 1) * sizes.n_chunks());
         recorder record(of, compute_threads_, trace_ != nullptr);
         record_ = &record;
         of.begin();
+        sender_.begin(sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
         ready_.clear();
         ready_.push({});
@@ -91,9 +98,11 @@ public:
             nodes_->compute.try_put({});
             nodes_->graph.wait_for_all();
         });
+        const int sent_all = sender_.finish();
         // relaxed: all that could have set it is over.
         if (has_failed_.exchange(false, std::memory_order_relaxed))
             throw std::runtime_error("a message failed: " + why_);
+        miniapp::require(sent_all, "a message");
         return record.finish_tasks(sent_, trace_);
     }
 
@@ -105,7 +114,7 @@ private:
     using counts = std::vector<std::atomic<int>>;
 
     struct nodes {
-        // Messages are posted one by one in the order in which they became ready, and before the next piece is computed.
+        // What is received and the halo are posted one by one, and before the next piece is computed.
         explicit nodes(tbb_schedule& of)
             : compute(graph, static_cast<std::size_t>(of.compute_threads_),
                       [&of](const leave& /*given*/, computing::output_ports_type& ports) { of.compute_next(ports); }),
@@ -170,7 +179,7 @@ private:
         case step::kind::begin: record_->post(worker, [&] { begin(ports); }); break;
         case step::kind::piece:
             record_->produce(now.number, worker);
-            record_->post(worker, [&] { produced(now.number, ports); });
+            record_->post(worker, [&] { produced(now.number, std::get<0>(ports)); });
             break;
         case step::kind::segment: record_->consume(now.number, worker); break;
         }
@@ -193,11 +202,11 @@ private:
             if (of_->needs_halo(piece) == behind_halo) make_ready({step::kind::piece, piece}, port);
         }
     }
-    void produced(int piece, computing::output_ports_type& ports) {
+    void produced(int piece, leave_port& port) {
         const int chunk = piece / of_->pieces_per_chunk();
         if (!count_down(pieces_missing_, chunk)) return;
-        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { std::get<2>(ports).try_put(one); });
-        for (int segment = 0; segment < of_->sizes().n_segments; ++segment) block_came(segment, std::get<0>(ports));
+        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { sender_.send(one); });
+        for (int segment = 0; segment < of_->sizes().n_segments; ++segment) block_came(segment, port);
     }
     void arrived(const incoming_message& one, leave_port& port) {
         if (one.is_halo()) {
@@ -219,13 +228,12 @@ private:
     commtask::operation receiving(const incoming_message& one) const {
         return commtask::recv(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag, comm_);
     }
-    /// One at a time: the node that sends is serial.
-    commtask::operation sending(const outgoing_message& one) {
-        count(one, sent_);
+    commtask::operation sending(const outgoing_message& one) const {
         return commtask::send(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag, comm_);
     }
 
     MPI_Comm comm_;
+    urgent_sender sender_;
     int compute_threads_;
     int cores_;
     work* of_ = nullptr; ///< Of the run, as are the next seven.
@@ -244,7 +252,7 @@ private:
 } // namespace
 
 std::unique_ptr<schedule> make_tbb_schedule(const schedule_options& options) {
-    return std::make_unique<tbb_schedule>(options.comm, compute_threads_of(mode::tbb, options.n_cores),
+    return std::make_unique<tbb_schedule>(options.comm, options.at_once, compute_threads_of(mode::tbb, options.n_cores),
                                           std::max(2, options.n_cores));
 }
 

@@ -111,8 +111,8 @@ void urgent_sender::one_has_gone(const commtask_status* status, void* self) {
     commtask_event_signal(sender.all_gone_);
 }
 
-void urgent_sender::finish() {
-    if (all_gone_ == COMMTASK_EVENT_NULL) return;
+int urgent_sender::finish() {
+    if (all_gone_ == COMMTASK_EVENT_NULL) return COMMTASK_OK;
     pump(COMMTASK_NONE);
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.events = &all_gone_;
@@ -121,7 +121,7 @@ void urgent_sender::finish() {
     require(commtask_submit(commtask_op_noop(comm_), &options, &gone), "commtask_post");
     require(commtask_wait(&gone, nullptr), "commtask_wait");
     require(commtask_event_release(&all_gone_), "commtask_event_release");
-    require(first_error_.load(std::memory_order_relaxed), "a message");
+    return first_error_.load(std::memory_order_relaxed);
 }
 
 } // namespace tiled

@@ -26,8 +26,8 @@ public:
     void begin(int n_messages);
     /// Hands a message over; blocks only while the communication worker's queue is full. Any thread but the worker.
     void send(const outgoing_message& one);
-    /// Waits until all messages have gone. Throws if one could not be sent. Every send() must have returned.
-    void finish();
+    /// Waits until all messages have gone. Every send() must have returned. The code of the first that could not be sent.
+    [[nodiscard]] int finish();
 
 private:
     /// One message on its way from send() to the heap.

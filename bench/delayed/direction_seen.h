@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one direction of a wire or link carried, and how late: one form for every emulated network, so that one driver
+// reads their reports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace commtask::bench {
+
+struct direction_seen {
+    std::size_t n_frames = 0; ///< Or messages, where whole ones travel.
+    std::uint64_t n_bytes = 0;
+    std::size_t n_dropped = 0;   ///< The receiving device refused them.
+    std::vector<double> late_us; ///< Of each frame (the first million): handed over this long after it was due.
+};
+
+/// As it stands in the reports.
+[[nodiscard]] nlohmann::ordered_json describe(const direction_seen& seen);
+
+} // namespace commtask::bench

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# How the ranks of whole runs reach each other: as they come (shared memory), over the wire between two network namespaces,
+# whose processor time the ranks pay as for any TCP, or over links that take none. One place, so that every comparison of
+# whole runs means the same by a setting's name.
+"""Starts runs over a slow network, or over none."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import miniapp
+
+DELAY_US = 100.0  # of the wire
+SLOW = ("delayed", "link")
+
+
+class Network:
+    """`setting` is one of SLOW, or anything else for ranks as they come; `rate_mbs` is what each direction carries.
+
+    Ranks get `cores_each` cores of their own (0: as they come); over the wire and over links always.
+    """
+
+    def __init__(self, build, setting, n_ranks, rate_mbs=0.0, cores_each=0):
+        self.build = build
+        self.setting = setting
+        self.n_ranks = n_ranks
+        self.rate_mbs = rate_mbs
+        self.cores_each = cores_of(n_ranks) if setting == "link" else cores_each
+        self.seen = []  # a report of the wire or the links per run
+        if setting == "link" and not build.is_mpich:
+            raise miniapp.Skipped("the emulated link needs a build with MPICH")
+
+    def _command(self, words, report):
+        if self.setting == "delayed":
+            wire = [str(self.build.program("commtask_delayed")), "--delay-us", str(DELAY_US)]
+            return wire + ["--rate-mbs", f"{self.rate_mbs:.4g}", "--report", report, "--"] + words
+        if self.setting == "link":
+            library = self.build.program("libcommtask_emulated_link.so").resolve()
+            words = ["env", f"LD_PRELOAD={library}", f"EMULATED_LINK_RATE_MBS={self.rate_mbs:.4g}",
+                     f"EMULATED_LINK_REPORT={report}"] + words
+        return self.build.mpiexec(self.n_ranks, self.cores_each) + words
+
+    def execute(self, words, json_file):
+        """One run of the program `words`, which writes `json_file`; what that says."""
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "network.json"
+            miniapp.execute(self._command(words, str(report)), json_file)
+            if report.exists():
+                self.seen.append(json.loads(report.read_text(encoding="utf-8")))
+        return json.loads(Path(json_file).read_text(encoding="utf-8"))
+
+    def describe(self):
+        """How late frames or messages were, over all runs: a network later than it is set would measure the scheduler."""
+        if self.setting not in SLOW:
+            return ""
+        what = f"wire of {DELAY_US:g} us and" if self.setting == "delayed" else "links of"
+        return f"{what} {self.rate_mbs:.4g} MB/s; {miniapp.describe_wire(self.seen)}"
+
+
+def cores_of(n_ranks):
+    """The cores that each of `n_ranks` ranks can have for itself."""
+    return max(1, len(os.sched_getaffinity(0)) // n_ranks)
