@@ -56,9 +56,10 @@ TEST_F(Many, TasksThatHaveEndedLeaveNoMemoryBehind) {
             for (int i = 0; i < n; ++i) {
                 const auto k = static_cast<std::size_t>(i % n_cells);
                 COMM_TASK(recv(&in[k], 1, MPI_INT, left, i % n_cells, comm), out(&in[k]));
-#pragma omp task depend(inout : out[k]) shared(out) firstprivate(k)
-                ++out[k];
-                COMM_TASK(send(&out[k], 1, MPI_INT, right, i % n_cells, comm), inout(&out[k]));
+                int* const cell = &out[k];
+#pragma omp task depend(inout : *cell) firstprivate(cell)
+                ++*cell;
+                COMM_TASK(send(cell, 1, MPI_INT, right, i % n_cells, comm), inout(cell));
             }
             EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
         }
