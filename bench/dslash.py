@@ -84,7 +84,8 @@ class Runner:
 
 def balanced_rate_mbs(build, case):
     """The rate at which a hop's messages take as long as all that baseline does beside waiting."""
-    runner = Runner(network.Network(build, "", N_RANKS), case)
+    network.Network(build, case.setting, N_RANKS)  # refuses what cannot be had before anything is measured
+    runner = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), case)
     alone = min((runner.run("baseline") for _ in range(3)), key=lambda one: one.busy_seconds)
     delay_us = network.DELAY_US if case.setting == "delayed" else 0
     return alone.bytes_sent / (alone.busy_seconds - delay_us * 1e-6) * 1e-6

@@ -69,6 +69,7 @@ def seconds(document):
 
 def over_network(build, setting, is_quick, traces):
     """The report of a setting with a slow network, "delayed" or "link"."""
+    network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
     report = figures.Report("fft", setting, miniapp.machine_of(build))
     as_it_comes = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), setting)
     alone = min((as_it_comes.run("serial") for _ in range(3)), key=seconds)["median"]

@@ -29,7 +29,7 @@ PROGRAMS = {
 }
 FFT = "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network"
 OFFLOAD = "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp"
-DSLASH = "the miniapp's modes against its baseline, crowded and delayed"
+DSLASH = "the miniapp's modes against its baseline, crowded, delayed and over links"
 
 
 def parse(arguments):

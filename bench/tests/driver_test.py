@@ -156,6 +156,12 @@ class Networks(BuildFolder):
         self.assertEqual(self.run_over(over), ["12.5", True])
         self.assertIn("links of 12.5 MB/s; 3 frames", over.describe())
 
+    def test_a_run_without_the_links_report_is_no_run_over_links(self):
+        over = network.Network(self.build("mpich"), "link", 2, 12.5)
+        file = str(Path(over.build.folder) / "run.json")
+        with self.assertRaisesRegex(miniapp.Failed, "no report"):
+            over.execute([sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write('{}')", file], file)
+
     def test_ranks_as_they_come_have_no_network(self):
         over = network.Network(self.build("mpich"), "", 2)
         self.assertEqual(self.run_over(over), [None, False])

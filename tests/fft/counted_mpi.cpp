@@ -16,6 +16,7 @@ namespace {
 std::atomic<std::int64_t> n_messages{0};
 std::atomic<std::int64_t> n_bytes{0};
 std::atomic<bool> is_next_spoilt{false};
+std::atomic<int> sends_until_spoilt{0};
 
 std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
     int size = 0;
@@ -64,6 +65,7 @@ Count spoilt(Count count) {
 } // namespace
 
 void spoil_next_receive() { is_next_spoilt = true; }
+void spoil_send(int n) { sends_until_spoilt = n; }
 
 counted counted_so_far() { return {n_messages, n_bytes}; }
 
@@ -76,7 +78,10 @@ using namespace soi::test;
 COUNTED_VISIBLE int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                               MPI_Request* request) {
     add_message(count, type);
-    return PMPI_Isend(buffer, count, type, dest, tag, comm, request);
+    const int code = PMPI_Isend(buffer, count, type, dest, tag, comm, request);
+    if (sends_until_spoilt <= 0 || --sends_until_spoilt != 0) return code;
+    PMPI_Request_free(request);
+    return MPI_ERR_INTERN;
 }
 
 #if MPI_VERSION >= 4

@@ -19,4 +19,7 @@ counted counted_so_far();
 /// The next MPI_Irecv is one byte too short for its message, so that MPI reports an error when it comes.
 void spoil_next_receive();
 
+/// Of the next MPI_Isends the n-th (from 1) tells an error; its message goes all the same, so that no rank waits for it.
+void spoil_send(int n);
+
 } // namespace soi::test

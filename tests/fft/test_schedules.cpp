@@ -5,6 +5,7 @@
 #include "common/runtime_session.hpp"
 #include "counted_mpi.hpp"
 #include "distributed_fft.hpp"
+#include "exchange/urgent_sender.hpp"
 #include "presets.hpp"
 #include "reference.hpp"
 
@@ -188,6 +189,29 @@ TEST_P(SchedulesOfTheRuntime, GiveTheSameBitsHoweverManyMessagesAreInFlight) {
     }
 }
 
+TEST_P(SchedulesOfTheRuntime, ThrowInMpisWordsWhenASendFails) {
+    const miniapp::runtime_session runtime(true);
+    if (size_of_world() == 1) return; // it has no messages
+    const auto under = schedule();
+    transformer<double> soi(method::soi, n_threads(), 4, 1);
+    under->barrier();
+    test::spoil_send(2); // the first is the halo's
+    try {
+        soi.fft->run(*under);
+        ADD_FAILURE() << "no exception";
+    } catch (const std::runtime_error& error) {
+        char words[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        MPI_Error_string(MPI_ERR_INTERN, words, &length);
+        EXPECT_EQ(error.what(), "a message failed: " + std::string(words));
+    }
+    under->barrier();
+    transformer<double> plain(method::soi, n_threads(), 1, 1);
+    plain.run(*under);
+    soi.run(*under);
+    EXPECT_TRUE(same_bits(soi.y, plain.y));
+}
+
 TEST_P(SchedulesOfTheRuntime, ThrowWhenAMessageFailsAfterAllOthersHaveEnded) {
     const miniapp::runtime_session runtime(true);
     const auto under = schedule();
@@ -283,6 +307,50 @@ TEST_P(Schedules, TellWhatRanWhen) {
     EXPECT_EQ(n_consumed, n_segments);
     EXPECT_GT(took.produce, 0);
     EXPECT_LE(took.produce + took.consume, took.total);
+}
+
+/// Large enough that no send ends before its receive is there: what is handed over meanwhile has to wait.
+TEST(UrgentSender, PostsTheMostUrgentOfThoseThatWait) {
+    if (size_of_world() == 1) return;
+    const miniapp::runtime_session runtime(true);
+    const std::vector<std::byte> content(4 << 20);
+    struct place {
+        int segment;
+        int chunk;
+    };
+    const std::vector<place> handed_over = {{5, 0}, {3, 1}, {1, 2}, {3, 0}};
+    const auto order_of_arrival = [&](int at_once) {
+        std::vector<int> tags;
+        if (rank_of_world() == 0) {
+            tiled::urgent_sender sender(MPI_COMM_WORLD, at_once);
+            sender.begin(static_cast<int>(handed_over.size()));
+            for (const place& one : handed_over) {
+                sender.send({content.data(), static_cast<MPI_Count>(content.size()), 1, 10 * one.segment + one.chunk,
+                             one.segment, one.chunk, 1});
+            }
+            commtask_t all_handed_over = COMMTASK_NULL;
+            miniapp::require(commtask_submit(commtask_op_send(nullptr, 0, MPI_BYTE, 1, 99, MPI_COMM_WORLD), nullptr,
+                                             &all_handed_over),
+                             "commtask_submit");
+            miniapp::require(commtask_wait(&all_handed_over, nullptr), "commtask_wait");
+            sender.finish();
+            EXPECT_EQ(sender.failure(), "");
+        } else if (rank_of_world() == 1) {
+            std::vector<std::byte> into(content.size());
+            MPI_Recv(nullptr, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (std::size_t k = 0; k < handed_over.size(); ++k) {
+                MPI_Status status;
+                MPI_Recv(into.data(), static_cast<int>(into.size()), MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+                tags.push_back(status.MPI_TAG);
+            }
+        }
+        return tags;
+    };
+    for (const auto& [at_once, right] :
+         {std::pair{1, std::vector{50, 12, 30, 31}}, std::pair{0, std::vector{50, 31, 12, 30}}}) {
+        const std::vector<int> tags = order_of_arrival(at_once);
+        if (rank_of_world() == 1) EXPECT_EQ(tags, right) << at_once << " at once";
+    }
 }
 
 std::string name_of_setting(const testing::TestParamInfo<setting>& instance) {

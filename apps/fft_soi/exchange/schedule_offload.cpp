@@ -8,6 +8,9 @@
 
 #include <commtask/commtask.h>
 
+#include <stdexcept>
+#include <string>
+
 namespace tiled {
 
 namespace {
@@ -52,9 +55,10 @@ public:
     }
 
     void finish() override {
-        const int sent = sender_.finish();
+        sender_.finish();
         require(commtask_wait(&halo_send_, nullptr), "commtask_wait");
-        require(sent, "a message");
+        if (const std::string why = sender_.failure(); !why.empty())
+            throw std::runtime_error("a message failed: " + why);
     }
 
     void barrier() override {

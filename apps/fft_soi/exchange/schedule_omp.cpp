@@ -51,7 +51,7 @@ public:
                 waited = commtask_omp_wait_all();
             }
         }
-        const int sent_all = sender_.finish();
+        sender_.finish();
         require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) {
             char text[512];
@@ -59,7 +59,8 @@ public:
             commtask_omp_clear_errors(); // of this run: the next one's are its own
             throw std::runtime_error(std::string("a message failed: ") + text);
         }
-        require(sent_all, "a message");
+        if (const std::string why = sender_.failure(); !why.empty())
+            throw std::runtime_error("a message failed: " + why);
         return record.finish_tasks(sent, trace_);
     }
 

@@ -94,15 +94,21 @@ public:
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
         ready_.clear();
         ready_.push({});
-        arena_.execute([this] {
-            nodes_->compute.try_put({});
-            nodes_->graph.wait_for_all();
-        });
-        const int sent_all = sender_.finish();
+        try {
+            arena_.execute([this] {
+                nodes_->compute.try_put({});
+                nodes_->graph.wait_for_all();
+            });
+        } catch (...) {
+            sender_.finish(); // callbacks of messages under way still use it
+            throw;
+        }
+        sender_.finish();
         // relaxed: all that could have set it is over.
         if (has_failed_.exchange(false, std::memory_order_relaxed))
             throw std::runtime_error("a message failed: " + why_);
-        miniapp::require(sent_all, "a message");
+        if (const std::string why = sender_.failure(); !why.empty())
+            throw std::runtime_error("a message failed: " + why);
         return record.finish_tasks(sent_, trace_);
     }
 

@@ -29,6 +29,7 @@ urgent_sender::~urgent_sender() {
 void urgent_sender::begin(int n_messages) {
     // relaxed: no other thread is here, and those to come are told of this object by posting, which orders it.
     first_error_.store(COMMTASK_OK, std::memory_order_relaxed);
+    mpis_words_[0] = '\0';
     n_handed_over_.store(0, std::memory_order_relaxed);
     gone_.store(0, std::memory_order_relaxed);
     posted_ = 0;
@@ -89,31 +90,37 @@ bool urgent_sender::post(const outgoing_message& one, std::uint32_t flags) {
                                      &options, nullptr);
     if (code == COMMTASK_AGAIN) return false;
     if (code != COMMTASK_OK) {
-        note(code);
+        note(code, MPI_SUCCESS);
         gone_.fetch_add(1, std::memory_order_relaxed);
         commtask_event_signal(all_gone_);
     }
     return true;
 }
 
-void urgent_sender::note(int code) {
+void urgent_sender::note(int code, int mpi_error) {
     int none = COMMTASK_OK;
-    // relaxed: finish() reads it after the event that every message signals.
-    if (code != COMMTASK_OK) first_error_.compare_exchange_strong(none, code, std::memory_order_relaxed);
+    // relaxed: it is read after the event that every message signals.
+    if (code == COMMTASK_OK || !first_error_.compare_exchange_strong(none, code, std::memory_order_relaxed)) return;
+    int length = 0;
+    if (mpi_error != MPI_SUCCESS) MPI_Error_string(mpi_error, mpis_words_, &length);
 }
 
 void urgent_sender::one_has_gone(const commtask_status* status, void* self) {
     auto& sender = *static_cast<urgent_sender*>(self);
-    sender.note(status->state == COMMTASK_STATE_COMPLETED ? COMMTASK_OK : COMMTASK_FAILED);
+    sender.note(status->state == COMMTASK_STATE_COMPLETED ? COMMTASK_OK : COMMTASK_FAILED, status->error);
     sender.gone_.fetch_add(1, std::memory_order_relaxed);
     sender.pump(COMMTASK_TRY);
     // Last: whoever waits for the event may end the run.
     commtask_event_signal(sender.all_gone_);
 }
 
-int urgent_sender::finish() {
-    if (all_gone_ == COMMTASK_EVENT_NULL) return COMMTASK_OK;
+void urgent_sender::finish() {
+    if (all_gone_ == COMMTASK_EVENT_NULL) return;
     pump(COMMTASK_NONE);
+    for (auto n = static_cast<std::size_t>(n_handed_over_.load(std::memory_order_relaxed)); n < handed_over_.size();
+         ++n) {
+        require(commtask_event_signal(all_gone_), "commtask_event_signal"); // of a run that was broken off
+    }
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.events = &all_gone_;
     options.n_events = 1;
@@ -121,7 +128,12 @@ int urgent_sender::finish() {
     require(commtask_submit(commtask_op_noop(comm_), &options, &gone), "commtask_post");
     require(commtask_wait(&gone, nullptr), "commtask_wait");
     require(commtask_event_release(&all_gone_), "commtask_event_release");
-    return first_error_.load(std::memory_order_relaxed);
+}
+
+std::string urgent_sender::failure() const {
+    const int code = first_error_.load(std::memory_order_relaxed); // its writers have signalled the event
+    if (code == COMMTASK_OK) return {};
+    return mpis_words_[0] != '\0' ? mpis_words_ : commtask_error_string(code);
 }
 
 } // namespace tiled

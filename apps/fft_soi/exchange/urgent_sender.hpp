@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tiled {
@@ -22,12 +23,15 @@ public:
     urgent_sender(const urgent_sender&) = delete;
     urgent_sender& operator=(const urgent_sender&) = delete;
 
-    /// Begins a run that will send n_messages. Not while another is under way.
+    /// Begins a run that will send n_messages. Not before the last one's finish().
     void begin(int n_messages);
     /// Hands a message over; blocks only while the communication worker's queue is full. Any thread but the worker.
     void send(const outgoing_message& one);
-    /// Waits until all messages have gone. Every send() must have returned. The code of the first that could not be sent.
-    [[nodiscard]] int finish();
+    /// Waits until all messages that were handed over have gone. Every send() must have returned. Messages that fail do not
+    /// make it throw; a run that was broken off may end here too.
+    void finish();
+    /// After finish(): why the first message that failed did not go, in MPI's words; empty: all went.
+    std::string failure() const;
 
 private:
     /// One message on its way from send() to the heap.
@@ -44,7 +48,7 @@ private:
     void post_most_urgent(std::uint32_t flags);
     /// False: the queue is full, try again later.
     bool post(const outgoing_message& one, std::uint32_t flags);
-    void note(int code);
+    void note(int code, int mpi_error);
 
     MPI_Comm comm_;
     int at_once_;
@@ -55,7 +59,8 @@ private:
     std::atomic<int> calls_{0}; ///< Of pump() that have not been answered; whoever makes it 1 answers them all.
     std::atomic<int> gone_{0};
     std::atomic<int> first_error_{COMMTASK_OK};
-    std::vector<outgoing_message> waiting_; ///< A heap; of the thread that pumps, as is the next.
+    char mpis_words_[MPI_MAX_ERROR_STRING] = {}; ///< Of who sets first_error_; a callback must not allocate.
+    std::vector<outgoing_message> waiting_;      ///< A heap; of the thread that pumps, as is the next.
     int posted_ = 0;
 };
 
