@@ -349,7 +349,7 @@ TEST(UrgentSender, PostsTheMostUrgentOfThoseThatWait) {
     for (const auto& [at_once, right] :
          {std::pair{1, std::vector{50, 12, 30, 31}}, std::pair{0, std::vector{50, 31, 12, 30}}}) {
         const std::vector<int> tags = order_of_arrival(at_once);
-        if (rank_of_world() == 1) EXPECT_EQ(tags, right) << at_once << " at once";
+        EXPECT_EQ(tags, rank_of_world() == 1 ? right : std::vector<int>()) << at_once << " at once";
     }
 }
 
