@@ -72,15 +72,14 @@ def over_network(build, setting, is_quick, traces):
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
     report = figures.Report("fft", setting, miniapp.machine_of(build))
     as_it_comes = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), setting)
-    alone = min((as_it_comes.run("serial") for _ in range(3)), key=seconds)["median"]
-    produce, consume = alone["produce_us"] * 1e-6, alone["consume_us"] * 1e-6
+    alone = min((as_it_comes.run("serial") for _ in range(3)), key=seconds)
+    produce, consume = alone["median"]["produce_us"] * 1e-6, alone["median"]["consume_us"] * 1e-6
     # What copying takes processor time for, in a link as in shared memory. Over the wire the network's share is unknown.
     copies = min(as_it_comes.run("baseline")["median"]["wait_us"] for _ in range(3)) * 1e-6 if setting == "link" else 0.0
-    sent = as_it_comes.run("serial")["traffic"]
     n_chunks = SIZES[setting][1]
     for load in LOADS:
         net = load * (produce + consume)
-        over = network.Network(build, setting, N_RANKS, sent["bytes"] / net * 1e-6)
+        over = network.Network(build, setting, N_RANKS, alone["traffic"]["bytes"] / net * 1e-6)
         runner = Runner(over, setting)
         cases = [(mode, "soi") for mode in MODES] + [("baseline", "sixstep"), ("omp", "sixstep")]
         times = {case: [] for case in cases}

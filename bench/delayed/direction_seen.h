@@ -12,10 +12,20 @@
 namespace commtask::bench {
 
 struct direction_seen {
+    static constexpr std::size_t most_late_samples = 1'000'000;
+
     std::size_t n_frames = 0; ///< Or messages, where whole ones travel.
     std::uint64_t n_bytes = 0;
     std::size_t n_dropped = 0;   ///< The receiving device refused them.
     std::vector<double> late_us; ///< Of each frame (the first million): handed over this long after it was due.
+
+    /// One frame was handed over at `now_ns`.
+    void note(std::int64_t due_ns, std::int64_t now_ns) {
+        ++n_frames;
+        if (late_us.size() < most_late_samples) {
+            late_us.push_back(static_cast<double>(now_ns - due_ns) * 1e-3);
+        }
+    }
 };
 
 /// As it stands in the reports.

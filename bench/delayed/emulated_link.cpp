@@ -27,13 +27,13 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "delayed/direction_seen.h"
 #include "delayed/link_model.h"
+#include "harness/clock.h"
 
 //   EMULATED_LINK_RATE_MBS   10^6 bytes per second that one rank can send (required)
 //   EMULATED_LINK_DELAY_US   added to each transfer (0)
@@ -47,15 +47,6 @@
 namespace {
 
 using namespace commtask::bench;
-
-constexpr std::int64_t ns_per_s = 1'000'000'000;
-constexpr std::size_t most_late_samples = 1'000'000;
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (static_cast<std::int64_t>(now.tv_sec) * ns_per_s) + now.tv_nsec;
-}
 
 void sleep_until(std::int64_t moment_ns) {
     const timespec moment{.tv_sec = moment_ns / ns_per_s, .tv_nsec = moment_ns % ns_per_s};
@@ -82,7 +73,7 @@ struct transfer {
 class link {
 public:
     link(double rate_mb_per_s, double delay_us) : model_(static_cast<std::int64_t>(delay_us * 1e3), rate_mb_per_s) {
-        seen_.late_us.reserve(most_late_samples);
+        seen_.late_us.reserve(direction_seen::most_late_samples);
         thread_ = std::thread([this] { run(); });
     }
     link(const link&) = delete;
@@ -95,16 +86,14 @@ public:
         hold.unlock();
         sleep_until(due_ns);
         hold.lock();
-        note(due_ns);
+        seen_.note(due_ns, now_ns());
     }
 
     /// Occupies the link; `one` is started when the last byte has passed.
     void send(std::size_t size_bytes, std::shared_ptr<transfer> one) {
-        {
-            const std::lock_guard hold(guard_);
-            one->due_ns = arrival(size_bytes);
-            waiting_.push_back(std::move(one));
-        }
+        const std::lock_guard hold(guard_);
+        one->due_ns = arrival(size_bytes);
+        waiting_.push_back(std::move(one));
         changed_.notify_one();
     }
 
@@ -116,10 +105,8 @@ public:
             return MPI_SUCCESS;
         };
         one->now = transfer::state::abandoned;
-        {
-            const std::lock_guard hold(guard_);
-            waiting_.push_back(std::move(one));
-        }
+        const std::lock_guard hold(guard_);
+        waiting_.push_back(std::move(one));
         changed_.notify_one();
     }
 
@@ -158,7 +145,7 @@ private:
             sleep_until(one->due_ns);
             if (one->due_ns != 0) {
                 hold.lock();
-                note(one->due_ns);
+                seen_.note(one->due_ns, now_ns());
                 hold.unlock();
             }
             start(*one);
@@ -173,13 +160,6 @@ private:
         if (!one.now.compare_exchange_strong(expected, transfer::state::started, std::memory_order_acq_rel) &&
             one.inner != MPI_REQUEST_NULL) {
             PMPI_Request_free(&one.inner);
-        }
-    }
-
-    void note(std::int64_t due_ns) {
-        ++seen_.n_frames;
-        if (seen_.late_us.size() < most_late_samples) {
-            seen_.late_us.push_back(static_cast<double>(now_ns() - due_ns) * 1e-3);
         }
     }
 
@@ -288,6 +268,9 @@ bool passes_the_link(int count, int to, MPI_Comm comm) {
     PMPI_Comm_rank(comm, &own);
     return count >= 0 && to >= 0 && (to != own || is_intercommunicator(comm));
 }
+
+/// Whether one rank's share of a collective is known here.
+bool passes_the_link(const void* from, MPI_Comm comm) { return from != MPI_IN_PLACE && !is_intercommunicator(comm); }
 
 /// What leaves this rank: what it keeps for itself does not pass the link.
 std::size_t bytes_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
@@ -403,7 +386,7 @@ int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, 
 
 int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* into,
                   const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
-    if (from != MPI_IN_PLACE && !is_intercommunicator(comm)) {
+    if (passes_the_link(from, comm)) {
         the_link->pass(bytes_to_others(send_counts, send_type, comm));
     }
     return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, into, receive_counts, receive_offsets,
@@ -413,6 +396,10 @@ int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offs
 int MPI_Ialltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
                    void* into, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
                    MPI_Comm comm, MPI_Request* request) {
+    if (!passes_the_link(from, comm)) {
+        return PMPI_Ialltoallv(from, send_counts, send_offsets, send_type, into, receive_counts, receive_offsets,
+                               receive_type, comm, request);
+    }
     return send_later(
         bytes_to_others(send_counts, send_type, comm),
         [=](MPI_Request* inner) {

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "delayed/tap.h"
+#include "harness/clock.h"
 
 namespace commtask::bench {
 namespace {
@@ -25,14 +26,6 @@ namespace {
 constexpr std::size_t header_bytes = tap_header_bytes;
 constexpr std::size_t largest_frame_bytes = header_bytes + 14 + 65536;
 constexpr std::size_t queue_bytes = std::size_t{64} << 20U;
-constexpr std::size_t most_late_samples = 1'000'000;
-constexpr std::int64_t ns_per_s = 1'000'000'000;
-
-std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
-    timespec now{};
-    clock_gettime(clock, &now);
-    return (now.tv_sec * ns_per_s) + now.tv_nsec;
-}
 
 } // namespace
 
@@ -43,7 +36,7 @@ forwarder::forwarder(const wire_settings& settings, int from_tap, int to_tap)
     if (stop_event_ < 0) {
         throw std::system_error(errno, std::generic_category(), "eventfd");
     }
-    seen_.late_us.reserve(most_late_samples);
+    seen_.late_us.reserve(direction_seen::most_late_samples);
 }
 
 forwarder::~forwarder() {
@@ -102,11 +95,8 @@ void forwarder::deliver_due_frames() {
         if (write(to_tap_, bytes.data(), bytes.size()) < 0) {
             ++seen_.n_dropped;
         }
-        ++seen_.n_frames;
         seen_.n_bytes += bytes.size() - header_bytes;
-        if (seen_.late_us.size() < most_late_samples) {
-            seen_.late_us.push_back(static_cast<double>(now - frame.arrival_ns) * 1e-3);
-        }
+        seen_.note(frame.arrival_ns, now);
         queue_.pop();
     }
 }

@@ -14,6 +14,15 @@
 
 namespace commtask::bench {
 
+constexpr std::int64_t ns_per_s = 1'000'000'000;
+
+/// One of the system's clocks, for moments that are slept until and for processor time.
+[[nodiscard]] inline std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) noexcept {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return (static_cast<std::int64_t>(now.tv_sec) * ns_per_s) + now.tv_nsec;
+}
+
 /// Ticks of the clock; only differences mean anything.
 [[nodiscard]] inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
@@ -22,9 +31,7 @@ namespace commtask::bench {
     _mm_lfence();
     return now;
 #else
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U) + static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(now_ns());
 #endif
 }
 

@@ -27,6 +27,8 @@ struct layout {
     int n_chunks() const { return static_cast<int>(chunk_rows.size()) - 1; }
     std::int64_t rows() const { return chunk_rows.back(); }
     int n_peers() const { return n_ranks - 1; }
+    /// That one rank sends in blocks, and gets: one for each chunk, segment and peer.
+    int n_messages() const { return n_segments * n_chunks() * n_peers(); }
 
     /// What rank `to` gets for its `segment` from `chunk`: in the buffer of outgoing rows; `to` is another rank.
     block outgoing(int to, int segment, int chunk) const;

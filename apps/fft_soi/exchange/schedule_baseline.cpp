@@ -40,7 +40,7 @@ public:
         }
         MPI_Alltoallv(of_->outgoing(), send_counts.data(), send_offsets.data(), rows_, of_->incoming(),
                       receive_counts.data(), receive_offsets.data(), column_, comm_);
-        sent_.messages += sizes.n_peers() * sizes.n_segments * sizes.n_chunks();
+        sent_.messages += sizes.n_messages();
         sent_.bytes += static_cast<std::int64_t>(offset) * sizes.rows() * static_cast<std::int64_t>(sizes.cell_bytes);
         is_there_ = true;
     }

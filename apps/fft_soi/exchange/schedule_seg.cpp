@@ -47,7 +47,7 @@ public:
             sent_.bytes +=
                 static_cast<std::int64_t>(sizes.n_peers()) * rows * static_cast<std::int64_t>(sizes.cell_bytes);
         }
-        sent_.messages += sizes.n_peers() * sizes.n_segments * sizes.n_chunks();
+        sent_.messages += sizes.n_messages();
     }
 
     void wait_segment(int segment) override {

@@ -82,15 +82,12 @@ public:
         of_ = &of;
         sent_ = {};
         if (halo_travels(of)) count(outgoing_halo(of), sent_);
-        for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
-            for_each_outgoing(of, chunk, [&](const outgoing_message& one) { count(one, sent_); });
-        }
         set(pieces_missing_, sizes.n_chunks(), of.pieces_per_chunk());
         set(blocks_missing_, sizes.n_segments, (sizes.n_peers() + 1) * sizes.n_chunks());
         recorder record(of, compute_threads_, trace_ != nullptr);
         record_ = &record;
         of.begin();
-        sender_.begin(sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
+        sender_.begin(sizes.n_messages());
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
         ready_.clear();
         ready_.push({});
@@ -104,11 +101,11 @@ public:
             throw;
         }
         sender_.finish();
+        sender_.count_sent(sent_);
         // relaxed: all that could have set it is over.
         if (has_failed_.exchange(false, std::memory_order_relaxed))
             throw std::runtime_error("a message failed: " + why_);
-        if (const std::string why = sender_.failure(); !why.empty())
-            throw std::runtime_error("a message failed: " + why);
+        sender_.require_all_gone();
         return record.finish_tasks(sent_, trace_);
     }
 

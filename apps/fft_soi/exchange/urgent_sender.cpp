@@ -8,6 +8,7 @@
 #include "common/runtime_session.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace tiled {
 
@@ -134,6 +135,15 @@ std::string urgent_sender::failure() const {
     const int code = first_error_.load(std::memory_order_relaxed); // its writers have signalled the event
     if (code == COMMTASK_OK) return {};
     return mpis_words_[0] != '\0' ? mpis_words_ : commtask_error_string(code);
+}
+
+void urgent_sender::require_all_gone() const {
+    if (const std::string why = failure(); !why.empty()) throw std::runtime_error("a message failed: " + why);
+}
+
+void urgent_sender::count_sent(traffic& into) const {
+    const int n = n_handed_over_.load(std::memory_order_relaxed); // every send() has returned
+    for (int k = 0; k < n; ++k) count(handed_over_[static_cast<std::size_t>(k)].message, into);
 }
 
 } // namespace tiled

@@ -32,6 +32,10 @@ public:
     void finish();
     /// After finish(): why the first message that failed did not go, in MPI's words; empty: all went.
     std::string failure() const;
+    /// After finish(): throws std::runtime_error, with that reason, if a message failed.
+    void require_all_gone() const;
+    /// After finish(): counts what was handed over.
+    void count_sent(traffic& into) const;
 
 private:
     /// One message on its way from send() to the heap.
