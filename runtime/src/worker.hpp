@@ -73,6 +73,9 @@ private:
 struct waiting_policy {
     bool worker_is_reserved = false;
     std::uint64_t spin_ns = 0; ///< Before the waiting thread sleeps.
+    /// A thread that must wait for more than a moment drives the lane itself, though the worker has its own core: what it
+    /// waits for is then copied on the core that uses it.
+    bool takes_over = false;
 };
 
 /// What driving a lane for a moment came to.
@@ -92,6 +95,26 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
     for (int i = 0; i < most_passes && !is_done(moved) && !driven.has_guests(); ++i) moved = driven.progress() || moved;
     driven.return_baton();
     return moved ? drive_result::moved : drive_result::idle;
+}
+
+/// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for
+/// `patience_ns`, or until `deadline_ns` of now_ns(). One thread at a time; the others look on. Not from a callback.
+template <typename IsDone>
+void drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
+    constexpr unsigned passes_between_clocks = 64;
+    if (driven.has_guests()) return;
+    driven.take_baton_as_guest();
+    std::uint64_t still_since_ns = 0; // the clock is read only for pauses that last
+    for (unsigned i = 1; !is_done(); ++i) {
+        // One pass at least: threads that only passed the baton on would bring nothing forward.
+        if (driven.progress()) still_since_ns = 0;
+        if (driven.has_guests()) break;
+        if (i % passes_between_clocks != 0) continue;
+        const std::uint64_t now = now_ns();
+        if (still_since_ns == 0) still_since_ns = now;
+        if (now - still_since_ns >= patience_ns || now >= deadline_ns) break;
+    }
+    driven.return_baton();
 }
 
 /// Who has driven and turns to something else hands what is left to the worker.
@@ -116,6 +139,7 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
         }
     }
     const std::uint64_t begin_ns = now_ns();
+    const std::uint64_t deadline_ns = timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns);
     bool has_driven = false;
     const auto leave = [&](bool result) {
         if (has_driven) leave_to_worker(awaited);
@@ -125,6 +149,10 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
         bool drove = false;
         if (policy.worker_is_reserved) {
             for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
+            if (policy.takes_over && !is_done()) {
+                drive_instead(awaited, policy.spin_ns, deadline_ns, is_done);
+                has_driven = true;
+            }
         } else {
             const drive_result result =
                 drive_for_a_moment(awaited, looks_between_clocks, [&](bool) { return is_done(); });

@@ -187,6 +187,7 @@ struct setting {
     bool is_reserved;
     std::size_t capacity;
     bool has_heavy_barrier;
+    bool takes_over = false;
 };
 
 class FakeSchedules : public testing::TestWithParam<setting> {};
@@ -206,7 +207,7 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         plan.is_reserved = GetParam().is_reserved;
         plan.spin_ns = 2'000;
         plan.nap_max_ns = 50'000;
-        const waiting_policy policy{plan.is_reserved, 1'000};
+        const waiting_policy policy{plan.is_reserved, 1'000, GetParam().takes_over};
         std::atomic<long> n_called{0};
         std::atomic<long> n_posted{0};
         {
@@ -231,7 +232,9 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
 INSTANTIATE_TEST_SUITE_P(Workers, FakeSchedules,
                          testing::Values(setting{"reserved", true, 64, false}, setting{"shared", false, 64, false},
                                          setting{"reserved_heavy", true, 1024, true},
-                                         setting{"shared_heavy", false, 8, true}),
+                                         setting{"shared_heavy", false, 8, true},
+                                         setting{"waiters_drive", true, 64, false, true},
+                                         setting{"waiters_drive_heavy", true, 8, true, true}),
                          [](const auto& parameter) { return std::string{parameter.param.name}; });
 
 } // namespace

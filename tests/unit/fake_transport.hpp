@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ public:
     }
 
     void poll(completion_sink& sink) noexcept override {
+        if (only_poller != std::thread::id{} && only_poller != std::this_thread::get_id()) return;
         const auto landed = std::exchange(landed_, {});
         n_in_flight_ = flying_.size();
         for (const auto& [which, result] : landed) {
@@ -55,6 +57,9 @@ public:
     [[nodiscard]] std::string describe(const task& which) const override {
         return "task " + std::to_string(which.op.send_tag);
     }
+
+    /// Polls of other threads find nothing; nobody: all do.
+    std::thread::id only_poller;
 
     /// The next poll reports this task.
     void land(task& which, const outcome& result = {}) {

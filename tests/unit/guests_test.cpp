@@ -65,5 +65,59 @@ TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
     EXPECT_EQ(open.life.state(), task_state::completed);
 }
 
+constexpr std::int64_t patience_ns = 20'000'000'000;
+
+/// A task that only this thread's polls can end, served by a reserved worker. @return whether it ended in time.
+[[nodiscard]] bool ends_by_this_thread(const waiting_policy& policy, std::int64_t timeout_ns) {
+    lane_bench bench;
+    task& wanted = bench.post();
+    bench.run();
+    bench.carrier().only_poller = std::this_thread::get_id();
+    bench.carrier().land(wanted);
+    {
+        const worker reserved{bench.the_lane(), {.is_reserved = true, .spin_ns = 1'000'000, .on_start = {}}};
+        const bool has_ended = wait_in_library(bench.the_lane(), policy, timeout_ns,
+                                               [&] { return wanted.life.state() != task_state::open; });
+        if (has_ended) return true;
+    }
+    bench.run();
+    return false;
+}
+
+TEST(Guests, DriveInsteadOfAReservedWorkerWhileTheyWait) {
+    EXPECT_TRUE(
+        ends_by_this_thread({.worker_is_reserved = true, .spin_ns = 1'000'000, .takes_over = true}, patience_ns));
+}
+
+TEST(Guests, LeaveTheLaneToAReservedWorkerIfThePolicySaysSo) {
+    EXPECT_FALSE(
+        ends_by_this_thread({.worker_is_reserved = true, .spin_ns = 1'000'000, .takes_over = false}, 50'000'000));
+}
+
+TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
+    lane_bench bench;
+    lane& shared = bench.the_lane();
+    task& wanted = bench.post();
+    bench.run();
+    std::atomic<bool> has_started{false};
+    int n_looks = 0;
+    bool has_ended = false;
+    {
+        const worker reserved{shared, {.is_reserved = true, .spin_ns = 1'000'000, .on_start = [&] {
+                                           bench.carrier().only_poller = std::this_thread::get_id();
+                                           has_started = true;
+                                       }}};
+        while (!has_started) std::this_thread::yield();
+        // After some looks, and for more than as many, the thread drives: then only the worker can end the task.
+        constexpr int looks_until_it_drives = 400;
+        has_ended = wait_in_library(shared, {.worker_is_reserved = true, .spin_ns = 1'000'000, .takes_over = true},
+                                    patience_ns, [&] {
+                                        if (++n_looks == looks_until_it_drives) bench.carrier().land(wanted);
+                                        return wanted.life.state() != task_state::open;
+                                    });
+    }
+    EXPECT_TRUE(has_ended);
+}
+
 } // namespace
 } // namespace commtask::detail::testing

@@ -85,6 +85,7 @@ void start(int asked, int below) {
     if (code == COMMTASK_OK) {
         detail::context& runtime = *detail::context::current();
         current.waiting = runtime.waiting();
+        current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
         hook_ends();
         say_what_is_done(asked, below);
         // release: partner of the acquire in active_lane().

@@ -129,6 +129,27 @@ private:
     }
 }
 
+/// How often a blocking call looks before it yields. Learned: an answer that comes while it looks is worth looking longer for,
+/// since threads of two ranks that answer each other lose step by a yield; one that comes only after a yield needed this core.
+class look_patience {
+public:
+    [[nodiscard]] unsigned now() const noexcept { return looks_.load(std::memory_order_relaxed); }
+    void answered_after(unsigned n_looks) noexcept {
+        if (const unsigned before = now(); n_looks > before / 8 && before < most) set(2 * before);
+    }
+    void was_in_vain() noexcept {
+        if (const unsigned before = now(); before > least) set(before / 2);
+    }
+
+private:
+    static constexpr unsigned least = 64;
+    static constexpr unsigned most = 1024;
+    void set(unsigned looks) noexcept { looks_.store(looks, std::memory_order_relaxed); }
+
+    std::atomic<unsigned> looks_{least};
+};
+inline constinit look_patience patience;
+
 /// Makes a call and looks whether it ends soon, holding the baton for a while at a time. The caller is in no section.
 /// @param start  bool(): false if it may not be made here after all
 /// @param look  bool(): whether it has ended
@@ -136,16 +157,22 @@ enum class in_passing : std::uint8_t { refused, open, ended };
 template <typename Start, typename Look>
 [[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
     constexpr unsigned most_turns = 16;
-    constexpr unsigned looks_per_turn = 64;
     for (unsigned turn = 0; turn < most_turns; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
         const detail::lane* const lane = lane_for_waiting();
         const worker_section section;
         if (turn == 0 && !start()) return in_passing::refused;
-        for (unsigned i = 0; i < looks_per_turn && !(i > 0 && lane->has_guests()); ++i) {
-            if (look()) return in_passing::ended;
+        const unsigned n_looks = patience.now();
+        bool is_disturbed = false;
+        for (unsigned i = 0; i < n_looks && !is_disturbed; ++i) {
+            if (look()) {
+                patience.answered_after(i);
+                return in_passing::ended;
+            }
+            is_disturbed = lane->has_guests();
         }
+        if (!is_disturbed) patience.was_in_vain();
     }
     return in_passing::open;
 }
