@@ -99,15 +99,23 @@ bool lane::try_post_ordered(task& posted) noexcept {
     return true;
 }
 
-void lane::take_baton_as_guest() noexcept {
-    if (try_take_baton()) return;
+void lane::take_baton_as_guest() noexcept { static_cast<void>(try_take_baton_as_guest(UINT64_MAX)); }
+
+bool lane::try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept {
+    if (try_take_baton()) return true;
     constexpr int looks_before_yield = 64;
     n_guests_.fetch_add(1, std::memory_order_relaxed);
-    for (int i = 1; !try_take_baton(); ++i) {
+    bool has_it = false;
+    for (int i = 1; !has_it; ++i) {
         pause_briefly();
-        if (i % looks_before_yield == 0) sched_yield();
+        if (i % looks_before_yield == 0) {
+            if (now_ns() >= deadline_ns) break;
+            sched_yield();
+        }
+        has_it = try_take_baton();
     }
     n_guests_.fetch_sub(1, std::memory_order_relaxed);
+    return has_it;
 }
 
 void lane::released(task& which) noexcept {

@@ -94,7 +94,17 @@ public:
     /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
     /// on a driver. Undone by return_baton().
     void take_baton_as_guest() noexcept;
+    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first
+    [[nodiscard]] bool try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept;
     [[nodiscard]] bool has_guests() const noexcept { return n_guests_.load(std::memory_order_relaxed) > 0; }
+
+    /// One waiting thread at a time drives in place of a reserved worker. Undone by end_driving().
+    [[nodiscard]] bool try_claim_driving() noexcept {
+        return !waiter_drives_.load(std::memory_order_relaxed) &&
+               !waiter_drives_.exchange(true, std::memory_order_relaxed);
+    }
+    void end_driving() noexcept { waiter_drives_.store(false, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_driving_waiter() const noexcept { return waiter_drives_.load(std::memory_order_relaxed); }
 
     /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the baton: drivers must
     /// leave MPI's lock to it now and then.
@@ -186,6 +196,7 @@ private:
     std::atomic<bool> report_requested_{false};
     std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
     std::atomic<int> n_blocked_outside_{0};
+    std::atomic<bool> waiter_drives_{false};
 
     // The driver's.
     alignas(cache_line_bytes) task* first_ready_ = nullptr;

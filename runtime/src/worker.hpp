@@ -97,32 +97,42 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
     return moved ? drive_result::moved : drive_result::idle;
 }
 
-/// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for
-/// `patience_ns`, or until `deadline_ns` of now_ns(). One thread at a time; the others look on. Not from a callback.
-template <typename IsDone>
-void drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
-    constexpr unsigned passes_between_clocks = 64;
-    if (driven.has_guests()) return;
-    driven.take_baton_as_guest();
-    std::uint64_t still_since_ns = 0; // the clock is read only for pauses that last
-    for (unsigned i = 1; !is_done(); ++i) {
-        // One pass at least: threads that only passed the baton on would bring nothing forward.
-        if (driven.progress()) still_since_ns = 0;
-        if (driven.has_guests()) break;
-        if (i % passes_between_clocks != 0) continue;
-        const std::uint64_t now = now_ns();
-        if (still_since_ns == 0) still_since_ns = now;
-        if (now - still_since_ns >= patience_ns || now >= deadline_ns) break;
-    }
-    driven.return_baton();
-}
-
 /// Who has driven and turns to something else hands what is left to the worker.
 inline void leave_to_worker(lane& driven) noexcept {
     if (driven.approx_has_work()) driven.wake_up.ring_if_deep();
 }
 
-/// Waits until `is_done()`. Where the worker shares its core, the waiting thread drives the lane itself.
+/// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for
+/// `patience_ns`, or until about `deadline_ns` of now_ns(). One thread at a time; the others look on. Not from a callback.
+/// @return whether anything moved
+template <typename IsDone>
+bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
+    constexpr unsigned passes_between_clocks = 64;
+    // Who is blocked in MPI needs pauses, which the worker makes.
+    const auto must_leave = [&] { return driven.has_guests() || driven.has_blocked_outside(); };
+    if (must_leave() || !driven.try_claim_driving()) return false;
+    bool has_moved = false;
+    if (driven.try_take_baton_as_guest(std::min(deadline_ns, now_ns() + patience_ns))) {
+        std::uint64_t still_since_ns = 0; // the clock is read only for pauses that last
+        for (unsigned i = 1; !is_done() && !must_leave(); ++i) {
+            if (driven.progress()) {
+                has_moved = true;
+                still_since_ns = 0;
+            }
+            if (i % passes_between_clocks != 0) continue;
+            const std::uint64_t now = now_ns();
+            if (still_since_ns == 0) still_since_ns = now;
+            if (now - still_since_ns >= patience_ns || now >= deadline_ns) break;
+        }
+        driven.return_baton();
+        leave_to_worker(driven);
+    }
+    driven.end_driving();
+    return has_moved;
+}
+
+/// Waits until `is_done()`. Where the worker shares its core, the waiting thread drives the lane itself; elsewhere if
+/// policy.takes_over, as long as the wait is young or something moves.
 /// @param timeout_ns negative: for ever.
 /// @return whether `is_done()`.
 template <typename IsDone>
@@ -140,18 +150,18 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
     }
     const std::uint64_t begin_ns = now_ns();
     const std::uint64_t deadline_ns = timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns);
+    std::uint64_t waited_ns = 0;
     bool has_driven = false;
     const auto leave = [&](bool result) {
         if (has_driven) leave_to_worker(awaited);
         return result;
     };
-    for (;;) {
+    for (bool has_moved = false;;) {
         bool drove = false;
         if (policy.worker_is_reserved) {
             for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
-            if (policy.takes_over && !is_done()) {
-                drive_instead(awaited, policy.spin_ns, deadline_ns, is_done);
-                has_driven = true;
+            if (policy.takes_over && (has_moved || waited_ns < policy.spin_ns) && !is_done()) {
+                has_moved = drive_instead(awaited, policy.spin_ns, deadline_ns, is_done);
             }
         } else {
             const drive_result result =
@@ -161,10 +171,10 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
             if (result != drive_result::moved) sched_yield();
         }
         if (is_done()) return leave(true);
-        const std::uint64_t waited_ns = now_ns() - begin_ns;
+        waited_ns = now_ns() - begin_ns;
         if (timeout_ns > 0 && waited_ns >= static_cast<std::uint64_t>(timeout_ns)) return leave(false);
         // Who drives stays awake as long as MPI has something in flight: nobody else is as quick.
-        if (waited_ns < policy.spin_ns || (drove && awaited.approx_has_work())) continue;
+        if (waited_ns < policy.spin_ns || has_moved || (drove && awaited.approx_has_work())) continue;
         const std::int64_t left_ns =
             timeout_ns < 0 ? longest_sleep_ns
                            : std::min(longest_sleep_ns, timeout_ns - static_cast<std::int64_t>(waited_ns));

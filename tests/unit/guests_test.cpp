@@ -100,7 +100,7 @@ TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
     task& wanted = bench.post();
     bench.run();
     std::atomic<bool> has_started{false};
-    int n_looks = 0;
+    bool has_landed = false;
     bool has_ended = false;
     {
         const worker reserved{shared, {.is_reserved = true, .spin_ns = 1'000'000, .on_start = [&] {
@@ -108,15 +108,33 @@ TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
                                            has_started = true;
                                        }}};
         while (!has_started) std::this_thread::yield();
-        // After some looks, and for more than as many, the thread drives: then only the worker can end the task.
-        constexpr int looks_until_it_drives = 400;
-        has_ended = wait_in_library(shared, {.worker_is_reserved = true, .spin_ns = 1'000'000, .takes_over = true},
+        // It lands while this thread drives: then only the worker can end the task.
+        has_ended = wait_in_library(shared, {.worker_is_reserved = true, .spin_ns = 100'000'000, .takes_over = true},
                                     patience_ns, [&] {
-                                        if (++n_looks == looks_until_it_drives) bench.carrier().land(wanted);
+                                        if (!has_landed && shared.has_driving_waiter()) {
+                                            bench.carrier().land(wanted);
+                                            has_landed = true;
+                                        }
                                         return wanted.life.state() != task_state::open;
                                     });
     }
+    EXPECT_TRUE(has_landed);
     EXPECT_TRUE(has_ended);
+}
+
+TEST(Guests, DoNotDriveInsteadWhereOthersNeedPausesOrTheBaton) {
+    lane_bench bench;
+    lane& shared = bench.the_lane();
+    const auto never = [] { return false; };
+    shared.add_blocked_outside(1);
+    EXPECT_FALSE(drive_instead(shared, patience_ns, UINT64_MAX, never));
+    shared.add_blocked_outside(-1);
+    ASSERT_TRUE(shared.try_take_baton()); // somebody blocks with it
+    EXPECT_FALSE(drive_instead(shared, 1'000'000, UINT64_MAX, never));
+    EXPECT_FALSE(drive_instead(shared, patience_ns, now_ns() + 1'000'000, never));
+    EXPECT_FALSE(shared.has_guests());
+    EXPECT_FALSE(shared.has_driving_waiter());
+    shared.return_baton();
 }
 
 } // namespace

@@ -46,8 +46,7 @@ void park_worker() {
     // release: partner of the acquire in active_lane().
     current.parked_lane.store(lane, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
-    const std::uint64_t begin_ns = detail::now_ns();
-    while (!lane->try_take_baton() && detail::now_ns() - begin_ns < patience_ns) sched_yield();
+    static_cast<void>(lane->try_take_baton_as_guest(detail::now_ns() + patience_ns));
 }
 
 void forget_worker_in_child() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "lane.hpp"
+#include "look_patience.hpp"
 #include "real_mpi.hpp"
 #include "worker.hpp"
 
@@ -32,6 +33,7 @@ struct session {
     std::atomic<detail::lane*> lane{nullptr}; ///< Null: calls go straight to MPI.
     detail::waiting_policy waiting;
     bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
+    look_patience patience;       ///< Of blocking calls.
     MPI_Status empty_status{};    ///< What a null request's wait gives.
     /// The lane after the program's exit() has begun: its worker is kept out of MPI.
     std::atomic<detail::lane*> parked_lane{nullptr};
@@ -129,27 +131,6 @@ private:
     }
 }
 
-/// How often a blocking call looks before it yields. Learned: an answer that comes while it looks is worth looking longer for,
-/// since threads of two ranks that answer each other lose step by a yield; one that comes only after a yield needed this core.
-class look_patience {
-public:
-    [[nodiscard]] unsigned now() const noexcept { return looks_.load(std::memory_order_relaxed); }
-    void answered_after(unsigned n_looks) noexcept {
-        if (const unsigned before = now(); n_looks > before / 8 && before < most) set(2 * before);
-    }
-    void was_in_vain() noexcept {
-        if (const unsigned before = now(); before > least) set(before / 2);
-    }
-
-private:
-    static constexpr unsigned least = 64;
-    static constexpr unsigned most = 1024;
-    void set(unsigned looks) noexcept { looks_.store(looks, std::memory_order_relaxed); }
-
-    std::atomic<unsigned> looks_{least};
-};
-inline constinit look_patience patience;
-
 /// Makes a call and looks whether it ends soon, holding the baton for a while at a time. The caller is in no section.
 /// @param start  bool(): false if it may not be made here after all
 /// @param look  bool(): whether it has ended
@@ -157,22 +138,24 @@ enum class in_passing : std::uint8_t { refused, open, ended };
 template <typename Start, typename Look>
 [[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
     constexpr unsigned most_turns = 16;
+    constexpr unsigned looks_per_pass = 64;
     for (unsigned turn = 0; turn < most_turns; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
-        const detail::lane* const lane = lane_for_waiting();
+        detail::lane* const lane = lane_for_waiting();
         const worker_section section;
         if (turn == 0 && !start()) return in_passing::refused;
-        const unsigned n_looks = patience.now();
+        const unsigned n_looks = current.patience.now();
         bool is_disturbed = false;
-        for (unsigned i = 0; i < n_looks && !is_disturbed; ++i) {
+        for (unsigned i = 1; i <= n_looks && !is_disturbed; ++i) {
             if (look()) {
-                patience.answered_after(i);
+                if (turn == 0) current.patience.was_answered_after(i);
                 return in_passing::ended;
             }
+            if (i % looks_per_pass == 0) lane->progress(); // what other threads have posted does not wait for this call
             is_disturbed = lane->has_guests();
         }
-        if (!is_disturbed) patience.was_in_vain();
+        if (!is_disturbed) current.patience.was_in_vain();
     }
     return in_passing::open;
 }
