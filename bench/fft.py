@@ -15,6 +15,7 @@ import figures
 import miniapp
 import network
 
+SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
 N_RANKS = 2
 N_SEGMENTS = 8  # the miniapp's default
 # Points and chunks, such that messages have 160 KiB. Over the wire, less than the model's 8 chunks: there messages are dear.
@@ -163,7 +164,7 @@ def measure(build, setting, is_quick, documents, traces):
                 if crowded(build, is_quick, part, n_ranks, sizes) != 0:
                     return 1
                 documents.append(json.loads(Path(part).read_text(encoding="utf-8")))
-    for slow in network.SLOW:
+    for slow in SLOW:
         if setting not in (slow, "all"):
             continue
         try:

@@ -12,7 +12,9 @@ from pathlib import Path
 import miniapp
 
 DELAY_US = 100.0  # of the wire
-SLOW = ("delayed", "link")
+SLOW = ("delayed", "link", "rendezvous")
+LINKS = ("link", "rendezvous")
+EAGER_BYTES = 16 << 10  # of a network with rendezvous: larger messages come only when the receiver looks
 
 
 class Network:
@@ -26,20 +28,23 @@ class Network:
         self.setting = setting
         self.n_ranks = n_ranks
         self.rate_mbs = rate_mbs
-        self.cores_each = cores_of(n_ranks) if setting == "link" else cores_each
+        self.cores_each = cores_of(n_ranks) if setting in LINKS else cores_each
         self.seen = []  # a report of the wire or the links per run
-        if setting == "link" and not build.is_mpich:
+        if setting in LINKS and not build.is_mpich:
             raise miniapp.Skipped("the emulated link needs a build with MPICH")
 
     def _command(self, words, report):
         if self.setting == "delayed":
             wire = [str(self.build.program("commtask_delayed")), "--delay-us", str(DELAY_US)]
             return wire + ["--rate-mbs", f"{self.rate_mbs:.4g}", "--report", report, "--"] + words
-        if self.setting == "link":
+        if self.setting in LINKS:
             library = self.build.program("libcommtask_emulated_link.so").resolve()
             words = ["env", f"LD_PRELOAD={library}", f"EMULATED_LINK_RATE_MBS={self.rate_mbs:.4g}",
-                     f"EMULATED_LINK_REPORT={report}"] + words
+                     f"EMULATED_LINK_REPORT={report}"] + self._eager() + words
         return self.build.mpiexec(self.n_ranks, self.cores_each) + words
+
+    def _eager(self):
+        return [f"EMULATED_LINK_EAGER_BYTES={EAGER_BYTES}"] if self.setting == "rendezvous" else []
 
     def execute(self, words, json_file):
         """One run of the program `words`, which writes `json_file`; what that says."""

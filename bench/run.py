@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import dslash  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
+import network  # noqa: E402
 import offload  # noqa: E402
 
 PROGRAMS = {
@@ -30,6 +31,7 @@ PROGRAMS = {
 FFT = "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network"
 OFFLOAD = "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp"
 DSLASH = "the miniapp's modes against its baseline, crowded, delayed and over links"
+WHO_KNOWS = {"link": ("dslash", "fft"), "rendezvous": ("dslash",)}
 
 
 def parse(arguments):
@@ -43,8 +45,8 @@ def parse(arguments):
     parser.add_argument("--json", metavar="FILE", help="write the results there as well")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
-    parser.add_argument("--setting", choices=["crowded", "delayed", "link", "all"], default="all",
-                        help="dslash, fft and offload only; link: not offload")
+    parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
+                        help="dslash, fft and offload only; link: not offload; rendezvous: dslash only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     return parser.parse_args(arguments)
@@ -59,8 +61,9 @@ def run_program(given, build):
 
 def main(arguments):
     given = parse(arguments)
-    if given.setting == "link" and given.name not in ("fft", "dslash"):
-        print("bench/run.py: --setting link: dslash and fft only; crowded, delayed or all is meant", file=sys.stderr)
+    if given.setting in network.LINKS and given.name not in WHO_KNOWS[given.setting]:
+        print(f"bench/run.py: --setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or "
+              "all is meant", file=sys.stderr)
         return 2
     # As an exception, so that the program under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))

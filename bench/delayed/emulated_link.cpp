@@ -6,37 +6,26 @@
 // mode of a miniapp runs over the same links, at the price that only the functions below are delayed.
 #include <mpi.h>
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cerrno>
-#include <condition_variable>
-#include <cstdint>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <deque>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "delayed/direction_seen.h"
-#include "delayed/link_model.h"
-#include "harness/clock.h"
+#include "delayed/adapter.h"
+#include "delayed/rendezvous.h"
 
 //   EMULATED_LINK_RATE_MBS   10^6 bytes per second that one rank can send (required)
 //   EMULATED_LINK_DELAY_US   added to each transfer (0)
+//   EMULATED_LINK_EAGER_BYTES  the largest message that leaves when it is sent (none is too large)
 //   EMULATED_LINK_REPORT     rank 0 writes there in MPI_Finalize, as JSON, what the links carried and how late
 //
 // Delayed, in the order of the calls: MPI_Send, MPI_Isend, MPI_Alltoallv, MPI_Ialltoallv. All else passes at MPI's own
@@ -44,137 +33,16 @@
 // not, on one communicator, nor free a datatype or communicator before its operations have ended, nor loop on
 // MPI_Request_get_status, which in MPICH 4.0 does not poll. Collectives of intercommunicators and in place, and calls
 // whose arguments are wrong, go straight to MPI. MPICH only: the program gets its extended generalized requests.
+//
+// A larger message than EMULATED_LINK_EAGER_BYTES goes by rendezvous, as in most MPIs: its announcement takes its place on the
+// sender's link, with no bytes, and the receiver's adapter pulls it from when the receiver finds that: in a test or wait of a
+// receive that may be of such a message, in MPI_Test of anything, or in MPI_Iprobe. Sent by MPI_Send or MPI_Isend it must be received by
+// MPI_Recv or MPI_Irecv, in processes of one MPI_COMM_WORLD; such receives cannot be cancelled. Collectives have no rendezvous,
+// and one rank that sends to several at once can exceed its rate, as only the receivers' sides are occupied.
 namespace {
 
 using namespace commtask::bench;
 
-void sleep_until(std::int64_t moment_ns) {
-    const timespec moment{.tv_sec = moment_ns / ns_per_s, .tv_nsec = moment_ns % ns_per_s};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr) == EINTR) {}
-}
-
-/// Something on its way: what hands it to MPI, and the request that MPI then gives. Owned by the link until it is started
-/// and by the program's request until that is freed.
-struct transfer {
-    enum class state {
-        waiting,   ///< On the link -> its thread (started), or the program (abandoned).
-        started,   ///< `inner` is valid; the link's thread does not touch this any more. Whoever tests ends it.
-        abandoned, ///< The program has freed its request -> the link's thread starts it and frees `inner`.
-    };
-    std::function<int(MPI_Request*)> start;
-    std::int64_t due_ns = 0;              ///< 0: it does not pass the link, it is only to be started.
-    MPI_Request outer = MPI_REQUEST_NULL; ///< The generalized request that the program holds.
-    MPI_Request inner = MPI_REQUEST_NULL;
-    std::atomic<state> now{state::waiting};
-    bool has_ended = false;
-    int result = MPI_SUCCESS; ///< Of starting it, then of all of it.
-};
-
-class link {
-public:
-    link(double rate_mb_per_s, double delay_us) : model_(static_cast<std::int64_t>(delay_us * 1e3), rate_mb_per_s) {
-        seen_.late_us.reserve(direction_seen::most_late_samples);
-        thread_ = std::thread([this] { run(); });
-    }
-    link(const link&) = delete;
-    link& operator=(const link&) = delete;
-
-    /// Occupies the link and sleeps until the last byte has passed.
-    void pass(std::size_t size_bytes) {
-        std::unique_lock hold(guard_);
-        const std::int64_t due_ns = arrival(size_bytes);
-        hold.unlock();
-        sleep_until(due_ns);
-        hold.lock();
-        seen_.note(due_ns, now_ns());
-    }
-
-    /// Occupies the link; `one` is started when the last byte has passed.
-    void send(std::size_t size_bytes, std::shared_ptr<transfer> one) {
-        const std::lock_guard hold(guard_);
-        one->due_ns = arrival(size_bytes);
-        waiting_.push_back(std::move(one));
-        changed_.notify_one();
-    }
-
-    /// Frees a request that MPI has under way. MPI calls free functions of requests where it must not be called.
-    void discard(MPI_Request request) {
-        auto one = std::make_shared<transfer>();
-        one->start = [request](MPI_Request* inner) {
-            *inner = request;
-            return MPI_SUCCESS;
-        };
-        one->now = transfer::state::abandoned;
-        const std::lock_guard hold(guard_);
-        waiting_.push_back(std::move(one));
-        changed_.notify_one();
-    }
-
-    /// Ends the thread after it has started what was sent. Once; must be called before the end.
-    void stop() {
-        {
-            const std::lock_guard hold(guard_);
-            is_stopping_ = true;
-        }
-        changed_.notify_one();
-        thread_.join();
-    }
-
-    /// Valid after stop().
-    [[nodiscard]] const direction_seen& seen() const { return seen_; }
-
-private:
-    std::int64_t arrival(std::size_t size_bytes) {
-        seen_.n_bytes += size_bytes;
-        return model_.arrival_ns(now_ns(), size_bytes);
-    }
-
-    void run() {
-        // If it had to wait for its turn among the threads that compute, the link would be slower than it is set.
-        setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), -20);
-        prctl(PR_SET_TIMERSLACK, 1UL); // ns; by default a sleep takes 50 us longer
-        std::unique_lock hold(guard_);
-        for (;;) {
-            changed_.wait(hold, [&] { return is_stopping_ || !waiting_.empty(); });
-            if (waiting_.empty()) {
-                return;
-            }
-            const std::shared_ptr<transfer> one = std::move(waiting_.front());
-            waiting_.pop_front();
-            hold.unlock();
-            sleep_until(one->due_ns);
-            if (one->due_ns != 0) {
-                hold.lock();
-                seen_.note(one->due_ns, now_ns());
-                hold.unlock();
-            }
-            start(*one);
-            hold.lock();
-        }
-    }
-
-    static void start(transfer& one) {
-        one.result = one.start(&one.inner);
-        auto expected = transfer::state::waiting;
-        // acq_rel: with the acquire in poll_transfer, which reads `inner` and `result`; and with free_transfer.
-        if (!one.now.compare_exchange_strong(expected, transfer::state::started, std::memory_order_acq_rel) &&
-            one.inner != MPI_REQUEST_NULL) {
-            PMPI_Request_free(&one.inner);
-        }
-    }
-
-    std::mutex guard_;
-    std::condition_variable changed_;
-    link_model model_;
-    std::deque<std::shared_ptr<transfer>> waiting_;
-    bool is_stopping_ = false;
-    direction_seen seen_;
-    std::thread thread_;
-};
-
-/// From MPI_Init to MPI_Finalize; a preloaded library has no other place to keep it. A program that ends without
-/// MPI_Finalize leaves it: its destructor would wait for a thread that may be inside MPI.
-link* the_link = nullptr;
 MPIX_Grequest_class transfer_class = 0;
 
 /// What MPICH keeps with the request.
@@ -196,7 +64,7 @@ int free_transfer(void* state) {
     if (!one.has_ended &&
         !one.now.compare_exchange_strong(expected, transfer::state::abandoned, std::memory_order_acq_rel) &&
         one.inner != MPI_REQUEST_NULL) {
-        the_link->discard(one.inner);
+        the_adapter->discard(one.inner);
     }
     return MPI_SUCCESS;
 }
@@ -209,7 +77,7 @@ int poll_transfer(void* state, MPI_Status* /*status*/) {
         return MPI_SUCCESS;
     }
     int has_ended = 0;
-    if (one.now.load(std::memory_order_acquire) == transfer::state::waiting) { // with link::start
+    if (one.now.load(std::memory_order_acquire) == transfer::state::waiting) { // with adapter::start
         // MPICH polls without making progress; what else the program has under way must go on.
         return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &has_ended, MPI_STATUS_IGNORE);
     }
@@ -245,7 +113,7 @@ int send_later(std::size_t size_bytes, std::function<int(MPI_Request*)> start, M
     }
     static_cast<void>(own.release()); // free_transfer's
     one->outer = *request;
-    the_link->send(size_bytes, one);
+    the_adapter->send(size_bytes, one);
     return MPI_SUCCESS;
 }
 
@@ -269,6 +137,22 @@ bool passes_the_link(int count, int to, MPI_Comm comm) {
     return count >= 0 && to >= 0 && (to != own || is_intercommunicator(comm));
 }
 
+int world_rank_of(int rank, MPI_Comm comm) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    if (is_intercommunicator(comm)) {
+        PMPI_Comm_remote_group(comm, &group);
+    } else {
+        PMPI_Comm_group(comm, &group);
+    }
+    PMPI_Comm_group(MPI_COMM_WORLD, &all);
+    int place = MPI_UNDEFINED;
+    PMPI_Group_translate_ranks(group, 1, &rank, all, &place);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&all);
+    return place;
+}
+
 /// Whether one rank's share of a collective is known here.
 bool passes_the_link(const void* from, MPI_Comm comm) { return from != MPI_IN_PLACE && !is_intercommunicator(comm); }
 
@@ -283,6 +167,12 @@ std::size_t bytes_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm)
         sum += rank == own ? 0 : size_of(std::max(counts[rank], 0), type);
     }
     return sum;
+}
+
+/// Whether a receive can be of a message that goes by rendezvous: that depends on the buffer, so on the receiver alone.
+bool may_be_pulled(int count, MPI_Datatype type, int from, MPI_Comm comm) {
+    return count >= 0 && from != MPI_PROC_NULL && (from == MPI_ANY_SOURCE || passes_the_link(count, from, comm)) &&
+           the_adapter->goes_by_rendezvous(size_of(count, type));
 }
 
 double number_in(const char* name, double otherwise) {
@@ -307,7 +197,11 @@ void begin() {
     }
     PMPIX_Grequest_class_create(query_transfer, free_transfer, cancel_transfer, poll_transfer, wait_for_transfers,
                                 &transfer_class);
-    the_link = new link(rate, number_in("EMULATED_LINK_DELAY_US", 0)); // deleted in MPI_Finalize
+    const double eager_bytes = number_in("EMULATED_LINK_EAGER_BYTES", std::numeric_limits<double>::infinity());
+    if (std::isfinite(eager_bytes)) {
+        begin_rendezvous();
+    }
+    the_adapter = new adapter(rate, number_in("EMULATED_LINK_DELAY_US", 0), eager_bytes); // deleted in MPI_Finalize
 }
 
 /// Rank 0 writes what all links carried.
@@ -317,7 +211,7 @@ void report() {
         return;
     }
     constexpr int longest = 1024;
-    const std::string text = describe(the_link->seen()).dump();
+    const std::string text = describe(the_adapter->seen()).dump();
     std::array<char, longest> own{};
     text.copy(own.data(), own.size() - 1);
     int rank = 0;
@@ -363,9 +257,10 @@ int MPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Finalize() {
-    the_link->stop();
+    the_adapter->stop();
     report();
-    delete std::exchange(the_link, nullptr);
+    end_rendezvous();
+    delete std::exchange(the_adapter, nullptr);
     return PMPI_Finalize();
 }
 
@@ -373,8 +268,20 @@ int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag,
     if (!passes_the_link(count, to, comm)) {
         return PMPI_Isend(buffer, count, type, to, tag, comm, request);
     }
+    const std::size_t size_bytes = size_of(count, type);
+    if (!the_adapter->goes_by_rendezvous(size_bytes)) {
+        return send_later(
+            size_bytes, [=](MPI_Request* inner) { return PMPI_Isend(buffer, count, type, to, tag, comm, inner); },
+            request);
+    }
+    announcement what{.size_bytes = size_bytes, .source = 0, .tag = tag};
+    PMPI_Comm_rank(comm, &what.source);
     return send_later(
-        size_of(count, type), [=](MPI_Request* inner) { return PMPI_Isend(buffer, count, type, to, tag, comm, inner); },
+        0,
+        [=, place = world_rank_of(to, comm)](MPI_Request* inner) {
+            announce(what, place);
+            return PMPI_Isend(buffer, count, type, to, tag, comm, inner);
+        },
         request);
 }
 
@@ -384,10 +291,36 @@ int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, 
     return result == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : result;
 }
 
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+    if (!may_be_pulled(count, type, from, comm)) {
+        return PMPI_Irecv(buffer, count, type, from, tag, comm, request);
+    }
+    return receive_by_rendezvous(buffer, count, type, from, tag, comm, request);
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+    if (!may_be_pulled(count, type, from, comm)) {
+        return PMPI_Recv(buffer, count, type, from, tag, comm, status);
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int result = MPI_Irecv(buffer, count, type, from, tag, comm, &request);
+    return result == MPI_SUCCESS ? MPI_Wait(&request, status) : result;
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    find_announced();
+    return PMPI_Test(request, flag, status);
+}
+
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+    find_announced();
+    return PMPI_Iprobe(from, tag, comm, flag, status);
+}
+
 int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* into,
                   const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
     if (passes_the_link(from, comm)) {
-        the_link->pass(bytes_to_others(send_counts, send_type, comm));
+        the_adapter->pass(bytes_to_others(send_counts, send_type, comm));
     }
     return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, into, receive_counts, receive_offsets,
                           receive_type, comm);

@@ -156,6 +156,12 @@ class Networks(BuildFolder):
         self.assertEqual(self.run_over(over), ["12.5", True])
         self.assertIn("links of 12.5 MB/s; 3 frames", over.describe())
 
+    def test_a_network_with_rendezvous_says_what_is_eager(self):
+        build = self.build("mpich")
+        for setting, is_said in (("link", False), ("rendezvous", True)):
+            words = network.Network(build, setting, 2, 12.5)._command(["app"], "report")
+            self.assertEqual(any(word.startswith("EMULATED_LINK_EAGER_BYTES=") for word in words), is_said)
+
     def test_a_run_without_the_links_report_is_no_run_over_links(self):
         over = network.Network(self.build("mpich"), "link", 2, 12.5)
         file = str(Path(over.build.folder) / "run.json")

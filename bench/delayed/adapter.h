@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank's adapter: what leaves it, in the order in which it was sent, and what it pulls in. It only knows when the bytes
+// will have passed, and hands them to MPI then; which calls pass it, emulated_link.cpp and rendezvous.cpp say.
+#pragma once
+
+#include <mpi.h>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <ctime>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "delayed/direction_seen.h"
+#include "delayed/link_model.h"
+#include "harness/clock.h"
+
+namespace commtask::bench {
+
+inline void sleep_until(std::int64_t moment_ns) {
+    const timespec moment{.tv_sec = moment_ns / ns_per_s, .tv_nsec = moment_ns % ns_per_s};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr) == EINTR) {}
+}
+
+/// Something on its way: what hands it to MPI, and the request that MPI then gives. Owned by the link until it is started
+/// and by the program's request until that is freed.
+struct transfer {
+    enum class state {
+        waiting,   ///< On the link -> its thread (started), or the program (abandoned).
+        started,   ///< `inner` is valid; the link's thread does not touch this any more. Whoever tests ends it.
+        abandoned, ///< The program has freed its request -> the link's thread starts it and frees `inner`.
+    };
+    std::function<int(MPI_Request*)> start;
+    std::int64_t due_ns = 0;              ///< 0: it does not pass the link, it is only to be started.
+    MPI_Request outer = MPI_REQUEST_NULL; ///< The generalized request that the program holds.
+    MPI_Request inner = MPI_REQUEST_NULL;
+    std::atomic<state> now{state::waiting};
+    bool has_ended = false;
+    int result = MPI_SUCCESS; ///< Of starting it, then of all of it.
+};
+
+class adapter {
+public:
+    adapter(double rate_mb_per_s, double delay_us, double eager_bytes)
+        : model_(static_cast<std::int64_t>(delay_us * 1e3), rate_mb_per_s), pulled_(model_), eager_bytes_(eager_bytes) {
+        seen_.late_us.reserve(direction_seen::most_late_samples);
+        thread_ = std::thread([this] { run(); });
+    }
+    adapter(const adapter&) = delete;
+    adapter& operator=(const adapter&) = delete;
+
+    /// Occupies the link and sleeps until the last byte has passed.
+    void pass(std::size_t size_bytes) {
+        std::unique_lock hold(guard_);
+        const std::int64_t due_ns = arrival(size_bytes);
+        hold.unlock();
+        sleep_until(due_ns);
+        hold.lock();
+        seen_.note(due_ns, now_ns());
+    }
+
+    /// Occupies the link; `one` is started when the last byte has passed.
+    void send(std::size_t size_bytes, std::shared_ptr<transfer> one) {
+        const std::lock_guard hold(guard_);
+        one->due_ns = arrival(size_bytes);
+        waiting_.push_back(std::move(one));
+        changed_.notify_one();
+    }
+
+    [[nodiscard]] bool goes_by_rendezvous(std::size_t size_bytes) const {
+        return static_cast<double>(size_bytes) > eager_bytes_;
+    }
+
+    /// Occupies this rank's receiving side from now on. @return when the last byte will be there
+    [[nodiscard]] std::int64_t pull(std::size_t size_bytes) {
+        const std::lock_guard hold(guard_);
+        seen_.n_bytes += size_bytes; // frames, and how late they were, are the announcements
+        return pulled_.arrival_ns(now_ns(), size_bytes);
+    }
+
+    /// Frees a request that MPI has under way. MPI calls free functions of requests where it must not be called.
+    void discard(MPI_Request request) {
+        auto one = std::make_shared<transfer>();
+        one->start = [request](MPI_Request* inner) {
+            *inner = request;
+            return MPI_SUCCESS;
+        };
+        one->now = transfer::state::abandoned;
+        const std::lock_guard hold(guard_);
+        waiting_.push_back(std::move(one));
+        changed_.notify_one();
+    }
+
+    /// Ends the thread after it has started what was sent. Once; must be called before the end.
+    void stop() {
+        {
+            const std::lock_guard hold(guard_);
+            is_stopping_ = true;
+        }
+        changed_.notify_one();
+        thread_.join();
+    }
+
+    /// Valid after stop().
+    [[nodiscard]] const direction_seen& seen() const { return seen_; }
+
+private:
+    std::int64_t arrival(std::size_t size_bytes) {
+        seen_.n_bytes += size_bytes;
+        return model_.arrival_ns(now_ns(), size_bytes);
+    }
+
+    void run() {
+        // If it had to wait for its turn among the threads that compute, the link would be slower than it is set.
+        setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), -20);
+        prctl(PR_SET_TIMERSLACK, 1UL); // ns; by default a sleep takes 50 us longer
+        std::unique_lock hold(guard_);
+        for (;;) {
+            changed_.wait(hold, [&] { return is_stopping_ || !waiting_.empty(); });
+            if (waiting_.empty()) {
+                return;
+            }
+            const std::shared_ptr<transfer> one = std::move(waiting_.front());
+            waiting_.pop_front();
+            hold.unlock();
+            sleep_until(one->due_ns);
+            if (one->due_ns != 0) {
+                hold.lock();
+                seen_.note(one->due_ns, now_ns());
+                hold.unlock();
+            }
+            start(*one);
+            hold.lock();
+        }
+    }
+
+    static void start(transfer& one) {
+        one.result = one.start(&one.inner);
+        auto expected = transfer::state::waiting;
+        // acq_rel: with the acquire in poll_transfer, which reads `inner` and `result`; and with free_transfer.
+        if (!one.now.compare_exchange_strong(expected, transfer::state::started, std::memory_order_acq_rel) &&
+            one.inner != MPI_REQUEST_NULL) {
+            PMPI_Request_free(&one.inner);
+        }
+    }
+
+    std::mutex guard_;
+    std::condition_variable changed_;
+    link_model model_;
+    link_model pulled_;
+    const double eager_bytes_;
+    std::deque<std::shared_ptr<transfer>> waiting_;
+    bool is_stopping_ = false;
+    direction_seen seen_;
+    std::thread thread_;
+};
+
+/// From MPI_Init to MPI_Finalize; a preloaded library has no other place to keep it. A program that ends without
+/// MPI_Finalize leaves it: its destructor would wait for a thread that may be inside MPI.
+inline adapter* the_adapter = nullptr;
+
+} // namespace commtask::bench
