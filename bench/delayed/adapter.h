@@ -171,4 +171,13 @@ private:
 /// MPI_Finalize leaves it: its destructor would wait for a thread that may be inside MPI.
 inline adapter* the_adapter = nullptr;
 
+/// The cancel function of requests that cannot be cancelled.
+inline int ignore_cancel(void* /*state*/, int /*is_complete*/) { return MPI_SUCCESS; }
+
+inline bool is_intercommunicator(MPI_Comm comm) {
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    return is_inter != 0;
+}
+
 } // namespace commtask::bench

@@ -69,8 +69,6 @@ int free_transfer(void* state) {
     return MPI_SUCCESS;
 }
 
-int cancel_transfer(void* /*state*/, int /*is_complete*/) { return MPI_SUCCESS; }
-
 int poll_transfer(void* state, MPI_Status* /*status*/) {
     transfer& one = **static_cast<request_state*>(state);
     if (one.has_ended) {
@@ -121,12 +119,6 @@ std::size_t size_of(int count, MPI_Datatype type) {
     MPI_Count size_bytes = 0;
     PMPI_Type_size_x(type, &size_bytes);
     return static_cast<std::size_t>(count) * static_cast<std::size_t>(size_bytes);
-}
-
-bool is_intercommunicator(MPI_Comm comm) {
-    int is_inter = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    return is_inter != 0;
 }
 
 /// Whether the message goes to another process and has a size. Handles that are wrong end in MPI's own error here, as in
@@ -195,7 +187,7 @@ void begin() {
         std::fprintf(stderr, "emulated link: EMULATED_LINK_RATE_MBS must say 10^6 bytes per second, more than 0\n");
         std::exit(2);
     }
-    PMPIX_Grequest_class_create(query_transfer, free_transfer, cancel_transfer, poll_transfer, wait_for_transfers,
+    PMPIX_Grequest_class_create(query_transfer, free_transfer, ignore_cancel, poll_transfer, wait_for_transfers,
                                 &transfer_class);
     const double eager_bytes = number_in("EMULATED_LINK_EAGER_BYTES", std::numeric_limits<double>::infinity());
     if (std::isfinite(eager_bytes)) {

@@ -143,10 +143,9 @@ std::vector<double> wait_after_absence_us(int rank) {
 /// 1 and a sentence unless messages came while the ranks were away, or, by rendezvous, only when they looked.
 int judge_absence(const settings& given, const std::vector<double>& waits) {
     const auto [shortest, longest] = std::ranges::minmax(waits);
-    const double transfer_us = given.expect_absence.empty() ? 0 : (1 << 20) / given.expect_rate_mb_per_s;
+    const double transfer_us = (1 << 20) / given.expect_rate_mb_per_s;
     const bool is_as_wanted =
-        given.expect_absence.empty() ||
-        (given.expect_absence == "waits" ? shortest >= 0.99 * transfer_us : shortest < 0.5 * transfer_us);
+        given.expect_absence == "waits" ? shortest >= 0.99 * transfer_us : shortest < 0.5 * transfer_us;
     if (shortest >= 0 && is_as_wanted) {
         return 0;
     }

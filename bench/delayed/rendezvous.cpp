@@ -5,6 +5,7 @@
 // are over. MPI may call the functions of such a request with its own lock held, so nothing here waits for a lock.
 #include "delayed/rendezvous.h"
 
+#include <algorithm>
 #include <span>
 
 #include "delayed/adapter.h"
@@ -41,15 +42,16 @@ void look_up(reception& one, std::size_t size_bytes) {
     if (!hold) {
         return; // next time
     }
-    for (auto it = found.begin(); it != found.end(); ++it) {
-        if (it->what.source == one.status.MPI_SOURCE && it->what.tag == one.status.MPI_TAG &&
-            it->what.size_bytes == size_bytes) {
-            one.due_ns = it->due_ns;
-            one.is_timed = true;
-            found.erase(it);
-            return;
-        }
+    const auto it = std::ranges::find_if(found, [&](const pulled& each) {
+        return each.what.source == one.status.MPI_SOURCE && each.what.tag == one.status.MPI_TAG &&
+               each.what.size_bytes == size_bytes;
+    });
+    if (it == found.end()) {
+        return;
     }
+    one.due_ns = it->due_ns;
+    one.is_timed = true;
+    found.erase(it);
 }
 
 int query_reception(void* state, MPI_Status* status) {
@@ -65,8 +67,6 @@ int free_reception(void* state) {
     }
     return MPI_SUCCESS;
 }
-
-int cancel_reception(void* /*state*/, int /*is_complete*/) { return MPI_SUCCESS; }
 
 int poll_reception(void* state, MPI_Status* /*status*/) {
     auto& one = *static_cast<reception*>(state);
@@ -110,7 +110,7 @@ int wait_for_receptions(int count, void** states, double /*limit_s*/, MPI_Status
 } // namespace
 
 void begin_rendezvous() {
-    PMPIX_Grequest_class_create(query_reception, free_reception, cancel_reception, poll_reception, wait_for_receptions,
+    PMPIX_Grequest_class_create(query_reception, free_reception, ignore_cancel, poll_reception, wait_for_receptions,
                                 &reception_class);
     PMPI_Comm_dup(MPI_COMM_WORLD, &announcements);
 }
@@ -145,9 +145,7 @@ void find_announced() {
 int receive_by_rendezvous(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                           MPI_Request* request) {
     auto own = std::make_unique<reception>();
-    int is_inter = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter == 0) {
+    if (!is_intercommunicator(comm)) {
         PMPI_Comm_rank(comm, &own->own_rank);
     }
     if (const int code = PMPI_Irecv(buffer, count, type, from, tag, comm, &own->inner); code != MPI_SUCCESS) {
