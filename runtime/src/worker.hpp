@@ -139,7 +139,7 @@ template <typename IsDone>
 bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
     constexpr int looks_before_clock = 256;
     constexpr int looks_between_clocks = 64;
-    constexpr std::int64_t longest_sleep_ns = 10'000'000;
+    constexpr std::uint64_t longest_sleep_ns = 10'000'000;
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
     if (policy.worker_is_reserved) {
@@ -150,17 +150,19 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
     }
     const std::uint64_t begin_ns = now_ns();
     const std::uint64_t deadline_ns = timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns);
-    std::uint64_t waited_ns = 0;
+    const std::uint64_t young_until_ns = begin_ns + policy.spin_ns;
+    std::uint64_t now = begin_ns;
     bool has_driven = false;
+    bool has_moved = false;
     const auto leave = [&](bool result) {
         if (has_driven) leave_to_worker(awaited);
         return result;
     };
-    for (bool has_moved = false;;) {
+    for (;;) {
         bool drove = false;
         if (policy.worker_is_reserved) {
             for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
-            if (policy.takes_over && (has_moved || waited_ns < policy.spin_ns) && !is_done()) {
+            if (policy.takes_over && (has_moved || now < young_until_ns) && !is_done()) {
                 has_moved = drive_instead(awaited, policy.spin_ns, deadline_ns, is_done);
             }
         } else {
@@ -171,13 +173,11 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
             if (result != drive_result::moved) sched_yield();
         }
         if (is_done()) return leave(true);
-        waited_ns = now_ns() - begin_ns;
-        if (timeout_ns > 0 && waited_ns >= static_cast<std::uint64_t>(timeout_ns)) return leave(false);
+        now = now_ns();
+        if (now >= deadline_ns) return leave(false);
         // Who drives stays awake as long as MPI has something in flight: nobody else is as quick.
-        if (waited_ns < policy.spin_ns || has_moved || (drove && awaited.approx_has_work())) continue;
-        const std::int64_t left_ns =
-            timeout_ns < 0 ? longest_sleep_ns
-                           : std::min(longest_sleep_ns, timeout_ns - static_cast<std::int64_t>(waited_ns));
+        if (now < young_until_ns || has_moved || (drove && awaited.approx_has_work())) continue;
+        const auto left_ns = static_cast<std::int64_t>(std::min(longest_sleep_ns, deadline_ns - now));
         awaited.waiters.wait(left_ns, is_done);
     }
 }
