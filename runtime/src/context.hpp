@@ -11,6 +11,7 @@
 #include "mpi_errors.hpp"
 #include "mpi_node.hpp"
 #include "mpi_transport.hpp"
+#include "statistics.hpp"
 #include "watchdog.hpp"
 #include "worker.hpp"
 
@@ -42,6 +43,8 @@ public:
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane& main_lane() noexcept { return lane_; }
+    /// Null without COMMTASK_STATS.
+    [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {worker_.is_reserved(), static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
@@ -52,9 +55,9 @@ public:
     static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
 
 private:
+    [[nodiscard]] lane_settings lane_plan() const;
     [[nodiscard]] worker_settings worker_plan();
     void hook_mpi_finalize() noexcept;
-    [[nodiscard]] lane_stats collected_stats();
 
     static std::atomic<context*> current_;
 
@@ -63,6 +66,7 @@ private:
     mpi_error_handling errors_;
     const rank_place place_;
     process_narrowing narrowing_;
+    const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
     mpi_transport transport_;
     lane lane_;
     mpi_comms comms_;

@@ -126,7 +126,7 @@ void lane::released(task& which) noexcept {
 void lane::cancel(task& which) noexcept {
     if (driven_by_me == this) {
         which.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // this thread alone will look
-        return consider(which);
+        return on_cancel(which);
     }
     hand_over(which, mark_cancel);
 }
@@ -159,6 +159,7 @@ bool lane::progress() noexcept {
 
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
+    pass_ns_ = 0;
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
@@ -182,9 +183,10 @@ bool lane::progress() noexcept {
 }
 
 void lane::look_at(task& which) noexcept {
-    if (transport_->has_polled_all() || !is_live(which) || !which.is_started) return;
+    if (transport_->has_polled_all() || !is_live(which) || which.run.now != phase::in_flight) return;
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
+    pass_ns_ = 0;
     transport_->poll_one(which, *this);
     issue_ready();
     if (ended_in_pass_ == 0) return;
@@ -196,6 +198,7 @@ void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
+    pass_ns_ = 0;
     take_overflow();
     while (inbox_.has_more()) {
         // A place that was taken is filled at once.
@@ -239,84 +242,104 @@ void lane::take_handed() noexcept {
         const std::uint32_t marks =
             which->marks.fetch_and(~std::uint32_t{mark_handed_off | mark_released}, std::memory_order_acq_rel);
         if ((marks & mark_released) != 0) on_released(*which);
-        if ((marks & mark_cancel) != 0) consider(*which);
+        if ((marks & mark_cancel) != 0) on_cancel(*which);
         task_pool::drop(which);
         which = next;
     }
 }
 
-void lane::accept(task& posted) noexcept {
-    const bool has_predecessors = posted.has_extras() && posted.extras.n_predecessors > 0;
-    posted.live_in.store(this, std::memory_order_relaxed);
-    posted.is_started = false;
-    posted.is_queued = false;
-    posted.is_zombie = false;
-    posted.has_all_predecessors = !has_predecessors;
-    posted.scratch = nullptr;
-    posted.open_requests = 0;
-    posted.accepted_ns = 0;
-    count_one(n_live_);
-    if (settings_.keeps_stats) {
-        posted.accepted_ns = now_ns();
-        stats_.queue_delay.add(posted.accepted_ns - std::min(posted.posted_ns, posted.accepted_ns));
-    }
-    if (has_predecessors) posted.has_all_predecessors = graph::link_predecessors(posted);
-    consider(posted);
-    // Its age will be asked for if it stays; the clock is not read for tasks that come and go.
-    if (!posted.is_queued && is_live(posted) && posted.accepted_ns == 0) posted.accepted_ns = now_ns();
+/// The clock, read once in a pass that asks for it.
+std::uint64_t lane::pass_time() noexcept {
+    if (pass_ns_ == 0) pass_ns_ = now_ns();
+    return pass_ns_;
 }
 
-void lane::on_released(task& which) noexcept {
-    which.has_all_predecessors = true;
-    if (which.is_zombie) {
-        which.is_zombie = false;
-        task_pool::drop(&which);
-        return;
+/// The one way from phase to phase.
+/// @param end  how the task ends, if `to` is final
+void lane::move(task& which, phase from, phase to, task_state end) noexcept {
+    COMMTASK_ASSERT(which.run.now == from);
+    which.run.now = to;
+    if (!settings_.observers.empty()) tell(which, from, to, end);
+}
+
+void lane::tell(task& which, phase from, phase to, task_state end) noexcept {
+    const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
+    which.run.since_ns = step.at_ns;
+    for (task_observer* const observer : settings_.observers) observer->moved(which, step);
+}
+
+void lane::accept(task& posted) noexcept {
+    posted.run = {};
+    posted.run.number = ++n_accepted_;
+    posted.live_in.store(this, std::memory_order_relaxed);
+    count_one(n_live_);
+    if (posted.has_extras() && posted.extras.n_predecessors > 0) {
+        posted.run.is_pointed_to = true;
+        if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
     }
-    consider(which);
+    if (posted.run.is_pointed_to) {
+        move(posted, phase::posted, phase::waiting);
+        posted.run.accepted_ns = pass_time();
+        if (is_marked(posted, mark_cancel)) on_cancel(posted);
+    } else {
+        make_ready(posted, phase::posted);
+    }
+}
+
+/// The last predecessor is done. Its task may be final, if it did not wait for that.
+void lane::on_released(task& which) noexcept {
+    if (!std::exchange(which.run.is_pointed_to, false)) return;
+    if (which.run.now == phase::waiting) {
+        make_ready(which, phase::waiting);
+    } else if (!is_live(which)) {
+        task_pool::drop(&which);
+    }
+}
+
+bool lane::is_marked(const task& which, std::uint32_t mark) noexcept {
+    // acquire: partner of the acq_rel in hand_over(); the mark of a failed predecessor came with the last count.
+    return (which.marks.load(std::memory_order_acquire) & mark) != 0;
 }
 
 bool lane::is_doomed(const task& which) noexcept {
-    // acquire: partner of the acq_rel in hand_over(); the mark of a failed predecessor came with the last count.
-    const std::uint32_t marks = which.marks.load(std::memory_order_acquire);
     const bool runs_after_failure = (which.flags() & COMMTASK_RUN_AFTER_FAILURE) != 0;
-    return (marks & mark_cancel) != 0 || ((marks & mark_predecessor_failed) != 0 && !runs_after_failure);
+    return is_marked(which, runs_after_failure ? mark_cancel : mark_cancel | mark_predecessor_failed);
 }
 
-/// Something about a task may have changed: queues it if it can be issued or must be canceled. Not for tasks that the
-/// lane has not seen, which accept() considers, nor for those that ended.
-void lane::consider(task& which) noexcept {
+/// Somebody wants it canceled, and has said so in its marks. One that the lane has not seen is looked at by accept().
+void lane::on_cancel(task& which) noexcept {
     if (!is_live(which)) return;
-    // acquire: partner of the acq_rel in hand_over().
-    const bool wants_cancel = (which.marks.load(std::memory_order_acquire) & mark_cancel) != 0;
-    if (which.is_started) {
-        if (wants_cancel) transport_->withdraw(which);
-        return;
+    switch (which.run.now) {
+    case phase::in_flight: return transport_->withdraw(which);
+    case phase::waiting: return make_ready(which, phase::waiting);
+    case phase::held:
+        // It must not wait for its turn to be canceled: the turn may never come.
+        if (!which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) return;
+        return enqueue_ready(which, phase::held);
+    case phase::posted:
+    case phase::ready: // issue() looks at the marks
+    case phase::ended:
+    case phase::dropped: return;
     }
-    if (which.is_queued) {
-        // One that waits for its turn must not wait for it to be canceled: the turn may never come.
-        const bool has_ticket = which.has_extras() && which.extras.ticket != 0;
-        if (wants_cancel && has_ticket &&
-            which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) {
-            enqueue_ready(which);
-        }
-        return;
-    }
-    if (!which.has_all_predecessors && !wants_cancel) return;
-    which.is_queued = true;
-    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which);
+}
+
+/// A task that can be issued, or must be canceled, takes its place in program order if it has one.
+void lane::make_ready(task& which, phase from) noexcept {
+    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
     comm_order& order = which.queue->orders[which.extras.ticket_class];
     if (is_doomed(which)) {
         order.arrive(which.extras.ticket, nullptr); // its place is free, it ends at once
-        enqueue_ready(which);
+        enqueue_ready(which, from);
     } else {
         order.arrive(which.extras.ticket, &which);
-        if (which.accepted_ns == 0 && order.expected() != which.extras.ticket) which.accepted_ns = now_ns();
+        move(which, from, phase::held);
     }
-    order.issue_in_order([this](task& next) { enqueue_ready(next); });
+    order.issue_in_order([this](task& next) { enqueue_ready(next, phase::held); });
+    if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = pass_time();
 }
 
-void lane::enqueue_ready(task& ready) noexcept {
+void lane::enqueue_ready(task& ready, phase from) noexcept {
+    move(ready, from, phase::ready);
     ready.next_ready = nullptr;
     if (first_ready_ == nullptr) {
         first_ready_ = &ready;
@@ -336,38 +359,32 @@ void lane::issue_ready() noexcept {
 
 void lane::issue(task& ready) noexcept {
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
-    ready.is_started = true;
-    if (settings_.keeps_stats) ready.started_ns = now_ns();
+    move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
     const start_result result = transport_->start(ready);
     starting_kind_.store(0, std::memory_order_relaxed);
-    if (result != start_result::started) return ended(ready);
-    if (ready.accepted_ns == 0) ready.accepted_ns = now_ns();
+    if (result != start_result::started) return end_by_result(ready);
+    if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
 }
 
-void lane::ended(task& which) noexcept {
+void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
+    COMMTASK_ASSERT(which.run.open_parts > 0);
+    if (--which.run.open_parts == 0) end_by_result(which);
+}
+
+void lane::end_by_result(task& which) noexcept {
     if (which.result.error != 0) return finish(which, task_state::failed);
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
 }
 
 void lane::finish(task& which, task_state state) noexcept {
     COMMTASK_ASSERT(is_live(which));
-    const bool was_started = which.is_started;
-    if (settings_.keeps_stats) {
-        const std::uint64_t now = now_ns();
-        ++stats_.tasks[which.op.kind];
-        if (state == task_state::failed) ++stats_.failed;
-        if (state == task_state::canceled) ++stats_.canceled;
-        if (was_started) {
-            stats_.in_flight.add(now - which.started_ns);
-            stats_.bytes[which.op.kind] += static_cast<std::uint64_t>(std::max<std::int64_t>(which.result.bytes, 0));
-        }
-        which.posted_ns = now; // from here on: when it ended, for the unblock time
-    }
-    if (was_started) {
+    if (which.run.now == phase::in_flight) {
         transport_->clean_up(which);
+        move(which, phase::in_flight, phase::ended, state);
     } else {
         std::memset(which.mpi_status, 0, sizeof which.mpi_status);
+        move(which, which.run.now, phase::dropped, state);
     }
     which.live_in.store(nullptr, std::memory_order_relaxed);
     ++ended_in_pass_;
@@ -376,13 +393,12 @@ void lane::finish(task& which, task_state state) noexcept {
     count_one(n_live_, -1);
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
+        which.run.is_pointed_to = false;
         static_cast<void>(which.life.finish(state, 0));
         return;
     }
-    // A task that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
-    which.is_zombie = !which.has_all_predecessors;
-    graph::finish(which, state, which.is_zombie ? 0 : 1,
-                  [](task& successor) { successor.queue->owner->released(successor); });
+    // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
+    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
 }
 
 void lane::run_callback(task& which, task_state state) noexcept {

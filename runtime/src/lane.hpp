@@ -10,7 +10,7 @@
 #include "graph.hpp"
 #include "handoff.hpp"
 #include "inbox.hpp"
-#include "stats.hpp"
+#include "observer.hpp"
 #include "transport.hpp"
 
 #include <atomic>
@@ -24,9 +24,9 @@ namespace commtask::detail {
 struct lane_settings {
     std::size_t queue_capacity = 4096;
     std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
-    bool keeps_stats = false;
-    bool warns = true; ///< May write warnings to stderr.
+    bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
+    std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
 };
 
 class lane final : public completion_sink {
@@ -113,9 +113,8 @@ public:
         return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
     }
 
-    bell wake_up;                        ///< Where the worker sleeps.
-    waiting_room waiters;                ///< Where waiting threads sleep.
-    shared_time_distribution post_times; ///< Only with statistics.
+    bell wake_up;         ///< Where the worker sleeps.
+    waiting_room waiters; ///< Where waiting threads sleep.
 
     // Driver ----------------------------------------------------------------------------------------------------------
 
@@ -154,10 +153,8 @@ public:
     /// Ends every unfinished task as given up. The last thing before the lane is destroyed.
     void give_up_all() noexcept;
 
-    lane_stats& counters() noexcept { return stats_; }
-
     // The transport's reports.
-    void ended(task& which) noexcept override;
+    void part_ended(task& which, std::uint32_t part) noexcept override;
 
 private:
     void wake_for(std::uint32_t flags) noexcept;
@@ -170,12 +167,18 @@ private:
     void hand_over(task& which, std::uint32_t mark) noexcept;
     void take_handed() noexcept;
     void on_released(task& which) noexcept;
-    void consider(task& which) noexcept;
-    void enqueue_ready(task& ready) noexcept;
+    void on_cancel(task& which) noexcept;
+    void make_ready(task& which, phase from) noexcept;
+    void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept;
+    void tell(task& which, phase from, phase to, task_state end) noexcept;
+    [[nodiscard]] std::uint64_t pass_time() noexcept;
+    void end_by_result(task& which) noexcept;
+    void enqueue_ready(task& ready, phase from) noexcept;
     void issue_ready() noexcept;
     void issue(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;
     void run_callback(task& which, task_state state) noexcept;
+    [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
     [[nodiscard]] std::vector<const task*> live_tasks() const;
@@ -204,6 +207,8 @@ private:
     std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
     std::size_t overflow_taken_ = 0;
     std::uint64_t ended_in_pass_ = 0;
+    std::uint64_t pass_ns_ = 0; ///< When this pass first asked for the time; 0: it has not.
+    std::uint64_t n_accepted_ = 0;
     std::uint64_t last_callback_warning_ns_ = 0;
     std::uint64_t unsaid_callback_warnings_ = 0;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
@@ -213,8 +218,10 @@ private:
     std::atomic<bool> was_drained_{false};
     std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
-    lane_stats stats_;
 };
+
+/// To finish() and signal(): a task whose last predecessor is done goes back to its lane.
+inline void release_to_its_lane(task& successor) noexcept { successor.queue->owner->released(successor); }
 
 /// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept;

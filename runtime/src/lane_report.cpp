@@ -29,15 +29,15 @@ std::vector<const task*> lane::live_tasks() const {
         if (is_live(*slot)) live.push_back(slot);
     }
     std::sort(live.begin(), live.end(),
-              [](const task* left, const task* right) { return left->accepted_ns < right->accepted_ns; });
+              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
     return live;
 }
 
 std::string lane::where_it_waits(const task& which) const {
-    if (which.is_started) {
+    if (which.run.now == phase::in_flight) {
         return "in flight: MPI has not completed it";
     }
-    if (which.is_queued) {
+    if (which.run.now == phase::held) {
         const std::uint64_t turn = which.queue->orders[which.extras.ticket_class].expected();
         return "ready, place " + std::to_string(which.extras.ticket) + " in program order; place " +
                std::to_string(turn) + " has not come";
@@ -63,7 +63,7 @@ std::string lane::unfinished_table(const char* heading) const {
     for (std::size_t i = 0; i < std::min(live.size(), lines_at_most); ++i) {
         const task& which = *live[i];
         std::array<char, 32> age{};
-        const std::uint64_t since = which.accepted_ns == 0 ? now : std::min(which.accepted_ns, now);
+        const std::uint64_t since = which.run.accepted_ns == 0 ? now : std::min(which.run.accepted_ns, now);
         std::snprintf(age.data(), age.size(), "  %7.3f  ", static_cast<double>(now - since) * 1e-9);
         table += std::string(age.data()) + transport_->describe(which) + "; " + where_it_waits(which) + "\n";
     }
@@ -76,7 +76,7 @@ std::string lane::unfinished_table(const char* heading) const {
 void lane::give_up_all() noexcept {
     for (const task* which : live_tasks()) {
         task& lost = const_cast<task&>(*which); // the list is made for reading, the slots are ours
-        if (lost.is_started) transport_->abandon(lost);
+        if (lost.run.now == phase::in_flight) transport_->abandon(lost);
         finish(lost, task_state::given_up);
     }
     first_ready_ = nullptr;

@@ -30,16 +30,6 @@ namespace {
     return mine;
 }
 
-[[nodiscard]] lane_settings settings_of_lane(const config& settings) {
-    lane_settings of_lane;
-    of_lane.queue_capacity = static_cast<std::size_t>(settings.queue_capacity);
-    of_lane.callback_limit_ns = static_cast<std::uint64_t>(settings.callback_limit_us) * 1000U;
-    of_lane.keeps_stats = settings.stats != 0;
-    of_lane.warns = settings.verbose >= 1;
-    of_lane.has_heavy_barrier = register_heavy_barrier();
-    return of_lane;
-}
-
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
 
 void print_stats(const lane_stats& mine, bool with_others) {
@@ -64,9 +54,9 @@ std::atomic<context*> context::current_{nullptr};
 context::context(config settings, int thread_level)
     : settings_(std::move(settings)), thread_level_(thread_level), place_(collective_find_place(settings_)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
-      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lane_(transport_, settings_of_lane(settings_)), comms_(errors_, lane_), worker_(lane_, worker_plan()),
-      watchdog_(lane_, settings_.stall_s, &name_of_kind) {
+      statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
+      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0), lane_(transport_, lane_plan()),
+      comms_(errors_, lane_), worker_(lane_, worker_plan()), watchdog_(lane_, settings_.stall_s, &name_of_kind) {
     hook_mpi_finalize();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -82,12 +72,22 @@ context::context(config settings, int thread_level)
     }
 }
 
+lane_settings context::lane_plan() const {
+    lane_settings plan;
+    plan.queue_capacity = static_cast<std::size_t>(settings_.queue_capacity);
+    plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
+    plan.warns = settings_.verbose >= 1;
+    plan.has_heavy_barrier = register_heavy_barrier();
+    if (statistics_) plan.observers = {statistics_.get()};
+    return plan;
+}
+
 worker_settings context::worker_plan() {
     worker_settings plan;
     plan.is_reserved = place_.idle == idle_policy::reserved;
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
-    plan.keeps_stats = settings_.stats != 0;
+    if (statistics_) plan.counters = &statistics_->counters();
     plan.on_start = [this] {
         const std::error_code failure = bind_worker(place_, 0);
         if (failure && settings_.verbose >= 1) {
@@ -152,18 +152,12 @@ bool context::drain() {
         if (settings_.verbose >= 1) std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
         lane_.give_up_all();
         lane_.return_baton();
-        if (settings_.stats != 0) print_stats(collected_stats(), false);
+        if (statistics_) print_stats(statistics_->collected(), false);
         return false;
     }
     worker_.stop();
-    if (settings_.stats != 0) print_stats(collected_stats(), true);
+    if (statistics_) print_stats(statistics_->collected(), true);
     return true;
-}
-
-lane_stats context::collected_stats() {
-    lane_stats all = lane_.counters();
-    all.post = lane_.post_times.snapshot();
-    return all;
 }
 
 comm_queue* context::queue_of(MPI_Comm comm, int& code) noexcept {

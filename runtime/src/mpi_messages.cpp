@@ -50,16 +50,17 @@ namespace {
     const int count = static_cast<int>(op.recv.count);
     int packed_size = 0;
     if (const int code = MPI_Pack_size(count, op.recv.type, op.comm, &packed_size); code != MPI_SUCCESS) return code;
-    which.scratch = std::malloc(packed_size > 0 ? static_cast<std::size_t>(packed_size) : 1);
-    if (which.scratch == nullptr) return MPI_ERR_NO_MEM;
+    which.run.scratch = std::malloc(packed_size > 0 ? static_cast<std::size_t>(packed_size) : 1);
+    if (which.run.scratch == nullptr) return MPI_ERR_NO_MEM;
     int position = 0;
-    if (const int code = MPI_Pack(op.recv.buffer, count, op.recv.type, which.scratch, packed_size, &position, op.comm);
+    if (const int code =
+            MPI_Pack(op.recv.buffer, count, op.recv.type, which.run.scratch, packed_size, &position, op.comm);
         code != MPI_SUCCESS) {
         return code;
     }
     if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
     started.count = 1;
-    return add_send(op, which.scratch, position, MPI_PACKED, started);
+    return add_send(op, which.run.scratch, position, MPI_PACKED, started);
 }
 
 } // namespace

@@ -57,6 +57,7 @@ start_result mpi_transport::start(task& which) noexcept {
         std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
     if (started.is_probing) {
+        which.run.open_parts = 1;
         probes_.push_back(&which);
         count_in_flight();
         return start_result::started;
@@ -69,11 +70,11 @@ start_result mpi_transport::start(task& which) noexcept {
         }
     }
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
-    which.open_requests = static_cast<std::uint32_t>(started.count);
-    for (int i = 0; i < started.count; ++i) {
-        if (i == 0) which.request_at = static_cast<std::uint32_t>(requests_.size());
-        requests_.push_back(started.requests[static_cast<std::size_t>(i)]);
-        owners_.push_back({&which, i == 0});
+    which.run.open_parts = static_cast<std::uint32_t>(started.count);
+    which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
+    for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+        requests_.push_back(started.requests[part]);
+        owners_.push_back({&which, part});
     }
     count_in_flight();
     return start_result::started;
@@ -95,7 +96,7 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
 }
 
 void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
-    if (has_status_request(which)) test(which.request_at, 1, sink);
+    if (has_status_request(which)) test(which.run.status_request_at, 1, sink);
 }
 
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
@@ -142,22 +143,22 @@ void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, i
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
         // The other half of a sendrecv must not wait for ever for what will not come.
-        if (which.open_requests > 1) withdraw(which);
+        if (which.run.open_parts > 1) withdraw(which);
     }
-    if (ended.gives_status) {
+    if (ended.part == 0) {
         take_status(which, status);
         // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
         int was_canceled = 0;
         if (operation_of(which.op.kind).receives) MPI_Test_cancelled(&status, &was_canceled);
         which.result.is_canceled = was_canceled != 0;
     }
-    if (--which.open_requests == 0) sink.ended(which);
+    sink.part_ended(which, ended.part);
 }
 
 void mpi_transport::remove(std::size_t index) noexcept {
     requests_[index] = requests_.back();
     owners_[index] = owners_.back();
-    if (owners_[index].gives_status) owners_[index].of->request_at = static_cast<std::uint32_t>(index);
+    if (owners_[index].part == 0) owners_[index].of->run.status_request_at = static_cast<std::uint32_t>(index);
     requests_.pop_back();
     owners_.pop_back();
     count_in_flight();
@@ -172,8 +173,8 @@ void mpi_transport::remove(std::size_t index) noexcept {
 
 /// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
 bool mpi_transport::has_status_request(const task& which) const noexcept {
-    return which.request_at < owners_.size() && owners_[which.request_at].of == &which &&
-           owners_[which.request_at].gives_status;
+    const std::size_t at = which.run.status_request_at;
+    return at < owners_.size() && owners_[at].of == &which && owners_[at].part == 0;
 }
 
 void mpi_transport::poll_probes(completion_sink& sink) noexcept {
@@ -208,7 +209,7 @@ void mpi_transport::poll_probes(completion_sink& sink) noexcept {
     probes_.resize(n_kept);
     count_in_flight();
     // Reported last, since a callback may withdraw another probe.
-    for (task* const which : ended_probes_) sink.ended(*which);
+    for (task* const which : ended_probes_) sink.part_ended(*which, 0);
     ended_probes_.clear();
 }
 
@@ -221,14 +222,14 @@ void mpi_transport::withdraw(task& which) noexcept {
     // Only receives: MPI gives no promise for sends, and collectives cannot be canceled at all.
     if (!operation_of(which.op.kind).receives || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
-    if (MPI_Request& asked = requests_[which.request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
+    if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
     if (which.op.kind == COMMTASK_OP_MPROBE) std::erase(probes_, &which);
-    std::uint32_t n_left = which.open_requests;
+    std::uint32_t n_left = which.run.open_parts;
     if (has_status_request(which)) {
-        abandon_request(which.request_at);
+        abandon_request(which.run.status_request_at);
         --n_left;
     }
     // The send of a sendrecv, which no task knows the place of.
@@ -238,13 +239,13 @@ void mpi_transport::abandon(task& which) noexcept {
         --n_left;
     }
     count_in_flight();
-    which.scratch = nullptr; // MPI may still read it: it is left alone
+    which.run.scratch = nullptr; // MPI may still read it: it is left alone
 }
 
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_entry& kind = operation_of(owners_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.receives && owners_[index].gives_status) {
+    if (kind.receives && owners_[index].part == 0) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;
@@ -255,8 +256,8 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
 }
 
 void mpi_transport::clean_up(task& which) noexcept {
-    std::free(which.scratch);
-    which.scratch = nullptr;
+    std::free(which.run.scratch);
+    which.run.scratch = nullptr;
 }
 
 } // namespace commtask::detail

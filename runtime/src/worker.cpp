@@ -32,14 +32,18 @@ void worker::run() noexcept {
     } else {
         run_shared();
     }
-    lane_.counters().worker_life_ns += now_ns() - begin_ns;
+    if (settings_.counters != nullptr) settings_.counters->worker_life_ns += now_ns() - begin_ns;
+}
+
+void worker::count_sleep() noexcept {
+    if (settings_.counters != nullptr) ++settings_.counters->worker_sleeps;
 }
 
 bool worker::timed_pass() noexcept {
-    if (!settings_.keeps_stats) return lane_.progress();
+    if (settings_.counters == nullptr) return lane_.progress();
     const std::uint64_t begin_ns = now_ns();
     const bool moved = lane_.progress();
-    if (moved) lane_.counters().worker_busy_ns += now_ns() - begin_ns;
+    if (moved) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
     return moved;
 }
 
@@ -55,7 +59,7 @@ void worker::run_reserved() noexcept {
         lane_.prepare_sleep();
         lane_.return_baton();
         if (!spin_until_work()) {
-            ++lane_.counters().worker_sleeps;
+            count_sleep();
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
         }
         take_baton();
@@ -176,7 +180,7 @@ void worker::run_shared() noexcept {
             lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                               [this] { return has_reason_to_wake(); });
         } else if (!has_work) {
-            ++lane_.counters().worker_sleeps;
+            count_sleep();
             // A waiting thread may have started something between this pass and the sleep.
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
             nothing_since_ns_ = 0;

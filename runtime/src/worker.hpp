@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lane.hpp"
+#include "stats.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +22,7 @@ struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
     std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
-    bool keeps_stats = false;
+    lane_stats* counters = nullptr; ///< Null: nothing is counted.
     std::function<void()> on_start; ///< Runs first, on the worker's thread: binds it.
 };
 
@@ -46,6 +47,7 @@ private:
     void run_reserved() noexcept;
     void run_shared() noexcept;
     bool timed_pass() noexcept;
+    void count_sleep() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
     void take_baton() noexcept;
     void let_guests_in() noexcept;

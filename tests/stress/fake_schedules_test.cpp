@@ -30,7 +30,10 @@ public:
             return start_result::failed;
         }
         if (draw < 5) return start_result::completed;
-        flying_.push_back({&which, draw < 8 ? 100U : draw - 8, false});
+        which.run.open_parts = 1 + draw % 2;
+        for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+            flying_.push_back({&which, part, draw < 8 ? 100U : draw - 8 + part, false});
+        }
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
@@ -47,9 +50,9 @@ public:
         }
         n_in_flight_ = flying_.size();
         for (const flight& each : landed) {
-            each.which->result.error = random_() % 16 == 0 ? 7 : 0;
-            each.which->result.is_canceled = each.is_withdrawn;
-            sink.ended(*each.which);
+            if (random_() % 16 == 0) each.which->result.error = 7;
+            if (each.part == 0) each.which->result.is_canceled = each.is_withdrawn;
+            sink.part_ended(*each.which, each.part);
         }
     }
     void withdraw(task& which) noexcept override {
@@ -69,6 +72,7 @@ public:
 private:
     struct flight {
         task* which;
+        std::uint32_t part;
         std::size_t polls_left;
         bool is_withdrawn;
     };
@@ -92,35 +96,20 @@ public:
         for (auto i = random_() % 4; i > 0 && !held_.empty(); --i) after.push_back(held_[random_() % held_.size()]);
         if (random_() % 4 == 0) after.push_back(an_event());
         task& made = *task_pool::acquire();
-        made.op = {};
-        made.op.kind = COMMTASK_OP_SEND;
+        commtask_op op{};
+        op.kind = COMMTASK_OP_SEND;
         const std::uint32_t flags = random_() % 4 == 0 ? std::uint32_t{COMMTASK_RUN_AFTER_FAILURE} : 0U;
-        made.op.reserved = static_cast<int>(flag_has_extras | flags);
-        made.queue = &queue_;
-        made.marks.store(0, std::memory_order_relaxed);
-        made.life.begin(2);
-        made.result = {};
-        made.successors.store(nullptr, std::memory_order_relaxed);
-        const auto count = static_cast<std::uint32_t>(after.size());
-        if (count > made.edge_capacity) {
-            made.predecessors = std::make_unique<task*[]>(count);
-            made.edges = std::make_unique<edge[]>(count);
-            made.edge_capacity = count;
-        }
-        for (std::uint32_t i = 0; i < count; ++i) {
-            after[i]->life.take_reference();
-            made.predecessors[i] = after[i];
-        }
-        made.waiting_for.store(count == 0 ? 0 : count + 1, std::memory_order_relaxed);
-        const std::uint64_t ticket = random_() % 3 == 0 ? queue_.orders[0].take_ticket() : 0;
+        made.begin_operation(op, queue_, flag_has_extras | flags, 2);
         made.extras = {[](const commtask_status*, void* counter) {
                            static_cast<std::atomic<long>*>(counter)->fetch_add(1, std::memory_order_relaxed);
                        },
                        &n_called_,
                        nullptr,
-                       ticket,
+                       random_() % 3 == 0 ? queue_.orders[0].take_ticket() : 0,
                        0,
-                       count};
+                       0};
+        static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(after.size())));
+        for (task* const predecessor : after) graph::add_predecessor(made, *predecessor);
         lane_.post(made);
         ++n_posted;
         held_.push_back(&made);
@@ -148,14 +137,7 @@ private:
     task* an_event() {
         if (!events_.empty() && random_() % 2 == 0) return events_.back();
         task& event = *task_pool::acquire();
-        event.op = {};
-        event.op.reserved = static_cast<int>(flag_is_event);
-        event.queue = nullptr;
-        event.marks.store(0, std::memory_order_relaxed);
-        event.life.begin(2);
-        event.result = {};
-        event.waiting_for.store(1, std::memory_order_relaxed);
-        event.successors.store(nullptr, std::memory_order_release);
+        event.begin_event(1);
         events_.push_back(&event);
         return &event;
     }
@@ -163,9 +145,7 @@ private:
         if (events_.empty()) return;
         task& event = *events_.front();
         events_.pop_front();
-        event.waiting_for.store(0, std::memory_order_release);
-        graph::finish(event, task_state::completed, 1,
-                      [](task& successor) { successor.queue->owner->released(successor); });
+        static_cast<void>(graph::signal(event, release_to_its_lane));
         task_pool::drop(&event);
     }
     void forget_one() {

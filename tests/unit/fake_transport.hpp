@@ -31,27 +31,32 @@ public:
             which.result.error = 1;
             return start_result::failed;
         }
-        flying_.insert(&which);
-        n_in_flight_ = flying_.size() + landed_.size();
+        which.run.open_parts = which.op.recv_tag > 1 ? static_cast<std::uint32_t>(which.op.recv_tag) : 1;
+        for (std::uint32_t part = 0; part < which.run.open_parts; ++part) flying_.insert({&which, part});
+        count_in_flight();
         return start_result::started;
     }
 
     void poll(completion_sink& sink) noexcept override {
         if (only_poller != std::thread::id{} && only_poller != std::this_thread::get_id()) return;
         const auto landed = std::exchange(landed_, {});
-        n_in_flight_ = flying_.size();
-        for (const auto& [which, result] : landed) {
-            which->result = result;
-            sink.ended(*which);
+        count_in_flight();
+        for (const auto& [which, part, result] : landed) {
+            const int earlier_error = which->result.error;
+            if (part == 0) which->result = result;
+            if (which->result.error == 0) which->result.error = earlier_error != 0 ? earlier_error : result.error;
+            sink.part_ended(*which, part);
         }
     }
 
     void withdraw(task& which) noexcept override {
-        if (flying_.contains(&which)) land(which, {.is_canceled = true});
+        for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+            if (flying_.contains({&which, part})) land(which, {.is_canceled = true}, part);
+        }
     }
     void abandon(task& which) noexcept override {
-        flying_.erase(&which);
-        n_in_flight_ = flying_.size() + landed_.size();
+        std::erase_if(flying_, [&](const auto& each) { return each.first == &which; });
+        count_in_flight();
     }
     void clean_up(task& which) noexcept override { cleaned_.push_back(&which); }
     [[nodiscard]] std::string describe(const task& which) const override {
@@ -61,11 +66,11 @@ public:
     /// Polls of other threads find nothing; nobody: all do.
     std::thread::id only_poller;
 
-    /// The next poll reports this task.
-    void land(task& which, const outcome& result = {}) {
-        flying_.erase(&which);
-        landed_.emplace_back(&which, result);
-        n_in_flight_ = flying_.size() + landed_.size();
+    /// The next poll reports this part of the task.
+    void land(task& which, const outcome& result = {}, std::uint32_t part = 0) {
+        flying_.erase({&which, part});
+        landed_.push_back({&which, part, result});
+        count_in_flight();
     }
 
     /// What was started since the last call, in order.
@@ -73,9 +78,16 @@ public:
     [[nodiscard]] const std::vector<task*>& cleaned() const { return cleaned_; }
 
 private:
+    struct report {
+        task* which;
+        std::uint32_t part;
+        outcome result;
+    };
+    void count_in_flight() { n_in_flight_ = flying_.size() + landed_.size(); }
+
     std::vector<task*> started_;
-    std::set<task*> flying_;
-    std::vector<std::pair<task*, outcome>> landed_;
+    std::set<std::pair<task*, std::uint32_t>> flying_;
+    std::vector<report> landed_;
     std::vector<task*> cleaned_;
 };
 
@@ -86,6 +98,7 @@ struct task_plan {
     order_class order = order_class::messages;
     std::uint32_t flags = 0;
     int tag = 0;
+    int n_parts = 1;
     commtask_callback callback = nullptr;
     void* argument = nullptr;
 };
@@ -93,7 +106,8 @@ struct task_plan {
 /// A lane over a fake transport, driven by the test's own thread. Holds a reference on every task that it posted.
 class lane_bench {
 public:
-    explicit lane_bench(std::size_t capacity = 64) : lane_(carrier_, {.queue_capacity = capacity}) {}
+    explicit lane_bench(std::size_t capacity = 64, std::vector<task_observer*> observers = {})
+        : lane_(carrier_, {.queue_capacity = capacity, .observers = std::move(observers)}) {}
     lane_bench(const lane_bench&) = delete;
     lane_bench& operator=(const lane_bench&) = delete;
     ~lane_bench() {
@@ -102,28 +116,15 @@ public:
 
     task& make(const task_plan& plan = {}) {
         task& made = *task_pool::acquire();
-        made.op = {};
-        made.op.kind = COMMTASK_OP_SEND;
-        made.op.send_tag = plan.tag;
-        made.op.reserved = static_cast<int>(flag_has_extras | plan.flags);
-        made.queue = &queue_;
-        made.marks.store(0);
-        made.life.begin(2);
-        made.result = {};
-        made.successors.store(nullptr);
-        const auto count = static_cast<std::uint32_t>(plan.after.size());
-        made.extras = {plan.callback, plan.argument, nullptr, plan.ticket, static_cast<std::uint32_t>(plan.order),
-                       count};
-        made.waiting_for.store(count == 0 ? 0 : count + 1);
-        if (count > made.edge_capacity) {
-            made.predecessors = std::make_unique<task*[]>(count);
-            made.edges = std::make_unique<edge[]>(count);
-            made.edge_capacity = count;
-        }
-        for (std::uint32_t i = 0; i < count; ++i) {
-            plan.after[i]->life.take_reference();
-            made.predecessors[i] = plan.after[i];
-        }
+        commtask_op op{};
+        op.kind = COMMTASK_OP_SEND;
+        op.send_tag = plan.tag;
+        op.recv_tag = plan.n_parts; // the fake has no other use for it
+        made.begin_operation(op, queue_, flag_has_extras | plan.flags, 2);
+        made.extras = {plan.callback, plan.argument, nullptr, plan.ticket, static_cast<std::uint32_t>(plan.order), 0};
+        static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(plan.after.size())));
+        for (task* const predecessor : plan.after) graph::add_predecessor(made, *predecessor);
+        made.posted_ns = now_ns();
         held_.push_back(&made);
         return made;
     }
@@ -143,21 +144,12 @@ public:
     /// An event of one signal, as the public interface makes it.
     task& make_event() {
         task& event = *task_pool::acquire();
-        event.op = {};
-        event.op.reserved = static_cast<int>(flag_is_event);
-        event.marks.store(0);
-        event.life.begin(2);
-        event.waiting_for.store(1);
-        event.successors.store(nullptr);
+        event.begin_event(1);
         held_.push_back(&event);
         return event;
     }
 
-    static void signal(task& event) {
-        event.waiting_for.store(0);
-        graph::finish(event, task_state::completed, 1,
-                      [](task& successor) { successor.queue->owner->released(successor); });
-    }
+    static void signal(task& event) { static_cast<void>(graph::signal(event, release_to_its_lane)); }
 
     /// Passes until nothing moves.
     void run() {

@@ -12,7 +12,7 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     if (status == MPI_STATUS_IGNORE || status == nullptr)
         return; // null is an error for MPI, and here no reason to crash
     const int error_of_program = status->MPI_ERROR;
-    const bool was_seen = ended.is_started;
+    const bool was_seen = ended.run.now == detail::phase::ended;
     const auto* const kept =
         ended.op.kind == COMMTASK_OP_START ? static_cast<const persistent*>(ended.op.result) : nullptr;
     if (kept != nullptr && kept->ended_at_start) {
