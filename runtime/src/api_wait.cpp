@@ -61,7 +61,7 @@ template <typename IsDone>
     if (timeout_ns != 0 && lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not wait: the worker runs it");
     }
-    if (wait_in_library(runtime->main_lane(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
+    if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
 
@@ -80,7 +80,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
         if (runtime == nullptr || lane::is_driving() || runtime->waiting().worker_is_reserved) return COMMTASK_OK;
-        *ended = wait_in_library(runtime->main_lane(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
+        *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
     return *handle == COMMTASK_NULL ? COMMTASK_OK : collect(*handle, status);
@@ -95,14 +95,16 @@ int commtask_progress(int* moved) noexcept {
     }
     *moved = 0;
     if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
-    const drive_result result = drive_for_a_moment(runtime->main_lane(), 4, [](bool has_moved) { return has_moved; });
-    if (result == drive_result::refused) {
-        // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
-        runtime->main_lane().wake_up.ring();
-    } else {
-        leave_to_worker(runtime->main_lane());
+    for (lane& each : runtime->lanes()) {
+        const drive_result result = drive_for_a_moment(each, 4, [](bool has_moved) { return has_moved; });
+        if (result == drive_result::refused) {
+            // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
+            each.wake_up.ring();
+        } else {
+            leave_to_worker(each);
+        }
+        if (result == drive_result::moved) *moved = 1;
     }
-    *moved = result == drive_result::moved ? 1 : 0;
     return COMMTASK_OK;
 }
 

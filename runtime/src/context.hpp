@@ -6,14 +6,14 @@
 
 #include "affinity.hpp"
 #include "config.hpp"
-#include "lane.hpp"
+#include "lane_set.hpp"
 #include "mpi_comms.hpp"
 #include "mpi_errors.hpp"
 #include "mpi_node.hpp"
 #include "mpi_transport.hpp"
 #include "statistics.hpp"
+#include "waiting.hpp"
 #include "watchdog.hpp"
-#include "worker.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -42,12 +42,12 @@ public:
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
-    [[nodiscard]] lane& main_lane() noexcept { return lane_; }
+    [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
     [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
-        return {worker_.is_reserved(), static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
+        return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
 
     /// The context in force, or null.
@@ -68,9 +68,8 @@ private:
     process_narrowing narrowing_;
     const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
     mpi_transport transport_;
-    lane lane_;
+    lane_set lanes_;
     mpi_comms comms_;
-    worker worker_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
 };

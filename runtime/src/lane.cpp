@@ -41,9 +41,9 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 
 } // namespace
 
-lane::lane(transport& carrier, const lane_settings& settings)
-    : wake_up(settings.has_heavy_barrier), waiters(settings.has_heavy_barrier), transport_(&carrier),
-      settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
+lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
+    : wake_up(settings.has_heavy_barrier), transport_(&carrier), waiters_(&waiters), settings_(settings),
+      inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
 
 lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
 lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
@@ -54,14 +54,38 @@ void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {
         // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
         while (!inbox_.try_put(&posted)) {
-            if (task* const earlier = inbox_.take()) overflow_.push_back(earlier);
+            if (task* const earlier = take_posted()) overflow_.push_back(earlier);
             inbox_.give_back_all();
         }
         return;
     }
+    if (driven_by_me != nullptr) return post_from_a_driver(posted);
     const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
     inbox_.put(&posted);
     if (!posts_quietly) wake_for(flags);
+}
+
+/// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
+/// place, and comes another way.
+void lane::post_from_a_driver(task& posted) noexcept {
+    if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
+    wake_up.ring();
+}
+
+/// @return null if nothing has arrived
+task* lane::take_posted() noexcept {
+    if (task* const posted = inbox_.take()) return posted;
+    if (late_ == nullptr && late_posts_.is_empty()) return nullptr;
+    for (task* late = late_posts_.take_all(); late != nullptr;) {
+        task* const next = late->next_ready;
+        task** at = &late_;
+        while (*at != nullptr && (*at)->late_place < late->late_place) at = &(*at)->next_ready;
+        late->next_ready = *at;
+        *at = late;
+        late = next;
+    }
+    if (late_ == nullptr || !inbox_.take_place_without_item(late_->late_place)) return nullptr;
+    return std::exchange(late_, late_->next_ready);
 }
 
 /// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
@@ -99,25 +123,6 @@ bool lane::try_post_ordered(task& posted) noexcept {
     return true;
 }
 
-void lane::take_baton_as_guest() noexcept { static_cast<void>(try_take_baton_as_guest(UINT64_MAX)); }
-
-bool lane::try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept {
-    if (try_take_baton()) return true;
-    constexpr int looks_before_yield = 64;
-    n_guests_.fetch_add(1, std::memory_order_relaxed);
-    bool has_it = false;
-    for (int i = 1; !has_it; ++i) {
-        pause_briefly();
-        if (i % looks_before_yield == 0) {
-            if (now_ns() >= deadline_ns) break;
-            sched_yield();
-        }
-        has_it = try_take_baton();
-    }
-    n_guests_.fetch_sub(1, std::memory_order_relaxed);
-    return has_it;
-}
-
 void lane::released(task& which) noexcept {
     if (driven_by_me == this) return on_released(which);
     hand_over(which, mark_released);
@@ -149,22 +154,42 @@ void lane::request_report() noexcept {
     wake_up.ring();
 }
 
+void lane::begin_pass() noexcept {
+    ended_in_pass_ = 0;
+    pass_ns_ = 0;
+}
+
+/// Before anything is taken out: who looks must not find this lane quiet while it has a task in hand.
+void lane::take_back_drained() noexcept {
+    if (!was_drained_.load(std::memory_order_relaxed)) return;
+    was_drained_.store(false, std::memory_order_relaxed);
+    // Partner of the fence in was_quiet(): who sees that something was taken out sees that this is no longer drained.
+    std::atomic_thread_fence(std::memory_order_release);
+}
+
+bool lane::was_quiet() const noexcept {
+    if (has_arrivals()) return false;
+    // Partner of the fence in take_back_drained().
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return was_drained();
+}
+
 bool lane::progress() noexcept {
     count_one(n_passes_);
-    task* posted = inbox_.take();
+    take_back_drained();
+    task* posted = take_posted();
     const bool has_others = !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
 
     const driving_scope driving{*this};
-    ended_in_pass_ = 0;
-    pass_ns_ = 0;
+    begin_pass();
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
-        posted = i < accepted_per_pass ? inbox_.take() : nullptr;
+        posted = i < accepted_per_pass ? take_posted() : nullptr;
     }
     take_handed();
     issue_ready();
@@ -176,7 +201,7 @@ bool lane::progress() noexcept {
         report_requested_.store(false, std::memory_order_seq_cst);
         std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
     }
-    if (ended_in_pass_ > 0) waiters.announce();
+    if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
@@ -185,24 +210,23 @@ bool lane::progress() noexcept {
 void lane::look_at(task& which) noexcept {
     if (transport_->has_polled_all() || !is_live(which) || which.run.now != phase::in_flight) return;
     const driving_scope driving{*this};
-    ended_in_pass_ = 0;
-    pass_ns_ = 0;
+    take_back_drained();
+    begin_pass();
     transport_->poll_one(which, *this);
     issue_ready();
-    if (ended_in_pass_ == 0) return;
-    waiters.announce();
+    if (ended_in_pass_ > 0) waiters_->announce();
     publish_what_is_left();
 }
 
 void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
     const driving_scope driving{*this};
-    ended_in_pass_ = 0;
-    pass_ns_ = 0;
+    take_back_drained();
+    begin_pass();
     take_overflow();
     while (inbox_.has_more()) {
         // A place that was taken is filled at once.
-        if (task* const posted = inbox_.take()) {
+        if (task* const posted = take_posted()) {
             accept(*posted);
         } else {
             pause_briefly();
@@ -210,7 +234,7 @@ void lane::take_in_all() noexcept {
     }
     take_handed();
     issue_ready();
-    if (ended_in_pass_ > 0) waiters.announce();
+    if (ended_in_pass_ > 0) waiters_->announce();
     publish_what_is_left();
 }
 
@@ -232,7 +256,7 @@ void lane::publish_what_is_left() noexcept {
     if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
     // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.
     was_drained_.store(is_drained, std::memory_order_release);
-    if (is_drained) waiters.announce();
+    if (is_drained) waiters_->announce();
 }
 
 void lane::take_handed() noexcept {

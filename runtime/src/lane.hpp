@@ -5,6 +5,7 @@
 // everything else may be called by any thread.
 #pragma once
 
+#include "baton.hpp"
 #include "bell.hpp"
 #include "comm_queue.hpp"
 #include "graph.hpp"
@@ -29,9 +30,10 @@ struct lane_settings {
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
 };
 
-class lane final : public completion_sink {
+class lane final : public completion_sink, public baton {
 public:
-    lane(transport& carrier, const lane_settings& settings);
+    /// `waiters`: where threads that wait for tasks sleep; lanes of one set share it.
+    lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
 
     // Any thread ------------------------------------------------------------------------------------------------------
 
@@ -68,8 +70,9 @@ public:
         wake_up.ring_surely();
     }
 
-    /// After watch_drain(): whether nothing was left after the last pass. Exact once all posts happened before that pass.
-    [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
+    /// After watch_drain(): whether nothing was left after the last pass, and nothing has come since. Exact for one lane once
+    /// the program posts no more; for several see lane_set::is_quiet().
+    [[nodiscard]] bool was_quiet() const noexcept;
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
@@ -85,36 +88,7 @@ public:
         ~quiet_posts();
     };
 
-    /// Only one thread drives at a time.
-    [[nodiscard]] bool try_take_baton() noexcept {
-        return !baton_.load(std::memory_order_relaxed) && !baton_.exchange(true, std::memory_order_acquire);
-    }
-    void return_baton() noexcept { baton_.store(false, std::memory_order_release); }
-
-    /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
-    /// on a driver. Undone by return_baton().
-    void take_baton_as_guest() noexcept;
-    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first
-    [[nodiscard]] bool try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept;
-    [[nodiscard]] bool has_guests() const noexcept { return n_guests_.load(std::memory_order_relaxed) > 0; }
-
-    /// One waiting thread at a time drives in place of a reserved worker. Undone by end_driving().
-    [[nodiscard]] bool try_claim_driving() noexcept {
-        return !waiter_drives_.load(std::memory_order_relaxed) &&
-               !waiter_drives_.exchange(true, std::memory_order_relaxed);
-    }
-    void end_driving() noexcept { waiter_drives_.store(false, std::memory_order_relaxed); }
-    [[nodiscard]] bool has_driving_waiter() const noexcept { return waiter_drives_.load(std::memory_order_relaxed); }
-
-    /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the baton: drivers must
-    /// leave MPI's lock to it now and then.
-    void add_blocked_outside(int by) noexcept { n_blocked_outside_.fetch_add(by, std::memory_order_relaxed); }
-    [[nodiscard]] bool has_blocked_outside() const noexcept {
-        return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
-    }
-
-    bell wake_up;         ///< Where the worker sleeps.
-    waiting_room waiters; ///< Where waiting threads sleep.
+    bell wake_up; ///< Where the worker sleeps.
 
     // Driver ----------------------------------------------------------------------------------------------------------
 
@@ -135,7 +109,7 @@ public:
     }
     /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
     [[nodiscard]] bool could_move() const noexcept {
-        return inbox_.can_take() || !handoff_.is_empty() || approx_has_work() ||
+        return inbox_.can_take() || !late_posts_.is_empty() || !handoff_.is_empty() || approx_has_work() ||
                report_requested_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
@@ -157,12 +131,17 @@ public:
     void part_ended(task& which, std::uint32_t part) noexcept override;
 
 private:
+    [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
     void wake_for(std::uint32_t flags) noexcept;
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
+    void begin_pass() noexcept;
+    void take_back_drained() noexcept;
     void publish_what_is_left() noexcept;
     void take_overflow() noexcept;
+    void post_from_a_driver(task& posted) noexcept;
+    [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
     void take_handed() noexcept;
@@ -192,18 +171,18 @@ private:
     };
 
     transport* const transport_;
+    waiting_room* const waiters_;
     const lane_settings settings_;
     inbox<task> inbox_;
-    handoff<task> handoff_;
-    alignas(cache_line_bytes) std::atomic<bool> baton_{false};
-    std::atomic<bool> report_requested_{false};
-    std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
-    std::atomic<int> n_blocked_outside_{0};
-    std::atomic<bool> waiter_drives_{false};
+    handoff<task, &task::next_ready>
+        late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
+    handoff<task, &task::next_handed> handoff_;
+    alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
 
     // The driver's.
     alignas(cache_line_bytes) task* first_ready_ = nullptr;
     task* last_ready_ = nullptr;
+    task* late_ = nullptr;        ///< Taken out of late_posts_, the first place first; linked as the ready ones.
     std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
     std::size_t overflow_taken_ = 0;
     std::uint64_t ended_in_pass_ = 0;

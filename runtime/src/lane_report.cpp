@@ -80,7 +80,7 @@ void lane::give_up_all() noexcept {
         finish(lost, task_state::given_up);
     }
     first_ready_ = nullptr;
-    waiters.announce();
+    waiters_->announce();
 }
 
 } // namespace commtask::detail

@@ -49,8 +49,8 @@ std::atomic<std::uint64_t> epochs{0};
 
 } // namespace
 
-mpi_comms::mpi_comms(mpi_error_handling& errors, lane& served_by)
-    : errors_(errors), lane_(served_by), epoch_(epochs.fetch_add(1) + 1) {
+mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes)
+    : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1) {
     const errors_come_back scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
@@ -93,7 +93,7 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
     if (queue != nullptr) return MPI_SUCCESS;
     if (!is_alive(comm)) return MPI_ERR_COMM;
     const errors_come_back scope;
-    auto made = std::make_unique<comm_queue>(comm, lane_);
+    auto made = std::make_unique<comm_queue>(comm, lanes_.lane_for(queues_.size()));
     int is_intercommunicator = 0;
     if (const int code = MPI_Comm_test_inter(comm, &is_intercommunicator); code != MPI_SUCCESS) return code;
     made->is_intercommunicator = is_intercommunicator != 0;

@@ -55,8 +55,10 @@ context::context(config settings, int thread_level)
     : settings_(std::move(settings)), thread_level_(thread_level), place_(collective_find_place(settings_)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
-      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0), lane_(transport_, lane_plan()),
-      comms_(errors_, lane_), worker_(lane_, worker_plan()), watchdog_(lane_, settings_.stall_s, &name_of_kind) {
+      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
+      lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_),
+      watchdog_(lanes_[0], settings_.stall_s, &name_of_kind) {
+    lanes_.start_worker(0, worker_plan());
     hook_mpi_finalize();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -98,7 +100,7 @@ worker_settings context::worker_plan() {
 }
 
 context::~context() {
-    worker_.stop();
+    lanes_.stop_workers();
     set_current(nullptr);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
@@ -129,33 +131,37 @@ bool context::drain() {
     if (commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &last) == COMMTASK_OK) {
         commtask_wait(&last, nullptr);
     }
-    lane_.watch_drain();
+    lanes_.watch_drain();
     constexpr std::int64_t look_ns = 10'000'000;
     constexpr std::uint64_t grace_ns = 1'000'000'000; // for signals that are on their way
     const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
-    std::uint64_t ended = lane_.approx_ended();
+    std::uint64_t ended = lanes_.approx_ended();
     std::uint64_t since_ns = now_ns();
-    while (!wait_in_library(lane_, waiting(), look_ns, [this] { return lane_.was_drained(); })) {
+    while (!wait_in_library(lanes_, waiting(), look_ns, [this] { return lanes_.is_quiet(); })) {
         const std::uint64_t now = now_ns();
-        if (const std::uint64_t ended_now = lane_.approx_ended(); ended_now != ended) {
+        if (const std::uint64_t ended_now = lanes_.approx_ended(); ended_now != ended) {
             ended = ended_now;
             since_ns = now;
             continue;
         }
         const std::uint64_t quiet_ns = now - since_ns;
-        const bool can_move = lane_.approx_has_work();
+        const bool can_move = lanes_.approx_has_work();
         const bool is_hopeless = can_move ? limit_ns > 0 && quiet_ns >= limit_ns
                                           : quiet_ns >= (limit_ns > 0 ? std::min(limit_ns, grace_ns) : grace_ns);
         if (!is_hopeless) continue;
-        worker_.stop(); // from here on this thread alone drives
-        while (!lane_.try_take_baton()) sched_yield();
-        if (settings_.verbose >= 1) std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
-        lane_.give_up_all();
-        lane_.return_baton();
+        lanes_.stop_workers(); // from here on this thread alone drives
+        for (lane& each : lanes_) {
+            while (!each.try_take_baton()) sched_yield();
+            if (settings_.verbose >= 1) {
+                std::fputs(each.unfinished_table("given up by commtask_finalize").c_str(), stderr);
+            }
+            each.give_up_all();
+            each.return_baton();
+        }
         if (statistics_) print_stats(statistics_->collected(), false);
         return false;
     }
-    worker_.stop();
+    lanes_.stop_workers();
     if (statistics_) print_stats(statistics_->collected(), true);
     return true;
 }

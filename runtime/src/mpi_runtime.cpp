@@ -148,13 +148,13 @@ int commtask_get_info(commtask_info* info) noexcept {
     }
     commtask_info full{};
     full.struct_size = info->struct_size;
-    full.lanes = 1;
+    full.lanes = static_cast<unsigned>(mine->lanes().size());
     full.worker_cpu = mine->place().lane_cpus.empty() ? -1 : mine->place().lane_cpus.front();
     full.worker_is_reserved = mine->waiting().worker_is_reserved ? 1 : 0;
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
-    full.n_tasks_ended = mine->main_lane().approx_ended();
+    full.n_tasks_ended = mine->lanes().approx_ended();
     full.task_bytes = task_pool::slot_count() * sizeof(task);
     std::memcpy(info, &full, std::min(sizeof full, info->struct_size));
     return COMMTASK_OK;

@@ -141,11 +141,12 @@ struct alignas(2 * cache_line_bytes) task {
     outcome result;
 
     // The driver's.
-    alignas(2 * cache_line_bytes) task* next_ready; ///< In the lane's list of ready tasks.
+    alignas(2 * cache_line_bytes) task* next_ready; ///< In the lane's list of ready tasks, or of late posts.
     std::atomic<const lane*> live_in;               ///< The lane that has it, as long as it is not final.
     task_run run;
     alignas(8) std::byte mpi_status[32]; ///< The transport's own status; before the issue, the request of an attach.
     task* next_handed;                   ///< In the handoff.
+    std::uint64_t late_place;            ///< In the inbox, of one that came another way (lane::post_from_a_driver).
 
     // Kept over reuse: predecessors of a task and the edges to them, room for `edge_capacity`.
     alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;

@@ -4,11 +4,15 @@
 // keeps what was started in order, so a test can look at that too.
 #pragma once
 
-#include "lane.hpp"
+#include "lane_set.hpp"
 #include "task_pool.hpp"
 #include "transport.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -103,42 +107,50 @@ struct task_plan {
     void* argument = nullptr;
 };
 
-/// A lane over a fake transport, driven by the test's own thread. Holds a reference on every task that it posted.
-class lane_bench {
+/// Lanes over fake transports, driven by the test's own thread unless it starts workers. Holds a reference on every task
+/// that it posted, and sees at its end that all their slots came back.
+template <std::size_t NLanes>
+class lanes_bench {
 public:
-    explicit lane_bench(std::size_t capacity = 64, std::vector<task_observer*> observers = {})
-        : lane_(carrier_, {.queue_capacity = capacity, .observers = std::move(observers)}) {}
-    lane_bench(const lane_bench&) = delete;
-    lane_bench& operator=(const lane_bench&) = delete;
-    ~lane_bench() {
-        for (task* held : held_) task_pool::drop(held);
+    explicit lanes_bench(std::size_t capacity = 64, std::vector<task_observer*> observers = {})
+        : lanes_(below(), {.queue_capacity = capacity, .observers = std::move(observers)}) {
+        // No handle: Open MPI's null is a symbol of its library.
+        for (lane& each : lanes_) queues_.push_back(std::make_unique<comm_queue>(MPI_Comm{}, each));
+    }
+    lanes_bench(const lanes_bench&) = delete;
+    lanes_bench& operator=(const lanes_bench&) = delete;
+    ~lanes_bench() {
+        for (task* held : held_) let_go(*held);
     }
 
-    task& make(const task_plan& plan = {}) {
+    task& make(std::size_t on, const task_plan& plan = {}, std::uint32_t n_references = 2) {
         task& made = *task_pool::acquire();
         commtask_op op{};
         op.kind = COMMTASK_OP_SEND;
         op.send_tag = plan.tag;
         op.recv_tag = plan.n_parts; // the fake has no other use for it
-        made.begin_operation(op, queue_, flag_has_extras | plan.flags, 2);
+        made.begin_operation(op, *queues_[on], flag_has_extras | plan.flags, n_references);
         made.extras = {plan.callback, plan.argument, nullptr, plan.ticket, static_cast<std::uint32_t>(plan.order), 0};
         static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(plan.after.size())));
         for (task* const predecessor : plan.after) graph::add_predecessor(made, *predecessor);
         made.posted_ns = now_ns();
-        held_.push_back(&made);
+        if (n_references > 1) held_.push_back(&made);
         return made;
     }
 
-    task& post(const task_plan& plan = {}) {
-        task& made = make(plan);
-        lane_.post(made);
+    task& post(std::size_t on, const task_plan& plan = {}) {
+        task& made = make(on, plan);
+        lanes_[on].post(made);
         return made;
     }
+
+    /// Of any thread; nobody can ask for the task later.
+    void post_unheld(std::size_t on, const task_plan& plan) { lanes_[on].post(make(on, plan, 1)); }
 
     /// Lets go of a task or an event: its slot may be another's from then on.
     void drop(task& held) {
         std::erase(held_, &held);
-        task_pool::drop(&held);
+        let_go(held);
     }
 
     /// An event of one signal, as the public interface makes it.
@@ -151,29 +163,60 @@ public:
 
     static void signal(task& event) { static_cast<void>(graph::signal(event, release_to_its_lane)); }
 
-    /// Passes until nothing moves.
+    /// Passes until nothing moves on any lane.
     void run() {
-        while (lane_.progress()) {}
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (lane& each : lanes_) moved = each.progress() || moved;
+        }
     }
+
+    [[nodiscard]] std::uint64_t take_ticket(std::size_t on, order_class order = order_class::messages) {
+        return queues_[on]->orders[static_cast<std::size_t>(order)].take_ticket();
+    }
+
+    fake_transport& carrier(std::size_t of) { return carriers_[of]; }
+    lane_set& lanes() { return lanes_; }
+
+private:
+    [[nodiscard]] std::vector<transport*> below() {
+        std::vector<transport*> all;
+        for (fake_transport& each : carriers_) all.push_back(&each);
+        return all;
+    }
+
+    /// Of a task that has ended this is the last reference: its slot comes back.
+    static void let_go(task& held) {
+        const task_state state = held.life.state();
+        const bool is_last = held.life.drop_references(1);
+        EXPECT_TRUE(is_last || state == task_state::open || state == task_state::given_up) << "somebody keeps the slot";
+        if (is_last) task_pool::release(&held);
+    }
+
+    std::array<fake_transport, NLanes> carriers_;
+    lane_set lanes_;
+    std::vector<std::unique_ptr<comm_queue>> queues_;
+    std::vector<task*> held_;
+};
+
+/// The same for one lane.
+class lane_bench : public lanes_bench<1> {
+public:
+    using lanes_bench::lanes_bench;
+
+    task& make(const task_plan& plan = {}) { return lanes_bench::make(0, plan); }
+    task& post(const task_plan& plan = {}) { return lanes_bench::post(0, plan); }
+    [[nodiscard]] std::uint64_t take_ticket(order_class order = order_class::messages) {
+        return lanes_bench::take_ticket(0, order);
+    }
+    fake_transport& carrier() { return lanes_bench::carrier(0); }
+    lane& the_lane() { return lanes()[0]; }
 
     /// Ends a started task and runs.
     void complete(task& which, const outcome& result = {}) {
-        carrier_.land(which, result);
+        carrier().land(which, result);
         run();
     }
-
-    [[nodiscard]] std::uint64_t take_ticket(order_class order = order_class::messages) {
-        return queue_.orders[static_cast<std::size_t>(order)].take_ticket();
-    }
-
-    fake_transport& carrier() { return carrier_; }
-    lane& the_lane() { return lane_; }
-
-private:
-    fake_transport carrier_;
-    lane lane_;
-    comm_queue queue_{MPI_Comm{}, lane_}; // no handle: Open MPI's null is a symbol of its library
-    std::vector<task*> held_;
 };
 
 } // namespace commtask::detail::testing

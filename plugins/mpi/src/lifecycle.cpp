@@ -88,7 +88,7 @@ void start(int asked, int below) {
         hook_ends();
         say_what_is_done(asked, below);
         // release: partner of the acquire in active_lane().
-        current.lane.store(&runtime.main_lane(), std::memory_order_release);
+        current.lane.store(&runtime.lanes()[0], std::memory_order_release);
     } else {
         std::fprintf(stderr, "commtask-run: warning: there is no worker, and MPI is called directly: %s\n",
                      commtask_last_error());

@@ -92,9 +92,9 @@ int commtask_finalize() noexcept {
     std::uint64_t n_ended = 0;
     bool is_hopeless = false;
     interposer::look_until([&] {
-        if (interposer::count_open_tasks_of_program(runtime.main_lane()) <= 0) return true;
+        if (interposer::count_open_tasks_of_program(runtime.lanes()[0]) <= 0) return true;
         const std::uint64_t now = detail::now_ns();
-        if (const std::uint64_t n = runtime.main_lane().approx_ended(); n != n_ended) {
+        if (const std::uint64_t n = runtime.lanes()[0].approx_ended(); n != n_ended) {
             n_ended = n;
             since_ns = now;
         }
