@@ -18,6 +18,8 @@ BETWEEN_TWO = {"MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", 
                "MPI_Sendrecv_replace", "MPI_Ssend"}
 # Blocking functions whose nonblocking twin is called where the program called: nobody keeps their arrays for the worker.
 TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
+# What makes requests that move only when somebody looks at just them (polled.hpp).
+POLLED = re.compile("MPI_File_i(read|write)\\w*_all|MPIX_Grequest_(start|class_allocate)")
 # Blocking functions that src/ has a body for: they look again and again.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
@@ -64,6 +66,9 @@ class Wrapper:
             request = self.arguments[self.position_of("MPI_Request*")]
             comm = self.arguments[self.position_of("MPI_Comm")]
             return f"commtask::interposer::make_persistent<{section}>({comm}, {request}, [&] {{ return {self.call(self.real)}; }})"
+        if POLLED.fullmatch(self.base()):
+            request = self.arguments[self.position_of("MPI_Request*")]
+            return f"commtask::interposer::make_polled<{section}>({request}, [&] {{ return {self.call(self.real)}; }})"
         return f"commtask::interposer::inside<{section}>([&] {{ return {self.call(self.real)}; }})"
 
     def describe(self, arguments):
@@ -119,8 +124,8 @@ def text_of_redirect(wrappers):
 
 
 def text_of_wrappers(wrappers):
-    lines = [NOTE, '#include "own.hpp"', '#include "describe.hpp"', '#include "post.hpp"', '#include "real_mpi.hpp"',
-             '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
+    lines = [NOTE, '#include "own.hpp"', '#include "describe.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
+             '#include "real_mpi.hpp"', '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
              "using commtask::interposer::worker_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]  # some MPIs have macros beside them
     lines += ["", 'extern "C" {']
