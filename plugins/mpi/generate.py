@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes the interposer's wrappers from the MPI's own mpi.h and functions.table, so that no signature is copied by hand and
 # the library fits the MPI that it is built for. One file each: pointers to the real functions, macros that send the
-# runtime's own calls to them, wrappers, the version script, and the table as commtask-run --list prints it.
+# runtime's own calls to them and past the tools, wrappers, the version script, and the table as commtask-run --list prints it.
 """usage: generate.py --out DIR --base-map libcommtask.map -- COMPILER [ARGUMENT...]"""
 import argparse
 import pathlib
@@ -115,6 +115,15 @@ def text_of_pointers(wrappers):
     return "\n".join([*lines, "}", ""])
 
 
+def text_of_local(names):
+    """Included before every file of the library: what it calls beside the wrappers' functions passes by the tools that count
+    what the program calls. Where an MPI has a macro beside the function, nothing is called."""
+    lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n"]
+    for name in names:
+        lines.append(f"#ifndef {name}\n#define {name} P{name}\n#endif")
+    return "\n".join([*lines, ""])
+
+
 def text_of_redirect(wrappers):
     """Included before every file of the runtime: its calls go to the MPI, not into the wrappers."""
     lines = [NOTE, "#pragma once\n", '#include "real_mpi.hpp"\n']
@@ -176,9 +185,11 @@ def main():
     functions = header.read_header(options.compiler)
     classes = header.classify(functions, header.read_table(HERE / "functions.table"))
     wrappers = [Wrapper(f, classes[f.name], functions) for f in sorted(functions.values()) if classes[f.name] != "local"]
+    local = sorted(name for name in functions if classes[name] == "local")
     options.out.mkdir(parents=True, exist_ok=True)
     for name, text in {
         "real_mpi.hpp": text_of_pointers(wrappers),
+        "local_mpi.hpp": text_of_local(local),
         "redirect_mpi.hpp": text_of_redirect(wrappers),
         "wrappers.cpp": text_of_wrappers(wrappers),
         "own.hpp": text_of_own(wrappers),
