@@ -6,6 +6,7 @@
 #include "attributes.hpp"
 #include "handles.hpp"
 #include "own.hpp"
+#include "polled.hpp"
 #include "resolve.hpp"
 #include "session.hpp"
 #include "sharing.hpp"
@@ -151,6 +152,7 @@ int own_MPI_Finalize() {
         --mine.depth;
     }
     ++mine.depth;
+    polled::finalize();
     const int code = commtask_real_MPI_Finalize();
     --mine.depth;
     return code;
