@@ -88,4 +88,9 @@ function(commtask_install_package)
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${PROJECT_BINARY_DIR}/commtaskConfig.cmake" "${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
             DESTINATION "${COMMTASK_PACKAGE_DIR}")
+
+    install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN Doxyfile EXCLUDE PATTERN "*.py" EXCLUDE)
+    # Not below doc/, which small systems leave out of packages: the examples are made to be built.
+    install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DATADIR}/commtask")
 endfunction()
