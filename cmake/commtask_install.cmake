@@ -10,6 +10,12 @@ set(COMMTASK_CLAUSE_INSTALL_DIR "${CMAKE_INSTALL_LIBDIR}/commtask")
 # The way from the pkg-config files up to the prefix.
 file(RELATIVE_PATH COMMTASK_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" COMMTASK_PC_UP "${COMMTASK_PC_UP}")
+# Programs find the libraries where they were linked, without LD_LIBRARY_PATH. The system's own folder needs no run path.
+set(COMMTASK_PC_RPATH "-Wl,-rpath,\${libdir}")
+set(COMMTASK_PC_LIBOMP_RPATH "-Wl,-rpath,${COMMTASK_LIBOMP_DIR}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(COMMTASK_PC_RPATH "")
+endif()
 # The MPI is required by its own pkg-config name where it has one, by its flags elsewhere.
 find_package(PkgConfig REQUIRED)
 if(COMMTASK_MPI STREQUAL "openmpi")
@@ -44,6 +50,14 @@ function(commtask_install_library)
     target_link_options(${arg_TARGET} PRIVATE "-Wl,--version-script=${map}")
     # mpi.h would pull in the C++ bindings that MPI-3 removed, and with them a library that nobody links.
     target_compile_definitions(${arg_TARGET} INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)
+    # For the C++ headers; programs in C alone are not asked.
+    target_compile_features(${arg_TARGET} INTERFACE cxx_std_20)
+    if(COMMTASK_PC_RPATH)
+        # CMake takes its own run path out of a program when it installs it. What stands in the options it leaves, unless
+        # both are spelled alike; hence the point.
+        target_link_options(${arg_TARGET} INTERFACE
+                            "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/.>")
+    endif()
     add_library(commtask::${arg_EXPORT_NAME} ALIAS ${arg_TARGET})
 
     install(TARGETS ${arg_TARGET} ${arg_ALSO} EXPORT commtask_${arg_COMPONENT} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -74,4 +88,9 @@ function(commtask_install_package)
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${PROJECT_BINARY_DIR}/commtaskConfig.cmake" "${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
             DESTINATION "${COMMTASK_PACKAGE_DIR}")
+
+    install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN Doxyfile EXCLUDE PATTERN "*.py" EXCLUDE)
+    # Not below doc/, which small systems leave out of packages: the examples are made to be built.
+    install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DATADIR}/commtask")
 endfunction()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the build into a first folder, moves the tree to its final place, and looks for traces of where it was: an
-# installed text file that names the build, the source or the first folder would break on the next machine.
-"""usage: stage.py --cmake CMAKE --build-dir BUILD --to STAGE"""
+# installed text file that names the build, the source or the first folder would break on the next machine. What is read and
+# not linked must be there too.
+"""usage: stage.py --cmake CMAKE --build-dir BUILD --to STAGE --expect share/doc/commtask/LICENSE..."""
 import argparse
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ def main():
     parser.add_argument("--cmake", required=True)
     parser.add_argument("--build-dir", required=True)
     parser.add_argument("--to", required=True)
+    parser.add_argument("--expect", nargs="+", required=True)
     options = parser.parse_args()
     stage = pathlib.Path(options.to)
     first = stage.with_name(stage.name + "-first")
@@ -34,7 +36,10 @@ def main():
                 print(f"{path.relative_to(stage)} names {name}")
                 traces += 1
     print(f"staged {sum(1 for path in stage.rglob('*') if path.is_file())} files")
-    return 1 if traces else 0
+    missing = [name for name in options.expect if not (stage / name).exists()]
+    if missing:
+        print("not installed:", *missing)
+    return 1 if traces or missing else 0
 
 
 if __name__ == "__main__":
