@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by scripts/demo, scripts/test and scripts/bench (sourced, never run): what must be installed, how to say what
-# is being done, how to configure and build one preset. Only missing Debian packages are installed, as root or with
+# is being done, how to configure and build one preset, and that two runs do not do so at once. Only missing Debian packages are installed, as root or with
 # sudo; a machine without either gets the one line that its administrator needs.
 
 commtask_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -45,10 +45,38 @@ need_packages() {
         die "could not install ${missing[*]}"
 }
 
-# build_preset PRESET [-DNAME=VALUE…]: configures and builds build/PRESET.
+# need_commands NAME…: those that no package list can promise, as on other systems than Debian.
+need_commands() {
+    local name
+    for name in "$@"; do
+        command -v "$name" >/dev/null || die "$name is not there: install it, or add its folder to PATH"
+    done
+}
+
+# hold_build PRESET: until the script ends, build/PRESET is its own; another run in this checkout waits. What a script starts in
+# the background must not keep the descriptor open.
+commtask_locks=()
+hold_build() {
+    local lock
+    mkdir -p "$commtask_root/build" 2>/dev/null && [ -w "$commtask_root/build" ] ||
+        die "$commtask_root/build cannot be written, and all is built there: use a checkout of your own"
+    exec {lock}>>"$commtask_root/build/.$1.lock" || die "$commtask_root/build/.$1.lock cannot be written"
+    commtask_locks+=("$lock")
+    command -v flock >/dev/null || return 0
+    flock --nonblock "$lock" || {
+        say "another run uses build/$1; waiting until it ends"
+        flock "$lock"
+    }
+}
+
+# build_preset PRESET [-DNAME=VALUE…] [--target NAME…]: configures and builds build/PRESET, or these targets of it.
 build_preset() {
-    local preset=$1
+    local preset=$1 definitions=()
     shift
+    while [ $# -gt 0 ] && [ "$1" != --target ]; do
+        definitions+=("$1")
+        shift
+    done
     local launcher=()
     if command -v ccache >/dev/null; then
         # What two presets compile alike is compiled once, although they build in different folders.
@@ -56,6 +84,6 @@ build_preset() {
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
     (cd "$commtask_root" &&
-        cmake --preset "$preset" "${launcher[@]}" "$@" &&
-        cmake --build --preset "$preset" --parallel "$commtask_jobs")
+        cmake --preset "$preset" "${launcher[@]}" "${definitions[@]}" &&
+        cmake --build --preset "$preset" --parallel "$commtask_jobs" "$@")
 }
