@@ -31,6 +31,16 @@ namespace {
     return code;
 }
 
+/// An event's successor waits for nothing more. One that ended before it is of this context or of an earlier one, whose lanes
+/// are gone: its slot alone is touched, which a canceled one was kept for.
+void tell_successor(task& successor) noexcept {
+    switch (successor.life.state()) {
+    case task_state::open: return successor.queue->owner->released(successor);
+    case task_state::given_up: return;
+    default: return task_pool::drop(&successor);
+    }
+}
+
 [[nodiscard]] int check_status(const commtask_status* status) noexcept {
     if (status == nullptr || status->struct_size != 0) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
@@ -41,11 +51,11 @@ namespace {
 template <typename IsDone>
 [[nodiscard]] int wait_until(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
-    context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
     if (timeout_ns != 0 && lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not wait: the worker runs it");
     }
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
     if (wait_in_library(runtime->main_lane(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
@@ -191,14 +201,15 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
+    const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
+    if (!late.is_open()) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
     std::uint32_t missing = event->waiting_for.load(std::memory_order_relaxed);
     do {
         if (missing == 0) return refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
         // acq_rel: what every signalling thread did before is visible to the successors.
     } while (!event->waiting_for.compare_exchange_weak(missing, missing - 1, std::memory_order_acq_rel));
     if (missing > 1) return COMMTASK_OK;
-    graph::finish(*event, task_state::completed, 1,
-                  [](task& successor) { successor.queue->owner->released(successor); });
+    graph::finish(*event, task_state::completed, 1, &tell_successor);
     return COMMTASK_OK;
 }
 

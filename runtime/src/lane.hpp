@@ -72,6 +72,13 @@ public:
     [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
 
+    /// Whether somebody has the baton.
+    [[nodiscard]] bool approx_is_driven() const noexcept { return baton_.load(std::memory_order_relaxed); }
+
+    /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
+    /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
+    void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
+
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
 
@@ -156,11 +163,20 @@ public:
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
 
-    /// The unfinished tasks as a table; empty if there are none.
-    [[nodiscard]] std::string unfinished_table(const char* heading) const;
+    /// Chooses among unfinished tasks.
+    using task_filter = bool (*)(const task&);
+    [[nodiscard]] static bool is_any(const task& /*which*/) { return true; }
 
-    /// Ends every unfinished task as given up. The last thing before the lane is destroyed.
-    void give_up_all() noexcept;
+    /// The unfinished tasks as a table; empty if there are none.
+    [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
+
+    [[nodiscard]] std::size_t count_unfinished(task_filter chosen) const { return live_tasks(chosen).size(); }
+
+    /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
+    [[nodiscard]] bool could_still_move() noexcept;
+
+    /// Ends unfinished tasks: those that have not started are canceled, the others given up. Their callbacks may post.
+    void give_up(task_filter chosen) noexcept;
 
     lane_stats& counters() noexcept { return stats_; }
 
@@ -186,7 +202,8 @@ private:
     void run_callback(task& which, task_state state) noexcept;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
-    [[nodiscard]] std::vector<const task*> live_tasks() const;
+    void stay_if_abandoned() const noexcept;
+    [[nodiscard]] std::vector<task*> live_tasks(task_filter chosen) const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;
 
     /// Whether the driver says after its passes if anything is left.
@@ -204,6 +221,7 @@ private:
     handoff<task> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> baton_{false};
     std::atomic<bool> report_requested_{false};
+    std::atomic<bool> is_abandoned_{false};
     std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
     std::atomic<int> n_blocked_outside_{0};
     std::atomic<bool> waiter_drives_{false};

@@ -5,6 +5,7 @@
 // the first to go.
 #include "context.hpp"
 
+#include "drain.hpp"
 #include "last_error.hpp"
 #include "mpi_stats.hpp"
 
@@ -60,6 +61,7 @@ void print_stats(const lane_stats& mine, bool with_others) {
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
+std::atomic<int> context::n_visits_{0};
 
 context::context(config settings, int thread_level)
     : settings_(std::move(settings)), thread_level_(thread_level), place_(collective_find_place(settings_)),
@@ -98,8 +100,8 @@ worker_settings context::worker_plan() {
 }
 
 context::~context() {
+    close();
     worker_.stop();
-    set_current(nullptr);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
@@ -123,41 +125,65 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
-bool context::drain() {
-    // A task that comes back has let everything posted before it in.
-    commtask_t last = COMMTASK_NULL;
-    if (commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &last) == COMMTASK_OK) {
-        commtask_wait(&last, nullptr);
-    }
+/// From here on nobody finds a context, and no thread is in a visit to the one that was there. A visit is a few instructions.
+void context::close() noexcept {
+    current_.store(nullptr, std::memory_order_seq_cst);
+    // acquire: partner of the release at a visit's end.
+    while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
+}
+
+context::drained context::drain() {
     lane_.watch_drain();
+    // This thread does not drive: a function of the program's that does not come back must not keep it.
+    const waiting_policy looks_on{true, waiting().spin_ns};
     constexpr std::int64_t look_ns = 10'000'000;
-    constexpr std::uint64_t grace_ns = 1'000'000'000; // for signals that are on their way
-    const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
-    std::uint64_t ended = lane_.approx_ended();
-    std::uint64_t since_ns = now_ns();
-    while (!wait_in_library(lane_, waiting(), look_ns, [this] { return lane_.was_drained(); })) {
-        const std::uint64_t now = now_ns();
-        if (const std::uint64_t ended_now = lane_.approx_ended(); ended_now != ended) {
-            ended = ended_now;
-            since_ns = now;
+    const auto is_drained = [this] { return lane_.was_drained(); };
+    drain_patience patience{static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9)};
+    std::uint64_t passes_seen = lane_.approx_passes();
+    while (!wait_in_library(lane_, looks_on, look_ns, is_drained)) {
+        const std::uint64_t passes = lane_.approx_passes();
+        const bool is_inside = lane_.approx_is_driven() && passes == std::exchange(passes_seen, passes);
+        drain_look look{now_ns(), lane_.approx_ended(), is_inside || lane_.approx_has_work()};
+        if (!patience.is_over(look)) continue;
+        if (!lane_.try_take_baton_as_guest(now_ns() + look_ns)) {
+            look.is_at_work = true;
+            if (patience.is_over(look)) return leave_behind();
             continue;
         }
-        const std::uint64_t quiet_ns = now - since_ns;
-        const bool can_move = lane_.approx_has_work();
-        const bool is_hopeless = can_move ? limit_ns > 0 && quiet_ns >= limit_ns
-                                          : quiet_ns >= (limit_ns > 0 ? std::min(limit_ns, grace_ns) : grace_ns);
-        if (!is_hopeless) continue;
-        worker_.stop(); // from here on this thread alone drives
-        while (!lane_.try_take_baton()) sched_yield();
-        if (settings_.verbose >= 1) std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
-        lane_.give_up_all();
+        if (lane_.could_still_move()) {
+            patience.restart();
+            lane_.return_baton();
+            continue;
+        }
+        close(); // what callbacks post now would never end
+        if (settings_.verbose >= 1) {
+            std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
+        }
+        lane_.give_up(lane::is_any);
         lane_.return_baton();
+        worker_.stop();
         if (settings_.stats != 0) print_stats(collected_stats(), false);
-        return false;
+        return drained::by_force;
     }
     worker_.stop();
     if (settings_.stats != 0) print_stats(collected_stats(), true);
-    return true;
+    return drained::completely;
+}
+
+context::drained context::leave_behind() noexcept {
+    lane_.abandon();
+    watchdog_.stop();
+    close();
+    if (settings_.verbose >= 1) {
+        const int kind = lane_.approx_starting_kind();
+        const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
+        std::fprintf(
+            stderr,
+            "commtask: unfinished tasks are left as they are by commtask_finalize: the worker is inside one call "
+            "(%.*s) that does not come back\n",
+            static_cast<int>(what.size()), what.data());
+    }
+    return drained::not_at_all;
 }
 
 lane_stats context::collected_stats() {
