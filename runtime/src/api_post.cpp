@@ -90,11 +90,11 @@ void store_request(task& slot, const commtask_op& op) noexcept {
         if (code = check_arguments(op, *queue, tag_upper_bound); code != COMMTASK_OK) return code;
     }
     const operation_entry& operation = operation_of(op.kind);
-    std::uint32_t flags = 0;
+    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
         if (code = check_options(*options, operation); code != COMMTASK_OK) return code;
-        flags = options->flags | flag_has_extras;
+        flags |= options->flags | flag_has_extras;
         n_predecessors = count_predecessors(*options);
     }
     const bool has_ticket = options != nullptr && options->ticket.number != 0;

@@ -33,6 +33,16 @@ namespace {
     return code;
 }
 
+/// An event's successor waits for nothing more. One that ended before it is of this context or of an earlier one, whose lanes
+/// are gone: its slot alone is touched, which a canceled one was kept for.
+void tell_successor(task& successor) noexcept {
+    switch (successor.life.state()) {
+    case task_state::open: return successor.queue->owner->released(successor);
+    case task_state::given_up: return;
+    default: return task_pool::drop(&successor);
+    }
+}
+
 [[nodiscard]] int check_status(const commtask_status* status) noexcept {
     if (status == nullptr || status->struct_size != 0) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
@@ -56,11 +66,11 @@ void count_unblock(std::span<const commtask_t> ended) noexcept {
 template <typename IsDone>
 [[nodiscard]] int wait_until(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
-    context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
     if (timeout_ns != 0 && lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not wait: the worker runs it");
     }
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
     if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
@@ -79,7 +89,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (*ended == 0) {
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
-        if (runtime == nullptr || lane::is_driving() || runtime->waiting().worker_is_reserved) return COMMTASK_OK;
+        if (runtime == nullptr || lane::is_driving() || !runtime->should_drive()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
@@ -94,7 +104,7 @@ int commtask_progress(int* moved) noexcept {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
     *moved = 0;
-    if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
+    if (!runtime->should_drive()) return COMMTASK_OK;
     for (lane& each : runtime->lanes()) {
         const drive_result result = drive_for_a_moment(each, 4, [](bool has_moved) { return has_moved; });
         if (result == drive_result::refused) {
@@ -206,7 +216,9 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
-    return graph::signal(*event, release_to_its_lane)
+    const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
+    if (!late.is_open()) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    return graph::signal(*event, &tell_successor)
                ? COMMTASK_OK
                : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
 }

@@ -17,10 +17,19 @@ namespace commtask::detail {
 class baton {
 public:
     [[nodiscard]] bool try_take_baton() noexcept {
+        std::uintptr_t holder = nobody;
         // acquire: partner of the release in return_baton(); what the last driver did is visible.
-        return !is_held_.load(std::memory_order_relaxed) && !is_held_.exchange(true, std::memory_order_acquire);
+        return holder_.load(std::memory_order_relaxed) == nobody &&
+               holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
     }
-    void return_baton() noexcept { is_held_.store(false, std::memory_order_release); }
+    void return_baton() noexcept { holder_.store(nobody, std::memory_order_release); }
+
+    /// Whether somebody has the baton.
+    [[nodiscard]] bool approx_is_driven() const noexcept { return holder_.load(std::memory_order_relaxed) != nobody; }
+
+    /// Whether the calling thread has the baton: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
+    /// drive then, so one that waits all the same drives itself, or is refused where lane::is_driving().
+    [[nodiscard]] bool is_held_by_me() const noexcept { return holder_.load(std::memory_order_relaxed) == me(); }
 
     /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
     /// on a driver. Undone by return_baton().
@@ -61,7 +70,15 @@ public:
     }
 
 private:
-    alignas(cache_line_bytes) std::atomic<bool> is_held_{false};
+    static constexpr std::uintptr_t nobody = 0;
+
+    /// The address of a thread's own variable.
+    [[nodiscard]] static std::uintptr_t me() noexcept {
+        static thread_local constinit char mine = 0;
+        return reinterpret_cast<std::uintptr_t>(&mine);
+    }
+
+    alignas(cache_line_bytes) std::atomic<std::uintptr_t> holder_{nobody};
     std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
     std::atomic<int> n_blocked_outside_{0};
     std::atomic<bool> waiter_drives_{false};

@@ -32,9 +32,32 @@ public:
     /// Stops the worker; drain() comes first.
     ~context();
 
-    /// Waits until every task has ended, or gives up those that cannot.
-    /// @return whether all ended.
-    bool drain();
+    /// How drain() came to its end.
+    enum class drained : std::uint8_t {
+        completely, ///< Every task has ended.
+        by_force,   ///< Some could not, and were given up.
+        not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
+    };
+    /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
+    [[nodiscard]] drained drain();
+
+    /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
+    /// context that it has found stays.
+    class visit {
+    public:
+        visit() noexcept {
+            n_visits_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+            is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
+        }
+        visit(const visit&) = delete;
+        visit& operator=(const visit&) = delete;
+        ~visit() { n_visits_.fetch_sub(1, std::memory_order_release); }
+        /// Whether there is a context.
+        [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+
+    private:
+        bool is_open_;
+    };
 
     /// Any thread. The queue of a communicator, registering it if need be; null with a sentence if it is none.
     [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept;
@@ -50,6 +73,9 @@ public:
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
 
+    /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
+    [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
+
     /// The context in force, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
     static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
@@ -58,8 +84,11 @@ private:
     [[nodiscard]] lane_settings lane_plan() const;
     [[nodiscard]] worker_settings worker_plan();
     void hook_mpi_finalize() noexcept;
+    static void close() noexcept;
+    [[nodiscard]] drained leave_behind() noexcept;
 
     static std::atomic<context*> current_;
+    static std::atomic<int> n_visits_;
 
     const config settings_;
     const int thread_level_;

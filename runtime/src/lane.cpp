@@ -195,6 +195,7 @@ bool lane::progress() noexcept {
     issue_ready();
     if (transport_->in_flight() > 0) {
         transport_->poll(*this);
+        stay_if_abandoned();
         issue_ready();
     }
     if (report_requested_.load(std::memory_order_relaxed)) {
@@ -238,6 +239,45 @@ void lane::take_in_all() noexcept {
     publish_what_is_left();
 }
 
+bool lane::could_still_move() noexcept {
+    if (has_arrivals() || first_ready_ != nullptr || !overflow_.empty()) return true;
+    if (transport_->in_flight() == 0) return false;
+    const driving_scope driving{*this};
+    begin_pass();
+    transport_->poll(*this);
+    if (ended_in_pass_ == 0) return false;
+    waiters_->announce();
+    publish_what_is_left();
+    return true;
+}
+
+void lane::give_up(task_filter chosen) noexcept {
+    const driving_scope driving{*this};
+    begin_pass();
+    const std::vector<task*> lost = live_tasks(chosen);
+    for (task* which : lost) which->life.take_reference(); // a callback may want a slot
+    for (task* which : lost) {
+        if (is_live(*which) && which->run.now != phase::in_flight) cancel(*which);
+    }
+    issue_ready();
+    for (task* which : lost) {
+        if (is_live(*which)) {
+            if (which->run.now == phase::in_flight) transport_->abandon(*which);
+            finish(*which, task_state::given_up);
+        }
+        task_pool::drop(which);
+    }
+    waiters_->announce();
+    publish_what_is_left();
+}
+
+/// Not a lock: it waits for nothing, and nothing waits for it.
+void lane::stay_if_abandoned() const noexcept {
+    // acquire: partner of the release in abandon().
+    if (!is_abandoned_.load(std::memory_order_acquire)) return;
+    for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
+}
+
 void lane::take_overflow() noexcept {
     // What the driver took out to make room came before what is in the inbox now.
     while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
@@ -248,7 +288,8 @@ void lane::take_overflow() noexcept {
 void lane::publish_what_is_left() noexcept {
     const bool work_left = has_work();
     if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_seq_cst);
-    const drain_watch watch = drain_.load(std::memory_order_relaxed);
+    // acquire: partner of the store in watch_drain(); what was posted before it is seen here.
+    const drain_watch watch = drain_.load(std::memory_order_acquire);
     if (watch == drain_watch::none) return;
     // A question that is asked between these two is answered by this pass, or by the next one.
     if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
@@ -386,6 +427,7 @@ void lane::issue(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
     const start_result result = transport_->start(ready);
+    stay_if_abandoned();
     starting_kind_.store(0, std::memory_order_relaxed);
     if (result != start_result::started) return end_by_result(ready);
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
@@ -433,6 +475,7 @@ void lane::run_callback(task& which, task_state state) noexcept {
     copy_status(which, state, status);
     const std::uint64_t begin_ns = settings_.callback_limit_ns == 0 ? 0 : now_ns();
     extras.callback(&status, extras.callback_argument);
+    stay_if_abandoned();
     if (settings_.callback_limit_ns == 0 || !settings_.warns) return;
     const std::uint64_t end_ns = now_ns();
     const std::uint64_t took_ns = end_ns - begin_ns;

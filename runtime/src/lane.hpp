@@ -75,6 +75,10 @@ public:
     [[nodiscard]] bool was_quiet() const noexcept;
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
 
+    /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
+    /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
+    void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
+
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
 
@@ -121,11 +125,20 @@ public:
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
 
-    /// The unfinished tasks as a table; empty if there are none.
-    [[nodiscard]] std::string unfinished_table(const char* heading) const;
+    /// Chooses among unfinished tasks.
+    using task_filter = bool (*)(const task&);
+    [[nodiscard]] static bool is_any(const task& /*which*/) { return true; }
 
-    /// Ends every unfinished task as given up. The last thing before the lane is destroyed.
-    void give_up_all() noexcept;
+    /// The unfinished tasks as a table; empty if there are none.
+    [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
+
+    [[nodiscard]] std::size_t count_unfinished(task_filter chosen) const { return live_tasks(chosen).size(); }
+
+    /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
+    [[nodiscard]] bool could_still_move() noexcept;
+
+    /// Ends unfinished tasks: those that have not started are canceled, the others given up. Their callbacks may post.
+    void give_up(task_filter chosen) noexcept;
 
     // The transport's reports.
     void part_ended(task& which, std::uint32_t part) noexcept override;
@@ -160,7 +173,8 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
-    [[nodiscard]] std::vector<const task*> live_tasks() const;
+    void stay_if_abandoned() const noexcept;
+    [[nodiscard]] std::vector<task*> live_tasks(task_filter chosen) const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;
 
     /// Whether the driver says after its passes if anything is left.
@@ -178,6 +192,7 @@ private:
         late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
     handoff<task, &task::next_handed> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
+    std::atomic<bool> is_abandoned_{false};
 
     // The driver's.
     alignas(cache_line_bytes) task* first_ready_ = nullptr;

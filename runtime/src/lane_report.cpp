@@ -23,10 +23,10 @@ constexpr std::size_t lines_at_most = 64;
 
 } // namespace
 
-std::vector<const task*> lane::live_tasks() const {
-    std::vector<const task*> live;
-    for (const task* slot : task_pool::all_slots()) {
-        if (is_live(*slot)) live.push_back(slot);
+std::vector<task*> lane::live_tasks(task_filter chosen) const {
+    std::vector<task*> live;
+    for (task* slot : task_pool::all_slots()) {
+        if (is_live(*slot) && chosen(*slot)) live.push_back(slot);
     }
     std::sort(live.begin(), live.end(),
               [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
@@ -54,8 +54,8 @@ std::string lane::where_it_waits(const task& which) const {
     return "for its predecessors";
 }
 
-std::string lane::unfinished_table(const char* heading) const {
-    const std::vector<const task*> live = live_tasks();
+std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
+    const std::vector<task*> live = live_tasks(chosen);
     if (live.empty()) return {};
     const std::uint64_t now = now_ns();
     std::string table = "commtask: " + std::to_string(live.size()) + (live.size() == 1 ? " task" : " tasks") +
@@ -71,16 +71,6 @@ std::string lane::unfinished_table(const char* heading) const {
         table += "  ... and " + std::to_string(live.size() - lines_at_most) + " more\n";
     }
     return table;
-}
-
-void lane::give_up_all() noexcept {
-    for (const task* which : live_tasks()) {
-        task& lost = const_cast<task&>(*which); // the list is made for reading, the slots are ours
-        if (lost.run.now == phase::in_flight) transport_->abandon(lost);
-        finish(lost, task_state::given_up);
-    }
-    first_ready_ = nullptr;
-    waiters_->announce();
 }
 
 } // namespace commtask::detail

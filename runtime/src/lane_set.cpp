@@ -5,6 +5,7 @@
 // "Algorithms for distributed termination detection", 1987, section 6).
 #include "lane_set.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace commtask::detail {
@@ -46,6 +47,28 @@ bool lane_set::is_quiet() const noexcept {
     return true;
 }
 
+bool lane_set::is_held_by_me() const noexcept {
+    return std::any_of(members_.begin(), members_.end(), [](const auto& each) { return each->served.is_held_by_me(); });
+}
+
+bool lane_set::try_take_all_batons(std::uint64_t deadline_ns) noexcept {
+    for (std::size_t n_taken = 0; n_taken < members_.size(); ++n_taken) {
+        if (members_[n_taken]->served.try_take_baton_as_guest(deadline_ns)) continue;
+        for (std::size_t i = 0; i < n_taken; ++i) members_[i]->served.return_baton();
+        return false;
+    }
+    return true;
+}
+
+void lane_set::return_all_batons() noexcept {
+    for (const auto& each : members_) each->served.return_baton();
+}
+
+bool lane_set::could_still_move() noexcept {
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const auto& each) { return each->served.could_still_move(); });
+}
+
 std::uint64_t lane_set::approx_ended() const noexcept {
     std::uint64_t n_ended = 0;
     for (const auto& each : members_) n_ended += each->served.approx_ended();
@@ -53,10 +76,8 @@ std::uint64_t lane_set::approx_ended() const noexcept {
 }
 
 bool lane_set::approx_has_work() const noexcept {
-    for (const auto& each : members_) {
-        if (each->served.approx_has_work()) return true;
-    }
-    return false;
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const auto& each) { return each->served.approx_has_work(); });
 }
 
 } // namespace commtask::detail

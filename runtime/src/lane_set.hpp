@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -43,6 +42,16 @@ public:
     /// once the program posts no more.
     [[nodiscard]] bool is_quiet() const noexcept;
 
+    /// Whether the calling thread has the baton of one of them.
+    [[nodiscard]] bool is_held_by_me() const noexcept;
+
+    /// All batons for one thread, or none. @return false if `deadline_ns` of now_ns() came first
+    [[nodiscard]] bool try_take_all_batons(std::uint64_t deadline_ns) noexcept;
+    void return_all_batons() noexcept;
+
+    /// Who has all batons: whether a pass of one of them would still move something.
+    [[nodiscard]] bool could_still_move() noexcept;
+
     /// Approximately, for watchers: tasks ended so far.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept;
     /// Approximately: whether some lane had something to poll or to start after its last pass.
@@ -69,7 +78,7 @@ public:
             ++at_;
             return *this;
         }
-        bool operator!=(const iterator& other) const noexcept { return at_ != other.at_; }
+        [[nodiscard]] bool operator==(const iterator&) const noexcept = default;
 
     private:
         members::iterator at_;

@@ -82,6 +82,7 @@ private:
 enum task_flag : std::uint32_t {
     flag_has_extras = 1U << 16, ///< task::extras is set.
     flag_is_event = 1U << 17,   ///< No operation: commtask_event_signal completes it.
+    flag_is_call = 1U << 18,    ///< A call of MPI's that the interposer made a task of; nobody else sets it.
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.

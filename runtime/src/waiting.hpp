@@ -29,15 +29,18 @@ enum class drive_result : std::uint8_t {
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does. Not from a callback. Who has driven and
-/// turns to something else calls leave_to_worker().
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. Not from a
+/// callback. Who has driven and turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
-    if (driven.has_guests() || !driven.try_take_baton()) return drive_result::refused;
+    const bool has_baton = driven.is_held_by_me();
+    if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
     bool moved = false;
-    for (int i = 0; i < most_passes && !is_done(moved) && !driven.has_guests(); ++i) moved = driven.progress() || moved;
-    driven.return_baton();
+    for (int i = 0; i < most_passes && !is_done(moved) && (has_baton || !driven.has_guests()); ++i) {
+        moved = driven.progress() || moved;
+    }
+    if (!has_baton) driven.return_baton();
     return moved ? drive_result::moved : drive_result::idle;
 }
 
@@ -75,8 +78,8 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
     return has_moved;
 }
 
-/// Waits until `is_done()`. Where the workers share their cores, the waiting thread drives the lanes itself, one after the
-/// other; elsewhere if policy.takes_over, as long as the wait is young or something moves.
+/// Waits until `is_done()`. Where the workers share their cores, or the thread has a baton in hand, the waiting thread drives
+/// the lanes itself, one after the other; elsewhere if policy.takes_over, as long as the wait is young or something moves.
 /// @param timeout_ns negative: for ever.
 /// @return whether `is_done()`.
 template <typename IsDone>
@@ -86,7 +89,8 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     constexpr std::uint64_t longest_sleep_ns = 10'000'000;
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
-    if (policy.worker_is_reserved) {
+    const bool has_baton = lanes.is_held_by_me(); // then sleep would be for ever
+    if (policy.worker_is_reserved && !has_baton) {
         // Most waits are short: the clock is not read for them.
         for (int i = 0; i < looks_before_clock; ++i) {
             if (is_done()) return true;
@@ -107,7 +111,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     for (;;) {
         bool drives_on = false; // MPI has something in flight for this thread: nobody else is as quick
         bool moved_now = false;
-        if (policy.worker_is_reserved) {
+        if (policy.worker_is_reserved && !has_baton) {
             for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
             if (policy.takes_over && (has_moved || now < young_until_ns)) {
                 for (lane& each : lanes) {
@@ -130,7 +134,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         if (is_done()) return leave(true);
         now = now_ns();
         if (now >= deadline_ns) return leave(false);
-        if (now < young_until_ns || has_moved || drives_on) continue;
+        if (has_baton || now < young_until_ns || has_moved || drives_on) continue;
         const auto left_ns = static_cast<std::int64_t>(std::min(longest_sleep_ns, deadline_ns - now));
         lanes.waiters.wait(left_ns, is_done);
     }

@@ -62,6 +62,12 @@ EXPECTATIONS = {
                                   r"tag 77",
                                   AGE + r"barrier, halo; .*place 2 .*place 1 has not come"]},
     "finalize_unsignalled": {"prints": [UNFINISHED, AGE + r"barrier, MPI_COMM_WORLD; after an event with 1 signal missing"]},
+    "finalize_waits_for_a_call": {"never": [UNFINISHED]},
+    "finalize_leaves_a_call": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"},
+                               "prints": [r"unfinished tasks are left as they are.*inside one call \(call\)"]},
+    "finalize_retries": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"}, "prints": [UNFINISHED]},
+    # What is freed is overwritten: whoever uses it still finds no pointer there.
+    "finalize_late_signal": {"environment": {"MALLOC_PERTURB_": "85"}, "prints": [UNFINISHED]},
     "watchdog": {"environment": {"COMMTASK_STALL_S": "0.3"},
                  "wait_for": [r"recv of 1 MPI_INT from rank 0, tag 77, MPI_COMM_WORLD; in flight"] * 2,
                  "never": [UNFINISHED]},

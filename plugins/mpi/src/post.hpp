@@ -66,6 +66,7 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
 template <typename Native>
 int post(commtask_op op, MPI_Request* request, Native&& native) {
+    op.reserved = detail::flag_is_call;
     slot* holder = nullptr;
     if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op) &&
         !is_for_caller(op)) {
@@ -127,6 +128,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
 /// made, and then are no task; the others become one, so that threads wait for each other's calls without disturbing them.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
+    op.reserved = detail::flag_is_call;
     int code = MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
