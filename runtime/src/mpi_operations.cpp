@@ -8,7 +8,20 @@
 
 #include <commtask/commtask.h>
 
+#include <cstddef>
+
 namespace commtask::detail {
+
+// Frozen, as its documentation says: programs that were compiled with another layout would hand over nonsense.
+static_assert(sizeof(void*) != 8 || (sizeof(commtask_op) == 112 && sizeof(commtask_side) == 32));
+static_assert(sizeof(void*) != 8 || (offsetof(commtask_op, kind) == 0 && offsetof(commtask_op, array_form) == 2 &&
+                                     offsetof(commtask_op, peer) == 4 && offsetof(commtask_op, comm) == 8 &&
+                                     offsetof(commtask_op, send) == 16 && offsetof(commtask_op, recv) == 48 &&
+                                     offsetof(commtask_op, source) == 80 && offsetof(commtask_op, send_tag) == 84 &&
+                                     offsetof(commtask_op, recv_tag) == 88 && offsetof(commtask_op, reserved) == 92 &&
+                                     offsetof(commtask_op, result) == 96 && offsetof(commtask_op, reduction) == 104));
+static_assert(sizeof(void*) != 8 || (offsetof(commtask_side, buffer) == 0 && offsetof(commtask_side, counts) == 8 &&
+                                     offsetof(commtask_side, displs) == 16 && offsetof(commtask_side, types) == 24));
 
 int start_operation(task& which, started_requests& started) noexcept {
     const operation_traits& kind = operation_of(which.op.kind);

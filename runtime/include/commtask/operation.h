@@ -33,7 +33,12 @@ typedef struct commtask_side {
     };
 } commtask_side;
 
-/** An operation as a value. Make it with a commtask_op_ function and do not look inside: fields may be added. */
+/** An operation as a value. Make it with a commtask_op_ function and do not look inside.
+ *
+ *  Its layout is frozen: compiled programs make it and hand it over, it has no size to tell releases apart by, and it fills
+ *  the part of a task's slot that a poster writes. No field is added or moved. What an operation needs beside these fields lies
+ *  behind `result`: a struct of that operation alone, which begins with `size_t struct_size` (set by its _INIT macro) and so
+ *  can grow, and which is the task's until it has ended, as buffers are. No function of a library takes an operation by value. */
 typedef struct commtask_op {
     uint16_t kind;       /**< commtask_kind */
     uint16_t array_form; /**< COMMTASK_COUNTS_LARGE or _INT; of a request handed over: its kind, or 0 */
@@ -44,8 +49,8 @@ typedef struct commtask_op {
     int source;
     int send_tag;
     int recv_tag;
-    int reserved;
-    void* result; /**< new communicator, message, request, or a function's argument */
+    int reserved; /**< 0 */
+    void* result; /**< new communicator, message, request, a function's argument, or what is beyond these fields */
     union {
         MPI_Op reduction;
         commtask_start_function start;
