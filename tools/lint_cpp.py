@@ -12,6 +12,8 @@ MPI_CALL = re.compile(rf"\bP?MPIX?_(?!(?:{MPI_TYPES})\b)[A-Z][a-z]\w*\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 TASKING_HEADER = re.compile(r"^(omp(-tools)?\.h|tbb/.*|oneapi/.*)$")
 PLUGINS = ("omp", "tbb", "mpi")
+# Where an operation is started, or its arguments are checked.
+KNOW_KINDS = ("arguments.hpp", "mpi_arguments.cpp", "mpi_collectives.cpp", "mpi_messages.cpp")
 # What a macro of a public header may begin with.
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
 PUBLIC_MACRO = re.compile(r"^(COMMTASK_|COMM_)")
@@ -75,6 +77,16 @@ def check_includes(file):
             yield number, f"plugins/{plugin.group(1)} must not include another plugin's {header}"
         if (in_runtime or plugin) and re.search(r"(^|/)(apps|bench|tests)/", header):
             yield number, f"{header}: arrows go down only"
+
+
+def check_kinds(file):
+    """Only what starts an operation or checks its arguments tells kinds apart by name; others ask operation_traits."""
+    if not file.is_cpp or not re.match(r"(runtime|plugins)/", file.path) or file.name in KNOW_KINDS:
+        return
+    for number, line in enumerate(blank_comments(file.text).split("\n"), 1):
+        compared = re.search(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+", line)
+        if compared:
+            yield number, f"'{compared.group()}': ask for a trait of the kind (runtime/src/operation_traits.hpp)"
 
 
 def check_header_guard(file):
@@ -230,6 +242,7 @@ def check_public_docs(file):
 RULES = {
     "mpi-call": check_mpi_calls,
     "include": check_includes,
+    "kind": check_kinds,
     "pragma-once": check_header_guard,
     "sleep": check_sleeps,
     "ending": check_endings,

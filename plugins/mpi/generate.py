@@ -7,10 +7,15 @@
 import argparse
 import pathlib
 import re
+import sys
 
 import header
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
+import generate_operations  # noqa: E402
+
+OPERATIONS = {row.name: row for row in generate_operations.read_table()}
 NOTE = "// SPDX-License-Identifier: Apache-2.0\n//\n// Written by generate.py from this MPI's mpi.h; not to be edited.\n"
 
 # Blocking calls between two processes: MPI matches them whatever form the other side takes.
@@ -72,8 +77,12 @@ class Wrapper:
         return f"commtask::interposer::inside<{section}>([&] {{ return {self.call(self.real)}; }})"
 
     def describe(self, arguments):
+        """The call that makes the operation. Scalars widen by themselves; arrays of counts have a function for each form."""
         kind = re.sub(r"^MPI_I?", "", self.base()).lower()
-        return f"commtask::interposer::describe::{kind}({', '.join(arguments)})"
+        form = "_int" if OPERATIONS[kind].has_arrays() and not self.large() else ""
+        # The communicator of a message is known to MPI alone: the order of messages does not matter for it.
+        comm = [] if self.position_of("MPI_Comm") is not None else ["MPI_COMM_WORLD"]
+        return f"commtask_op_{kind}{form}({', '.join([*arguments, *comm])})"
 
     def task(self, arguments, request, real):
         return (f"commtask::interposer::post({self.describe(arguments)}, {request}, "
@@ -133,7 +142,7 @@ def text_of_redirect(wrappers):
 
 
 def text_of_wrappers(wrappers):
-    lines = [NOTE, '#include "own.hpp"', '#include "describe.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
+    lines = [NOTE, '#include "own.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
              '#include "real_mpi.hpp"', '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
              "using commtask::interposer::worker_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]  # some MPIs have macros beside them

@@ -6,7 +6,7 @@
 #include "context.hpp"
 #include "graph.hpp"
 #include "last_error.hpp"
-#include "mpi_start.hpp"
+#include "operation_traits.hpp"
 #include "task_pool.hpp"
 
 #include <commtask/commtask.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t public_flags =
     COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY | COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS;
 
-[[nodiscard]] int check_options(const commtask_options& options, const operation_entry& operation) noexcept {
+[[nodiscard]] int check_options(const commtask_options& options, const operation_traits& operation) noexcept {
     if (options.struct_size < offsetof(commtask_options, ticket)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->struct_size is %zu: start from COMMTASK_OPTIONS_INIT",
                       options.struct_size);
@@ -37,7 +37,7 @@ constexpr std::uint32_t public_flags =
     if (options.status != nullptr && options.status->struct_size == 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->status->struct_size is 0: start from COMMTASK_STATUS_INIT");
     }
-    if (options.ticket.number != 0 && options.ticket.class_ != static_cast<std::uint32_t>(*operation.ordered_in)) {
+    if (options.ticket.number != 0 && options.ticket.class_ != static_cast<std::uint32_t>(operation.ordered_in)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->ticket was taken for another kind of operation");
     }
     return COMMTASK_OK;
@@ -89,7 +89,7 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     if (!is_plain_message(op, *queue, tag_upper_bound)) {
         if (code = check_arguments(op, *queue, tag_upper_bound); code != COMMTASK_OK) return code;
     }
-    const operation_entry& operation = operation_of(op.kind);
+    const operation_traits& operation = operation_of(op.kind);
     std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
@@ -99,7 +99,7 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     }
     const bool has_ticket = options != nullptr && options->ticket.number != 0;
     const bool is_ordered = has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
-                            (operation.is_ordered_by_default && (flags & COMMTASK_UNORDERED) == 0);
+                            (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
     if (is_ordered) flags |= flag_has_extras;
 
     task* const slot = task_pool::acquire();
@@ -115,10 +115,10 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     } else if (is_ordered) {
         slot->extras = {};
     }
-    if (op.kind == COMMTASK_OP_ATTACH) store_request(*slot, op);
+    if (operation.takes_request) store_request(*slot, op);
     if (counted != nullptr) slot->posted_ns = begin_ns;
     if (is_ordered) {
-        const auto order = static_cast<std::uint32_t>(*operation.ordered_in);
+        const auto order = static_cast<std::uint32_t>(operation.ordered_in);
         slot->extras.ticket_class = order;
         if (has_ticket) slot->extras.ticket = options->ticket.number;
     }
@@ -131,7 +131,7 @@ void store_request(task& slot, const commtask_op& op) noexcept {
         task_pool::release(slot);
         return refuse(COMMTASK_AGAIN, "the queue is full");
     }
-    if (op.kind == COMMTASK_OP_ATTACH) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
+    if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
     if (counted != nullptr) counted->add_post(now_ns() - begin_ns);
     return COMMTASK_OK;
@@ -162,15 +162,13 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     if (operation == nullptr || ticket == nullptr) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", operation == nullptr ? "operation" : "ticket");
     }
-    const operation_entry& kind = operation_of(operation->kind);
-    if (!kind.ordered_in) return refuse(COMMTASK_ERR_ARGUMENT, "operation has an unknown kind");
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(operation->comm, code);
     if (queue == nullptr) return code;
     // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
     if (code = check_arguments(*operation, *queue, runtime->comms().tag_upper_bound()); code != COMMTASK_OK)
         return code;
-    const auto order = static_cast<std::uint32_t>(*kind.ordered_in);
+    const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
     *ticket = {queue->orders[order].take_ticket(), order};
     return COMMTASK_OK;
 }

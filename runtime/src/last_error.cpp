@@ -49,7 +49,6 @@ const char* commtask_error_string(int code) noexcept {
     case COMMTASK_ERR_BUFFER: return "a buffer is null";
     case COMMTASK_ERR_TYPE: return "a datatype is null";
     case COMMTASK_ERR_OP: return "a reduction operation is null";
-    case COMMTASK_ERR_UNSUPPORTED: return "this MPI has no such operation";
     case COMMTASK_ERR_NO_MEMORY: return "the system gave no memory or no thread";
     case COMMTASK_ERR_WORKER_THREAD: return "a blocking call was made on the communication worker";
     case COMMTASK_ERR_UNFINISHED: return "tasks that could not complete were given up";

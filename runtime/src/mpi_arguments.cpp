@@ -6,7 +6,7 @@
 
 #include "last_error.hpp"
 #include "mpi_counts.hpp"
-#include "mpi_start.hpp"
+#include "operation_traits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -122,7 +122,7 @@ template <typename Count>
 }
 
 [[nodiscard]] int check_collective(const commtask_op& op, const comm_queue& queue) noexcept {
-    if (has_count_arrays(op.kind)) return check_arrays(op, queue);
+    if (operation_of(op.kind).has_arrays()) return check_arrays(op, queue);
     const auto recv_side = [&] { return check_side(op.recv, "the"); };
     // Reductions have one count and one type for both buffers.
     commtask_side contribution = op.recv;
@@ -191,7 +191,7 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_NOOP: return COMMTASK_OK;
     default: break;
     }
-    if (operation_of(op.kind).start == nullptr) {
+    if (operation_of(op.kind).family == operation_family::unknown) {
         return refuse(COMMTASK_ERR_ARGUMENT, "operation has kind %d: make it with a commtask_op_ function", op.kind);
     }
     return check_collective(op, queue);

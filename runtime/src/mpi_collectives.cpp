@@ -4,6 +4,7 @@
 // arrays the form that the program chose decides, and where MPI lacks the large form they are narrowed first.
 #include "mpi_counts.hpp"
 #include "mpi_start.hpp"
+#include "operation_traits.hpp"
 
 namespace commtask::detail {
 namespace {
@@ -95,7 +96,7 @@ namespace {
 
 int start_collective(task& which, started_requests& started) noexcept {
     int code = MPI_SUCCESS;
-    if (!has_count_arrays(which.op.kind)) {
+    if (!operation_of(which.op.kind).has_arrays()) {
         code = start_scalar(which.op, &started.requests[0]);
     } else {
         bool is_int = which.op.array_form == COMMTASK_COUNTS_INT;

@@ -8,6 +8,7 @@
 #include "drain.hpp"
 #include "last_error.hpp"
 #include "mpi_stats.hpp"
+#include "operation_traits.hpp"
 
 #include <commtask/commtask.h>
 
@@ -36,8 +37,9 @@ namespace {
 
 void print_stats(const lane_stats& mine, bool with_others) {
     const errors_come_back scope;
+    static_assert(operation_table.size() <= stats_kind_count);
     std::array<std::string_view, stats_kind_count> names{};
-    for (int kind = 1; kind < COMMTASK_OP_END; ++kind) names[static_cast<std::size_t>(kind)] = name_of_kind(kind);
+    for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     gathered_stats gathered;

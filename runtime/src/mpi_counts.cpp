@@ -4,26 +4,13 @@
 // by the worker; a program that cares uses the _int forms, which are passed through.
 #include "mpi_counts.hpp"
 
+#include "operation_traits.hpp"
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
 namespace commtask::detail {
-
-bool has_count_arrays(int kind) noexcept {
-    switch (kind) {
-    case COMMTASK_OP_GATHERV:
-    case COMMTASK_OP_SCATTERV:
-    case COMMTASK_OP_ALLGATHERV:
-    case COMMTASK_OP_ALLTOALLV:
-    case COMMTASK_OP_ALLTOALLW:
-    case COMMTASK_OP_REDUCE_SCATTER:
-    case COMMTASK_OP_NEIGHBOR_ALLGATHERV:
-    case COMMTASK_OP_NEIGHBOR_ALLTOALLV:
-    case COMMTASK_OP_NEIGHBOR_ALLTOALLW: return true;
-    default: return false;
-    }
-}
 
 namespace {
 
@@ -65,23 +52,18 @@ template <typename From>
 } // namespace
 
 int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
-    switch (op.kind) {
-    case COMMTASK_OP_NEIGHBOR_ALLGATHERV:
-    case COMMTASK_OP_NEIGHBOR_ALLTOALLV:
-    case COMMTASK_OP_NEIGHBOR_ALLTOALLW: return find_neighbours(op.comm, lengths);
-    default: break;
-    }
+    const operation_traits& kind = operation_of(op.kind);
+    if (kind.family == operation_family::neighborhood) return find_neighbours(op.comm, lengths);
     int is_intercommunicator = 0;
     if (const int code = MPI_Comm_test_inter(op.comm, &is_intercommunicator); code != MPI_SUCCESS) return code;
     int size = 0;
-    const bool counts_locals = is_intercommunicator == 0 || op.kind == COMMTASK_OP_REDUCE_SCATTER;
+    const bool counts_locals = is_intercommunicator == 0 || kind.family == operation_family::reduction;
     const int code = counts_locals ? MPI_Comm_size(op.comm, &size) : MPI_Comm_remote_size(op.comm, &size);
     int rank = 0;
     MPI_Comm_rank(op.comm, &rank);
     const bool is_root = is_intercommunicator != 0 ? op.peer == MPI_ROOT : op.peer == rank;
     lengths = {size, size};
-    if (op.kind == COMMTASK_OP_GATHERV && !is_root) lengths = {};
-    if (op.kind == COMMTASK_OP_SCATTERV && !is_root) lengths = {};
+    if (kind.has_root && !is_root) lengths = {};
     return code;
 }
 
@@ -90,10 +72,10 @@ namespace {
 /// The same without the arrays that the operation has not, or that MPI does not read.
 [[nodiscard]] int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
     if (const int code = find_array_lengths(op, lengths); code != MPI_SUCCESS) return code;
-    const bool has_send_arrays = op.kind != COMMTASK_OP_GATHERV && op.kind != COMMTASK_OP_ALLGATHERV &&
-                                 op.kind != COMMTASK_OP_REDUCE_SCATTER && op.kind != COMMTASK_OP_NEIGHBOR_ALLGATHERV;
-    if (!has_send_arrays || op.send.counts == nullptr || op.send.buffer == MPI_IN_PLACE) lengths.send = 0;
-    if (op.kind == COMMTASK_OP_SCATTERV || op.recv.counts == nullptr) lengths.recv = 0;
+    const operation_traits& kind = operation_of(op.kind);
+    const bool is_in_place = op.send.buffer == MPI_IN_PLACE;
+    if (!kind.has_send_arrays() || op.send.counts == nullptr || is_in_place) lengths.send = 0;
+    if (!kind.has_recv_arrays() || op.recv.counts == nullptr) lengths.recv = 0;
     return MPI_SUCCESS;
 }
 
@@ -102,7 +84,9 @@ namespace {
 int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
     array_lengths lengths;
     if (const int code = find_used_lengths(op, lengths); code != MPI_SUCCESS) return code;
-    const bool keeps_displs = op.kind == COMMTASK_OP_NEIGHBOR_ALLTOALLW; // MPI_Aint in both forms
+    const operation_traits& kind = operation_of(op.kind);
+    const bool keeps_displs = // MPI_Aint in both forms
+        kind.family == operation_family::neighborhood && kind.counts == count_shape::typed_arrays;
     const int n_entries = lengths.send + lengths.recv;
     if (n_entries == 0) return MPI_SUCCESS;
     int* numbers = static_cast<int*>(std::malloc(2 * sizeof(int) * static_cast<std::size_t>(n_entries)));

@@ -40,9 +40,6 @@ struct count_array {
 
 [[nodiscard]] inline bool fits_int(MPI_Count count) noexcept { return count <= INT_MAX; }
 
-/// Whether the operation of this kind has an array of counts.
-[[nodiscard]] bool has_count_arrays(int kind) noexcept;
-
 /// How many entries the arrays of counts of an operation have on this rank, which may ask MPI.
 struct array_lengths {
     int send = 0;

@@ -4,7 +4,7 @@
 // may ask MPI for names; it is called by a driver only.
 #include "mpi_transport.hpp"
 
-#include "mpi_counts.hpp"
+#include "operation_traits.hpp"
 
 namespace commtask::detail {
 namespace {
@@ -32,27 +32,17 @@ namespace {
 
 std::string mpi_transport::describe(const task& which) const {
     const commtask_op& op = which.op;
+    const operation_traits& posted = operation_of(op.kind);
     // The interposer says what it hands over.
-    const int kind = op.kind == COMMTASK_OP_ATTACH && op.array_form != 0 ? op.array_form : op.kind;
-    std::string text{operation_of(kind).name};
-    switch (kind) {
-    case COMMTASK_OP_SEND:
-    case COMMTASK_OP_SSEND:
-    case COMMTASK_OP_BSEND:
-    case COMMTASK_OP_RSEND:
-        text += payload_text(op.send.count, op.send.type) + " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag);
-        break;
-    case COMMTASK_OP_RECV:
-        text +=
-            payload_text(op.recv.count, op.recv.type) + " from " + rank_text(op.source) + ", " + tag_text(op.recv_tag);
-        break;
-    case COMMTASK_OP_MPROBE: text += " from " + rank_text(op.source) + ", " + tag_text(op.recv_tag); break;
-    case COMMTASK_OP_SENDRECV:
-    case COMMTASK_OP_SENDRECV_REPLACE:
-        text += " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag) + ", from " + rank_text(op.source) + ", " +
-                tag_text(op.recv_tag);
-        break;
-    default: break;
+    const operation_traits& kind = posted.takes_request && op.array_form != 0 ? operation_of(op.array_form) : posted;
+    std::string text{kind.name};
+    if (kind.family == operation_family::send) text += payload_text(op.send.count, op.send.type);
+    if (kind.family == operation_family::receive && kind.has_recv_side) {
+        text += payload_text(op.recv.count, op.recv.type);
+    }
+    if (kind.has_dest) text += " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag);
+    if (kind.has_source) {
+        text += (kind.has_dest ? ", from " : " from ") + rank_text(op.source) + ", " + tag_text(op.recv_tag);
     }
     return text + ", " + (which.queue->is_closed.load() ? "a freed communicator" : which.queue->name);
 }

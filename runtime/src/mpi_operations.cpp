@@ -1,70 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of operations. Collectives are ordered by default, since MPI asks every rank to start a communicator's
-// collectives in one order; messages are ordered when asked. Doors have the order of messages: they may be either.
+// From the table of operations to who starts one, and what the table tells a user. A blocking function becomes its
+// nonblocking twin in the functions that this calls and nowhere else.
 #include "mpi_start.hpp"
 
+#include "operation_traits.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstddef>
+
 namespace commtask::detail {
+
+// Frozen, as its documentation says: programs that were compiled with another layout would hand over nonsense.
+static_assert(sizeof(void*) != 8 || (sizeof(commtask_op) == 112 && sizeof(commtask_side) == 32));
+static_assert(sizeof(void*) != 8 || (offsetof(commtask_op, kind) == 0 && offsetof(commtask_op, array_form) == 2 &&
+                                     offsetof(commtask_op, peer) == 4 && offsetof(commtask_op, comm) == 8 &&
+                                     offsetof(commtask_op, send) == 16 && offsetof(commtask_op, recv) == 48 &&
+                                     offsetof(commtask_op, source) == 80 && offsetof(commtask_op, send_tag) == 84 &&
+                                     offsetof(commtask_op, recv_tag) == 88 && offsetof(commtask_op, reserved) == 92 &&
+                                     offsetof(commtask_op, result) == 96 && offsetof(commtask_op, reduction) == 104));
+static_assert(sizeof(void*) != 8 || (offsetof(commtask_side, buffer) == 0 && offsetof(commtask_side, counts) == 8 &&
+                                     offsetof(commtask_side, displs) == 16 && offsetof(commtask_side, types) == 24));
+
+int start_operation(task& which, started_requests& started) noexcept {
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.ordered_in == order_class::collectives) return start_collective(which, started);
+    return kind.family == operation_family::door ? start_door(which, started) : start_message(which, started);
+}
+
 namespace {
 
-using table = std::array<operation_entry, COMMTASK_OP_END>;
-
-[[nodiscard]] constexpr table make_table() {
-    table entries{};
-    const auto message = [&](int kind, std::string_view name, bool receives) {
-        entries[static_cast<std::size_t>(kind)] = {name, order_class::messages, false, receives, &start_message};
-    };
-    const auto collective = [&](int kind, std::string_view name) {
-        entries[static_cast<std::size_t>(kind)] = {name, order_class::collectives, true, false, &start_collective};
-    };
-    const auto door = [&](int kind, std::string_view name) {
-        entries[static_cast<std::size_t>(kind)] = {name, order_class::messages, false, false, &start_door};
-    };
-    message(COMMTASK_OP_SEND, "send", false);
-    message(COMMTASK_OP_SSEND, "ssend", false);
-    message(COMMTASK_OP_BSEND, "bsend", false);
-    message(COMMTASK_OP_RSEND, "rsend", false);
-    message(COMMTASK_OP_RECV, "recv", true);
-    message(COMMTASK_OP_SENDRECV, "sendrecv", true);
-    message(COMMTASK_OP_SENDRECV_REPLACE, "sendrecv_replace", true);
-    message(COMMTASK_OP_MPROBE, "mprobe", true);
-    message(COMMTASK_OP_MRECV, "mrecv", true);
-    collective(COMMTASK_OP_BARRIER, "barrier");
-    collective(COMMTASK_OP_BCAST, "bcast");
-    collective(COMMTASK_OP_GATHER, "gather");
-    collective(COMMTASK_OP_GATHERV, "gatherv");
-    collective(COMMTASK_OP_SCATTER, "scatter");
-    collective(COMMTASK_OP_SCATTERV, "scatterv");
-    collective(COMMTASK_OP_ALLGATHER, "allgather");
-    collective(COMMTASK_OP_ALLGATHERV, "allgatherv");
-    collective(COMMTASK_OP_ALLTOALL, "alltoall");
-    collective(COMMTASK_OP_ALLTOALLV, "alltoallv");
-    collective(COMMTASK_OP_ALLTOALLW, "alltoallw");
-    collective(COMMTASK_OP_REDUCE, "reduce");
-    collective(COMMTASK_OP_ALLREDUCE, "allreduce");
-    collective(COMMTASK_OP_REDUCE_SCATTER, "reduce_scatter");
-    collective(COMMTASK_OP_REDUCE_SCATTER_BLOCK, "reduce_scatter_block");
-    collective(COMMTASK_OP_SCAN, "scan");
-    collective(COMMTASK_OP_EXSCAN, "exscan");
-    collective(COMMTASK_OP_NEIGHBOR_ALLGATHER, "neighbor_allgather");
-    collective(COMMTASK_OP_NEIGHBOR_ALLGATHERV, "neighbor_allgatherv");
-    collective(COMMTASK_OP_NEIGHBOR_ALLTOALL, "neighbor_alltoall");
-    collective(COMMTASK_OP_NEIGHBOR_ALLTOALLV, "neighbor_alltoallv");
-    collective(COMMTASK_OP_NEIGHBOR_ALLTOALLW, "neighbor_alltoallw");
-    collective(COMMTASK_OP_COMM_DUP, "comm_dup");
-    door(COMMTASK_OP_START, "start");
-    door(COMMTASK_OP_CALL, "call");
-    door(COMMTASK_OP_ATTACH, "attach");
-    door(COMMTASK_OP_NOOP, "noop");
-    return entries;
-}
-
-constexpr table operations = make_table();
+constexpr auto infos = [] {
+    std::array<commtask_kind_info, operation_table.size()> made{};
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        const operation_traits& kind = operation_table[i];
+        const bool is_send = kind.family == operation_family::send;
+        made[i] = {kind.name, kind.is_ordered_by_default(), is_send || kind.family == operation_family::exchange,
+                   kind.receives};
+    }
+    return made;
+}();
 
 } // namespace
-
-const operation_entry& operation_of(int kind) noexcept {
-    return operations[kind > 0 && kind < COMMTASK_OP_END ? static_cast<std::size_t>(kind) : 0];
-}
-
 } // namespace commtask::detail
+
+const commtask_kind_info* commtask_kind_describe(int kind) noexcept {
+    using namespace commtask::detail;
+    return operation_of(kind).family == operation_family::unknown ? nullptr : &infos[static_cast<std::size_t>(kind)];
+}

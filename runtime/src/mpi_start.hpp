@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One table of operations: for each kind how it is called in messages, in which program order it is, and how it is
-// started with MPI. A blocking function becomes its nonblocking twin here and nowhere else.
+// How operations are started with MPI: one line for each kind, in the file of its like. What else is to be known about a
+// kind is in operation_traits.hpp.
 #pragma once
 
-#include "comm_queue.hpp"
 #include "task.hpp"
 
 #include <mpi.h>
 
 #include <array>
-#include <optional>
-#include <string_view>
 
 namespace commtask::detail {
 
@@ -23,20 +20,9 @@ struct started_requests {
 };
 
 /// Starts a task's operation. @return an MPI error code; with an error, `started` holds what is in flight all the same.
-using start_function = int (*)(task& which, started_requests& started);
+[[nodiscard]] int start_operation(task& which, started_requests& started) noexcept;
 
-struct operation_entry {
-    std::string_view name;
-    std::optional<order_class> ordered_in; ///< Which program order; none: the kind is never ordered.
-    bool is_ordered_by_default = false;
-    bool receives = false; ///< The status has a source, a tag and a length.
-    start_function start = nullptr;
-};
-
-/// By commtask_kind. A kind outside the table has a null start function.
-[[nodiscard]] const operation_entry& operation_of(int kind) noexcept;
-
-// The start functions, by file.
+// The same for the kinds of one file.
 [[nodiscard]] int start_message(task& which, started_requests& started) noexcept;
 [[nodiscard]] int start_collective(task& which, started_requests& started) noexcept;
 [[nodiscard]] int start_door(task& which, started_requests& started) noexcept;

@@ -4,7 +4,7 @@
 // tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case.
 #include "mpi_transport.hpp"
 
-#include "mpi_counts.hpp"
+#include "operation_traits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +30,9 @@ void mpi_transport::take_error(task& which, int error) noexcept {
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
     std::memcpy(which.mpi_status, &status, sizeof status);
     // What a door started may be a receive: only MPI knows, and its status says.
-    const bool is_door = which.op.kind == COMMTASK_OP_START || which.op.kind == COMMTASK_OP_ATTACH;
-    if (!operation_of(which.op.kind).receives && !is_door) return;
-    if (!is_door && which.op.kind != COMMTASK_OP_MRECV && which.op.source == MPI_PROC_NULL) {
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (!kind.may_receive) return;
+    if (kind.has_source && which.op.source == MPI_PROC_NULL) {
         // MPICH 4.0 leaves the status of a receive from nobody as it was.
         MPI_Status nobody{};
         nobody.MPI_SOURCE = MPI_PROC_NULL;
@@ -52,9 +52,8 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
 
 start_result mpi_transport::start(task& which) noexcept {
     started_requests started;
-    const int code = operation_of(which.op.kind).start(which, started);
-    if (which.op.kind != COMMTASK_OP_ATTACH || code != MPI_SUCCESS)
-        std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+    const int code = start_operation(which, started);
+    std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
     if (started.is_probing) {
         which.run.open_parts = 1;
@@ -62,8 +61,8 @@ start_result mpi_transport::start(task& which) noexcept {
         count_in_flight();
         return start_result::started;
     }
-    if (keeps_stats_ && which.op.send.buffer != nullptr && !has_count_arrays(which.op.kind) &&
-        which.op.send.count > 0 && which.op.kind <= COMMTASK_OP_ALLTOALL) {
+    if (keeps_stats_ && which.op.send.buffer != nullptr && which.op.send.count > 0 &&
+        operation_of(which.op.kind).counts == count_shape::one) {
         MPI_Count element = 0;
         if (MPI_Type_size_x(which.op.send.type, &element) == MPI_SUCCESS) {
             which.result.bytes = element * which.op.send.count;
@@ -149,7 +148,7 @@ void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, i
         take_status(which, status);
         // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
         int was_canceled = 0;
-        if (operation_of(which.op.kind).receives) MPI_Test_cancelled(&status, &was_canceled);
+        if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
         which.result.is_canceled = was_canceled != 0;
     }
     sink.part_ended(which, ended.part);
@@ -214,19 +213,17 @@ void mpi_transport::poll_probes(completion_sink& sink) noexcept {
 }
 
 void mpi_transport::withdraw(task& which) noexcept {
-    if (which.op.kind == COMMTASK_OP_MPROBE) {
-        // The next poll ends it. One that is not there has ended in this look, and is about to be reported.
-        if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) which.result.is_canceled = true;
-        return;
-    }
-    // Only receives: MPI gives no promise for sends, and collectives cannot be canceled at all.
-    if (!operation_of(which.op.kind).receives || !has_status_request(which)) return;
+    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all.
+    if (!operation_of(which.op.kind).waits_for_message) return;
+    // A probe: the next poll ends it. One that is not there has ended in this look, and is about to be reported.
+    if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) which.result.is_canceled = true;
+    if (!has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
     if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
-    if (which.op.kind == COMMTASK_OP_MPROBE) std::erase(probes_, &which);
+    std::erase(probes_, &which);
     std::uint32_t n_left = which.run.open_parts;
     if (has_status_request(which)) {
         abandon_request(which.run.status_request_at);
@@ -243,9 +240,9 @@ void mpi_transport::abandon(task& which) noexcept {
 }
 
 void mpi_transport::abandon_request(std::size_t index) noexcept {
-    const operation_entry& kind = operation_of(owners_[index].of->op.kind);
+    const operation_traits& kind = operation_of(owners_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.receives && owners_[index].part == 0) {
+    if (kind.waits_for_message && owners_[index].part == 0) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;

@@ -75,6 +75,14 @@ class Arrows(unittest.TestCase):
         text = HEAD + "// MPI_Send(x) is elsewhere\nconst auto n = MPI_Count(5);\nconst char* s = \"MPI_Send(\";\n"
         self.assertEqual(rules_broken("runtime/src/worker.cpp", text), [])
 
+    def test_who_compares_kinds_of_operations_is_found(self):
+        for line in ("if (op.kind >= COMMTASK_OP_REDUCE) return;", "switch (op.kind) { case COMMTASK_OP_SEND: return; }"):
+            text = HEAD + f"void f(commtask_op op) {{ {line} }}\n"
+            self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", text), ["kind"])
+            self.assertEqual(rules_broken("runtime/src/mpi_arguments.cpp", text), [])
+            self.assertEqual(rules_broken("tests/mpi/order_test.cpp", text), [])
+        self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", HEAD + "bool x = kind < COMMTASK_OP_END;\n"), [])
+
     def test_plugins_do_not_include_each_other(self):
         text = HEAD + "#include <commtask/tbb.h>\n"
         self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", text), ["include"])

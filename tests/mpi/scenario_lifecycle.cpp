@@ -183,7 +183,16 @@ void stats() {
     CHECK(commtask_post(&wanted, &after_first, &second) == COMMTASK_OK);
     CHECK(commtask_wait(&second, nullptr) == COMMTASK_OK);
     CHECK(commtask_release(&first) == COMMTASK_OK);
+    // A collective's bytes are what each rank gives, whatever the collective.
+    const int is_periodic = 1;
+    MPI_Comm ring = MPI_COMM_NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &n_ranks, &is_periodic, 0, &ring);
+    commtask_t gather = COMMTASK_NULL;
+    const commtask_op allgather = commtask_op_neighbor_allgather(out, 400, MPI_CHAR, in, 400, MPI_CHAR, ring);
+    CHECK(commtask_post(&allgather, nullptr, &gather) == COMMTASK_OK);
+    CHECK(commtask_wait(&gather, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Comm_free(&ring);
     MPI_Finalize();
 }
 

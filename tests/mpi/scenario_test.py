@@ -53,7 +53,7 @@ EXPECTATIONS = {
     "good_variable": {"environment": {"COMMTASK_IDLE": "shared"}, "never": [r"COMMTASK_"]},
     # No column of a rank is zero or empty: the scenario has something for each.
     "stats": {"environment": {"COMMTASK_STATS": "1"},
-              "prints": [r"statistics of \d rank", r"send 11 \(", r"recv 12 \(",
+              "prints": [r"statistics of \d rank", r"send 11 \(", r"recv 12 \(", r"neighbor_allgather 1 \(400 B\)",
                          r"(?m)^ +all +[1-9]\d* +[1-9]\d* +[1-9]\d* +[1-9][\d.]* \wi?B? +[\d.]*[1-9][\d.]* %( +[\d.]+/[\d.]+/[\d.]+){4}$"]},
     "finalize_lists": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                        "prints": [UNFINISHED,

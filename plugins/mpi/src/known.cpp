@@ -4,8 +4,8 @@
 // forgetting only costs another question. A freed handle is wiped out, as MPI may give it out again.
 #include "known.hpp"
 
-#include "mpi_counts.hpp"
 #include "mpi_errors.hpp"
+#include "operation_traits.hpp"
 #include "session.hpp"
 
 #include <array>
@@ -101,7 +101,7 @@ template <typename Handle>
     if (MPI_Comm_test_inter(op.comm, &is_intercommunicator) != MPI_SUCCESS) return true;
     if (is_intercommunicator != 0 || own == MPI_IN_PLACE || blocks.buffer == MPI_IN_PLACE) return false;
     MPI_Aint place = static_cast<MPI_Aint>(blocks.count) * rank;
-    if (detail::has_count_arrays(op.kind)) {
+    if (detail::operation_of(op.kind).has_arrays()) {
         if (blocks.displs == nullptr) return true;
         place = op.array_form == COMMTASK_COUNTS_INT ? static_cast<const int*>(blocks.displs)[rank]
                                                      : static_cast<const MPI_Aint*>(blocks.displs)[rank];
@@ -111,8 +111,6 @@ template <typename Handle>
     // As MPI compares them; the buffer may be MPI_BOTTOM.
     return reinterpret_cast<std::intptr_t>(blocks.buffer) + place * type_bytes == reinterpret_cast<std::intptr_t>(own);
 }
-
-[[nodiscard]] bool reduces(int kind) noexcept { return (kind >= COMMTASK_OP_REDUCE && kind <= COMMTASK_OP_EXSCAN); }
 
 } // namespace
 
@@ -129,32 +127,25 @@ bool is_type_good(MPI_Datatype type) noexcept {
 
 bool are_arguments_good(const commtask_op& op) noexcept {
     // Reductions have one type, on the side that receives; a type that the operation does not use is zero bits.
-    switch (op.kind) {
-    case COMMTASK_OP_BARRIER: return true;
-    case COMMTASK_OP_SEND:
-    case COMMTASK_OP_SSEND:
-    case COMMTASK_OP_RSEND: return is_type_good(op.send.type);
-    case COMMTASK_OP_RECV:
-    case COMMTASK_OP_MRECV:
-    case COMMTASK_OP_SENDRECV_REPLACE:
-    case COMMTASK_OP_BCAST: return is_type_good(op.recv.type);
-    default: break;
-    }
+    const detail::operation_traits& kind = detail::operation_of(op.kind);
+    using family = detail::operation_family;
+    if (!kind.has_send_side && !kind.has_recv_side) return true;
+    if (!kind.has_recv_side) return is_type_good(op.send.type);
+    if (!kind.has_send_side) return is_type_good(op.recv.type);
     if (op.send.buffer == op.recv.buffer && op.send.buffer != nullptr) return false;
-    if (reduces(op.kind)) return is_type_good(op.recv.type) && is_reduction_good(op.reduction, op.recv.type);
-    if (op.kind == COMMTASK_OP_SENDRECV) return is_type_good(op.send.type) && is_type_good(op.recv.type);
-    const bool gathers_all = op.kind == COMMTASK_OP_ALLGATHER || op.kind == COMMTASK_OP_ALLGATHERV;
-    const bool has_root = op.kind == COMMTASK_OP_GATHER || op.kind == COMMTASK_OP_GATHERV ||
-                          op.kind == COMMTASK_OP_SCATTER || op.kind == COMMTASK_OP_SCATTERV;
-    if (!has_root && !gathers_all) {
+    if (kind.family == family::reduction) {
+        return is_type_good(op.recv.type) && is_reduction_good(op.reduction, op.recv.type);
+    }
+    if (kind.family == family::exchange) return is_type_good(op.send.type) && is_type_good(op.recv.type);
+    if (kind.family != family::gather && kind.family != family::scatter) {
         return (op.send.buffer == MPI_IN_PLACE || is_type_good(op.send.type)) && is_type_good(op.recv.type);
     }
     int rank = MPI_PROC_NULL;
     const detail::errors_come_back scope;
     if (MPI_Comm_rank(op.comm, &rank) != MPI_SUCCESS) return false;
     // One side may be of no matter, in place or away from the root: then its type may be anything.
-    const bool sends = op.kind == COMMTASK_OP_SCATTER || op.kind == COMMTASK_OP_SCATTERV;
-    const bool is_root = gathers_all || op.peer == rank || op.peer == MPI_ROOT;
+    const bool sends = kind.family == family::scatter;
+    const bool is_root = !kind.has_root || op.peer == rank || op.peer == MPI_ROOT;
     const bool uses_send = (!sends || is_root) && op.send.buffer != MPI_IN_PLACE;
     const bool uses_recv = (sends || is_root) && op.recv.buffer != MPI_IN_PLACE;
     if ((uses_send && !is_type_good(op.send.type)) || (uses_recv && !is_type_good(op.recv.type))) return false;

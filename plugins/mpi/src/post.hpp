@@ -11,6 +11,7 @@
 #include "known.hpp"
 #include "mpi_counts.hpp"
 #include "mpi_errors.hpp"
+#include "operation_traits.hpp"
 #include "persistent.hpp"
 #include "session.hpp"
 #include "status.hpp"
@@ -21,7 +22,7 @@ namespace commtask::interposer {
 
 /// The message of an Mrecv is the task's from here on, and null for the program.
 inline void take_message(commtask_op& op, slot& holder) noexcept {
-    if (op.kind != COMMTASK_OP_MRECV || op.result == nullptr) return;
+    if (!detail::operation_of(op.kind).takes_message || op.result == nullptr) return;
     auto* const message = static_cast<MPI_Message*>(op.result);
     holder.message = *message;
     op.result = &holder.message;
@@ -31,30 +32,32 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 /// the one allocation on the way of a post: such a call costs more than that in MPI, for each of its ranks.
 /// @return false if there is no memory, or the communicator is none: MPI has to say so
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
-    if (!detail::has_count_arrays(op.kind)) return true;
+    if (!detail::operation_of(op.kind).has_arrays()) return true;
     const detail::errors_come_back scope;
     return detail::copy_arrays(op, holder.arrays) == MPI_SUCCESS;
 }
 
 /// Whether MPI_Mrecv's message is one that a task can receive.
 [[nodiscard]] inline bool has_message(const commtask_op& op) noexcept {
-    if (op.kind != COMMTASK_OP_MRECV) return true;
+    if (!detail::operation_of(op.kind).takes_message) return true;
     const auto* const message = static_cast<const MPI_Message*>(op.result);
     return message != nullptr && *message != MPI_MESSAGE_NULL && *message != MPI_MESSAGE_NO_PROC;
 }
 
 /// Whether there is nobody at the other end: then a single test must find the request complete, and MPI's own does.
 [[nodiscard]] inline bool is_to_nobody(const commtask_op& op) noexcept {
-    if (op.kind == COMMTASK_OP_RECV) return op.source == MPI_PROC_NULL;
-    return op.kind <= COMMTASK_OP_RSEND && op.peer == MPI_PROC_NULL;
+    const detail::operation_traits& kind = detail::operation_of(op.kind);
+    if (kind.family == detail::operation_family::send) return op.peer == MPI_PROC_NULL;
+    return kind.family == detail::operation_family::receive && kind.has_source && op.source == MPI_PROC_NULL;
 }
 
 /// Whether making the call costs less than waking the worker for it. A worker without a core of its own does not sleep
 /// as long as there is much to do, or a core is idle; while it sleeps, a small message is MPI's own business.
 [[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
     constexpr int wake_bytes = 8 << 10;
-    const bool receives = op.kind == COMMTASK_OP_RECV;
-    if (current.waiting.worker_is_reserved || (!receives && op.kind != COMMTASK_OP_SEND)) return false;
+    const detail::operation_family family = detail::operation_of(op.kind).family;
+    const bool receives = family == detail::operation_family::receive;
+    if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
     const detail::lane* const lane = active_lane();
     if (buffer.count >= wake_bytes || lane == nullptr || !lane->wake_up.approx_is_asleep()) return false;
@@ -76,7 +79,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
         auto* const message = static_cast<MPI_Message*>(op.result);
         take_message(op, *holder);
         if (keep_arrays(op, *holder) && commtask_post(&op, nullptr, &holder->task) == COMMTASK_OK) {
-            if (op.kind == COMMTASK_OP_MRECV) *message = MPI_MESSAGE_NULL;
+            if (detail::operation_of(op.kind).takes_message) *message = MPI_MESSAGE_NULL;
             *request = handles::handle_of(holder);
             return MPI_SUCCESS;
         }
@@ -118,8 +121,9 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
 /// Messages have no turns; a collective has the next one if all that were given out on its communicator are over.
 /// The caller has the baton.
 [[nodiscard]] inline bool may_start_here(const commtask_op& op) noexcept {
-    if (op.kind <= COMMTASK_OP_RECV) return true;
-    if (op.kind < COMMTASK_OP_BARRIER || op.kind > COMMTASK_OP_NEIGHBOR_ALLTOALLW) return false;
+    const detail::operation_traits& kind = detail::operation_of(op.kind);
+    if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
+    if (kind.ordered_in != detail::order_class::collectives) return false;
     const detail::comm_queue* const queue = detail::context::current()->comms().find(op.comm);
     return queue == nullptr || queue->orders[static_cast<std::size_t>(detail::order_class::collectives)].is_idle();
 }

@@ -4,6 +4,7 @@
 // it gets the empty one, marked as canceled.
 #include "status.hpp"
 
+#include "operation_traits.hpp"
 #include "persistent.hpp"
 
 namespace commtask::interposer {
@@ -13,8 +14,8 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
         return; // null is an error for MPI, and here no reason to crash
     const int error_of_program = status->MPI_ERROR;
     const bool was_seen = ended.run.now == detail::phase::ended;
-    const auto* const kept =
-        ended.op.kind == COMMTASK_OP_START ? static_cast<const persistent*>(ended.op.result) : nullptr;
+    const bool is_persistent = detail::operation_of(ended.op.kind).takes_start_function;
+    const auto* const kept = is_persistent ? static_cast<const persistent*>(ended.op.result) : nullptr;
     if (kept != nullptr && kept->ended_at_start) {
         *status = kept->status_at_start;
     } else if (was_seen) {

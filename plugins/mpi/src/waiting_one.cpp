@@ -2,6 +2,7 @@
 //
 // One request: wait, test, ask, cancel, free. The MPI's own requests are tested again and again instead of waited for, so
 // that a generalized request can be completed by another thread meanwhile.
+#include "operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"
@@ -81,16 +82,15 @@ int own_MPI_Cancel(MPI_Request* request) {
     lane->take_in_all();
     // Cancelling a receive is local: the next test must find it done, if it was not matched.
     constexpr int enough_passes = 64;
-    for (int i = 0; i < enough_passes && of.task->op.kind == COMMTASK_OP_RECV && !has_ended(of.task); ++i) {
-        lane->progress();
-    }
+    const bool is_withdrawn = detail::operation_of(of.task->op.kind).waits_for_message;
+    for (int i = 0; i < enough_passes && is_withdrawn && !has_ended(of.task); ++i) lane->progress();
     return MPI_SUCCESS;
 }
 
 int own_MPI_Request_free(MPI_Request* request) {
     const owner of = request == nullptr ? owner{} : owner_of(*request);
     if (of.holder != nullptr && of.task != COMMTASK_NULL) {
-        if (of.task->op.kind == COMMTASK_OP_MRECV || of.holder->arrays != nullptr) {
+        if (detail::operation_of(of.task->op.kind).takes_message || of.holder->arrays != nullptr) {
             const worker_section issue_it; // the slot has what it needs until then
         }
         detail::task_pool::drop(of.task);

@@ -125,8 +125,11 @@ commtask_callback callback_of(unsigned kind, bool has_status) noexcept {
 } // namespace
 
 bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
-    const bool is_collective = operation.kind >= COMMTASK_OP_BARRIER && operation.kind <= COMMTASK_OP_COMM_DUP;
-    return (flags & COMMTASK_ORDERED) != 0 || (is_collective && (flags & COMMTASK_UNORDERED) == 0);
+    if ((flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0) {
+        return (flags & COMMTASK_ORDERED) != 0;
+    }
+    const commtask_kind_info* const known = commtask_kind_describe(operation.kind);
+    return known != nullptr && known->is_collective != 0;
 }
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {

@@ -15,53 +15,15 @@
 namespace commtask::omp {
 namespace {
 
-constexpr std::array<const char*, COMMTASK_OP_END> kind_names{"communication",
-                                                              "send",
-                                                              "ssend",
-                                                              "bsend",
-                                                              "rsend",
-                                                              "recv",
-                                                              "sendrecv",
-                                                              "sendrecv_replace",
-                                                              "mprobe",
-                                                              "mrecv",
-                                                              "barrier",
-                                                              "bcast",
-                                                              "gather",
-                                                              "gatherv",
-                                                              "scatter",
-                                                              "scatterv",
-                                                              "allgather",
-                                                              "allgatherv",
-                                                              "alltoall",
-                                                              "alltoallv",
-                                                              "alltoallw",
-                                                              "reduce",
-                                                              "allreduce",
-                                                              "reduce_scatter",
-                                                              "reduce_scatter_block",
-                                                              "scan",
-                                                              "exscan",
-                                                              "neighbor_allgather",
-                                                              "neighbor_allgatherv",
-                                                              "neighbor_alltoall",
-                                                              "neighbor_alltoallv",
-                                                              "neighbor_alltoallw",
-                                                              "comm_dup",
-                                                              "start",
-                                                              "call",
-                                                              "attach",
-                                                              "noop"};
-
 constexpr std::size_t n_codes = 32; ///< More than there are: codes are 0 to -22.
 
 /// What is printed once: by kind and code, and one sentence that has nothing to do with either.
-constexpr std::size_t n_places = kind_names.size() * n_codes + 1;
+constexpr std::size_t n_places = COMMTASK_OP_END * n_codes + 1;
 constexpr std::size_t place_of_not_waited_for = n_places - 1;
 
 std::size_t place_of(int code, unsigned kind) noexcept {
     const auto column = std::min<std::size_t>(static_cast<std::size_t>(-code), n_codes - 1);
-    return (kind < kind_names.size() ? kind : 0) * n_codes + column;
+    return (kind < COMMTASK_OP_END ? kind : 0) * n_codes + column;
 }
 
 using sentence_buffer = std::array<char, 512>;
@@ -135,7 +97,10 @@ int mpi_class_of(int code) noexcept {
 
 } // namespace
 
-const char* name_of_kind(unsigned kind) noexcept { return kind_names[kind < kind_names.size() ? kind : 0]; }
+const char* name_of_kind(unsigned kind) noexcept {
+    const commtask_kind_info* const known = commtask_kind_describe(static_cast<int>(kind));
+    return known != nullptr ? known->name : "communication";
+}
 
 int set_last_error(int code, const char* sentence) noexcept {
     copy_sentence(last_sentence(), sentence);

@@ -26,16 +26,6 @@ commtask_side side_of(const commtask_omp_fortran_side& given) noexcept {
     return side;
 }
 
-/// The operations that the Fortran module has. Others keep handles behind a pointer, for which there are no fields.
-bool is_known(int kind) noexcept {
-    switch (kind) {
-    case COMMTASK_OP_MPROBE:
-    case COMMTASK_OP_MRECV:
-    case COMMTASK_OP_ALLTOALLW: return false;
-    default: return kind >= COMMTASK_OP_SEND && kind <= COMMTASK_OP_NEIGHBOR_ALLTOALLV;
-    }
-}
-
 commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
     commtask_op op = commtask_op_noop(MPI_Comm_f2c(given.comm));
     op.kind = static_cast<std::uint16_t>(given.kind);
@@ -59,8 +49,7 @@ void* commtask_omp_fortran_in_place(void) noexcept { return MPI_IN_PLACE; }
 int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                const commtask_omp_fortran_clauses* clauses) noexcept {
     // A module of another release of this library, since programs compile it from source.
-    if (operation->struct_size != sizeof *operation || clauses->struct_size != sizeof *clauses ||
-        !is_known(operation->kind)) {
+    if (operation->struct_size != sizeof *operation || clauses->struct_size != sizeof *clauses) {
         return report_refusal(
             COMMTASK_ERR_ARGUMENT, 0, nullptr,
             "the Fortran module commtask_omp that the program was compiled with is not this library's: "

@@ -113,6 +113,7 @@ struct in_pointers {
 /// The C form of a door whose closure is reached through `argument`.
 template <typename Calls, commtask_kind Kind>
 [[nodiscard]] commtask_op door_operation(void* argument, MPI_Comm comm) noexcept {
+    // lint-allow(kind): there are two doors with a function, and the kind is part of their type
     if constexpr (Kind == COMMTASK_OP_START) {
         return commtask_op_start(&Calls::start, argument, comm);
     } else {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
  * The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank
  * issues them in the order in which it posted them (or took their tickets), so ranks agree. */
@@ -132,52 +132,6 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoall(const void* se
     return op;
 }
 
-/** Neighbor allgather.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op
-commtask_op_neighbor_allgather(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, void* recv_buffer,
-                               MPI_Count recv_count, MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLGATHER, comm);
-    op.send.buffer = send_buffer;
-    op.send.count = send_count;
-    op.send.type = send_type;
-    op.recv.buffer = recv_buffer;
-    op.recv.count = recv_count;
-    op.recv.type = recv_type;
-    return op;
-}
-
-/** Neighbor alltoall.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoall(const void* send_buffer,
-                                                                           MPI_Count send_count, MPI_Datatype send_type,
-                                                                           void* recv_buffer, MPI_Count recv_count,
-                                                                           MPI_Datatype recv_type,
-                                                                           MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALL, comm);
-    op.send.buffer = send_buffer;
-    op.send.count = send_count;
-    op.send.type = send_type;
-    op.recv.buffer = recv_buffer;
-    op.recv.count = recv_count;
-    op.recv.type = recv_type;
-    return op;
-}
-
 /** Reduce.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
@@ -220,7 +174,28 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allreduce(const void* s
     return op;
 }
 
-/** Scan.
+/** Reduce-scatter with equal blocks.
+ *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
+ *  @param recv_buffer  the result
+ *  @param recv_count  elements of each rank's block
+ *  @param type  of one element
+ *  @param reduction  how to combine
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_block(const void* send_buffer,
+                                                                              void* recv_buffer, MPI_Count recv_count,
+                                                                              MPI_Datatype type, MPI_Op reduction,
+                                                                              MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_REDUCE_SCATTER_BLOCK, comm);
+    op.send.buffer = send_buffer;
+    op.recv.buffer = recv_buffer;
+    op.recv.count = recv_count;
+    op.recv.type = type;
+    op.reduction = reduction;
+    return op;
+}
+
+/** Inclusive scan.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
  *  @param count  elements
@@ -240,7 +215,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scan(const void* send_b
     return op;
 }
 
-/** Exscan.
+/** Exclusive scan; the first rank's result is left as it was.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
  *  @param count  elements
@@ -260,24 +235,59 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_exscan(const void* send
     return op;
 }
 
-/** Reduce-scatter with equal blocks.
- *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
- *  @param recv_buffer  the result
- *  @param recv_count  elements of each rank's block
- *  @param type  of one element
- *  @param reduction  how to combine
+/** Neighbor allgather.
+ *  @param send_buffer  what to send
+ *  @param send_count  elements
+ *  @param send_type  of one element sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_count  elements
+ *  @param recv_type  of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_block(const void* send_buffer,
-                                                                              void* recv_buffer, MPI_Count recv_count,
-                                                                              MPI_Datatype type, MPI_Op reduction,
-                                                                              MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_REDUCE_SCATTER_BLOCK, comm);
+static inline COMMTASK_NODISCARD commtask_op
+commtask_op_neighbor_allgather(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, void* recv_buffer,
+                               MPI_Count recv_count, MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLGATHER, comm);
     op.send.buffer = send_buffer;
+    op.send.count = send_count;
+    op.send.type = send_type;
     op.recv.buffer = recv_buffer;
     op.recv.count = recv_count;
-    op.recv.type = type;
-    op.reduction = reduction;
+    op.recv.type = recv_type;
+    return op;
+}
+
+/** Neighbor alltoall.
+ *  @param send_buffer  what to send
+ *  @param send_count  elements
+ *  @param send_type  of one element sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_count  elements
+ *  @param recv_type  of one element received
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoall(const void* send_buffer,
+                                                                           MPI_Count send_count, MPI_Datatype send_type,
+                                                                           void* recv_buffer, MPI_Count recv_count,
+                                                                           MPI_Datatype recv_type,
+                                                                           MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALL, comm);
+    op.send.buffer = send_buffer;
+    op.send.count = send_count;
+    op.send.type = send_type;
+    op.recv.buffer = recv_buffer;
+    op.recv.count = recv_count;
+    op.recv.type = recv_type;
+    return op;
+}
+
+/** Duplicates a communicator.
+ *  @param new_comm  written when the task completes
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_comm_dup(MPI_Comm* new_comm, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_COMM_DUP, comm);
+    op.result = new_comm;
     return op;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
  * The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with
  * _int, so that a program keeps the arrays it has. The arrays must live until the task has ended. */
@@ -69,7 +69,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv_int(const void
     return op;
 }
 
-/** Allgatherv. Counts and displacements are int, as in MPI-3.1.
+/** Allgather with a count for each rank. Counts and displacements are int, as in MPI-3.1.
  *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
  *  @param send_count  elements
  *  @param send_type  of one element sent
@@ -96,32 +96,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv_int(const vo
     return op;
 }
 
-/** Neighbor allgatherv. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_allgatherv_int(
-    const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, void* recv_buffer, const int recv_counts[],
-    const int recv_displs[], MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLGATHERV, comm);
-    op.array_form = COMMTASK_COUNTS_INT;
-    op.send.buffer = send_buffer;
-    op.send.count = send_count;
-    op.send.type = send_type;
-    op.recv.buffer = recv_buffer;
-    op.recv.counts = recv_counts;
-    op.recv.displs = recv_displs;
-    op.recv.type = recv_type;
-    return op;
-}
-
-/** Alltoallv. Counts and displacements are int, as in MPI-3.1.
+/** Alltoall with counts for each rank. Counts and displacements are int, as in MPI-3.1.
  *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
  *  @param send_counts  elements for each rank
  *  @param send_displs  where each block begins, in elements
@@ -150,35 +125,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv_int(const voi
     return op;
 }
 
-/** Neighbor alltoallv. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op
-commtask_op_neighbor_alltoallv_int(const void* send_buffer, const int send_counts[], const int send_displs[],
-                                   MPI_Datatype send_type, void* recv_buffer, const int recv_counts[],
-                                   const int recv_displs[], MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLV, comm);
-    op.array_form = COMMTASK_COUNTS_INT;
-    op.send.buffer = send_buffer;
-    op.send.counts = send_counts;
-    op.send.displs = send_displs;
-    op.send.type = send_type;
-    op.recv.buffer = recv_buffer;
-    op.recv.counts = recv_counts;
-    op.recv.displs = recv_displs;
-    op.recv.type = recv_type;
-    return op;
-}
-
-/** Alltoallw. Counts and displacements are int, as in MPI-3.1.
+/** Alltoall with counts and datatypes for each rank. Counts and displacements are int, as in MPI-3.1.
  *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
  *  @param send_counts  elements for each rank
  *  @param send_displs  where each block begins, in bytes
@@ -194,34 +141,6 @@ commtask_op_alltoallw_int(const void* send_buffer, const int send_counts[], cons
                           const MPI_Datatype send_types[], void* recv_buffer, const int recv_counts[],
                           const int recv_displs[], const MPI_Datatype recv_types[], MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_ALLTOALLW, comm);
-    op.array_form = COMMTASK_COUNTS_INT;
-    op.send.buffer = send_buffer;
-    op.send.counts = send_counts;
-    op.send.displs = send_displs;
-    op.send.types = send_types;
-    op.recv.buffer = recv_buffer;
-    op.recv.counts = recv_counts;
-    op.recv.displs = recv_displs;
-    op.recv.types = recv_types;
-    return op;
-}
-
-/** Neighbor alltoallw. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in bytes
- *  @param send_types  for each rank
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in bytes
- *  @param recv_types  from each rank
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoallw_int(
-    const void* send_buffer, const int send_counts[], const MPI_Aint send_displs[], const MPI_Datatype send_types[],
-    void* recv_buffer, const int recv_counts[], const MPI_Aint recv_displs[], const MPI_Datatype recv_types[],
-    MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLW, comm);
     op.array_form = COMMTASK_COUNTS_INT;
     op.send.buffer = send_buffer;
     op.send.counts = send_counts;
@@ -253,6 +172,87 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_int(cons
     op.recv.counts = recv_counts;
     op.recv.type = type;
     op.reduction = reduction;
+    return op;
+}
+
+/** Neighbor allgather with a count for each neighbor. Counts and displacements are int, as in MPI-3.1.
+ *  @param send_buffer  what to send
+ *  @param send_count  elements
+ *  @param send_type  of one element sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_counts  elements from each neighbor
+ *  @param recv_displs  where each block goes, in elements
+ *  @param recv_type  of one element received
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_allgatherv_int(
+    const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, void* recv_buffer, const int recv_counts[],
+    const int recv_displs[], MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLGATHERV, comm);
+    op.array_form = COMMTASK_COUNTS_INT;
+    op.send.buffer = send_buffer;
+    op.send.count = send_count;
+    op.send.type = send_type;
+    op.recv.buffer = recv_buffer;
+    op.recv.counts = recv_counts;
+    op.recv.displs = recv_displs;
+    op.recv.type = recv_type;
+    return op;
+}
+
+/** Neighbor alltoall with counts for each neighbor. Counts and displacements are int, as in MPI-3.1.
+ *  @param send_buffer  what to send
+ *  @param send_counts  elements for each neighbor
+ *  @param send_displs  where each block begins, in elements
+ *  @param send_type  of one element sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_counts  elements from each neighbor
+ *  @param recv_displs  where each block goes, in elements
+ *  @param recv_type  of one element received
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op
+commtask_op_neighbor_alltoallv_int(const void* send_buffer, const int send_counts[], const int send_displs[],
+                                   MPI_Datatype send_type, void* recv_buffer, const int recv_counts[],
+                                   const int recv_displs[], MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLV, comm);
+    op.array_form = COMMTASK_COUNTS_INT;
+    op.send.buffer = send_buffer;
+    op.send.counts = send_counts;
+    op.send.displs = send_displs;
+    op.send.type = send_type;
+    op.recv.buffer = recv_buffer;
+    op.recv.counts = recv_counts;
+    op.recv.displs = recv_displs;
+    op.recv.type = recv_type;
+    return op;
+}
+
+/** Neighbor alltoall with counts and datatypes for each neighbor. Counts and displacements are int, as in MPI-3.1.
+ *  @param send_buffer  what to send
+ *  @param send_counts  elements for each neighbor
+ *  @param send_displs  where each block begins, in bytes
+ *  @param send_types  for each neighbor
+ *  @param recv_buffer  where to receive
+ *  @param recv_counts  elements from each neighbor
+ *  @param recv_displs  where each block goes, in bytes
+ *  @param recv_types  from each neighbor
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoallw_int(
+    const void* send_buffer, const int send_counts[], const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+    void* recv_buffer, const int recv_counts[], const MPI_Aint recv_displs[], const MPI_Datatype recv_types[],
+    MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLW, comm);
+    op.array_form = COMMTASK_COUNTS_INT;
+    op.send.buffer = send_buffer;
+    op.send.counts = send_counts;
+    op.send.displs = send_displs;
+    op.send.types = send_types;
+    op.recv.buffer = recv_buffer;
+    op.recv.counts = recv_counts;
+    op.recv.displs = recv_displs;
+    op.recv.types = recv_types;
     return op;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
  * The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c
  * functions. collectives_int.h has the int forms. The arrays must live until the task has ended. */
@@ -28,7 +28,6 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_gatherv(const void* sen
                                                                  const MPI_Aint recv_displs[], MPI_Datatype recv_type,
                                                                  int root, MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_GATHERV, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
     op.send.buffer = send_buffer;
     op.send.count = send_count;
     op.send.type = send_type;
@@ -55,7 +54,6 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv(
     const void* send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displs[], MPI_Datatype send_type,
     void* recv_buffer, MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_SCATTERV, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
     op.send.buffer = send_buffer;
     op.send.counts = send_counts;
     op.send.displs = send_displs;
@@ -67,7 +65,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv(
     return op;
 }
 
-/** Allgatherv. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
+/** Allgather with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
  *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
  *  @param send_count  elements
  *  @param send_type  of one element sent
@@ -84,7 +82,6 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv(const void* 
                                                                     MPI_Datatype recv_type,
                                                                     MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_ALLGATHERV, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
     op.send.buffer = send_buffer;
     op.send.count = send_count;
     op.send.type = send_type;
@@ -95,33 +92,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv(const void* 
     return op;
 }
 
-/** Neighbor allgatherv. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op
-commtask_op_neighbor_allgatherv(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-                                void* recv_buffer, const MPI_Count recv_counts[], const MPI_Aint recv_displs[],
-                                MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLGATHERV, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
-    op.send.buffer = send_buffer;
-    op.send.count = send_count;
-    op.send.type = send_type;
-    op.recv.buffer = recv_buffer;
-    op.recv.counts = recv_counts;
-    op.recv.displs = recv_displs;
-    op.recv.type = recv_type;
-    return op;
-}
-
-/** Alltoallv. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
+/** Alltoall with counts for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
  *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
  *  @param send_counts  elements for each rank
  *  @param send_displs  where each block begins, in elements
@@ -139,7 +110,6 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv(const void* s
                                                                    const MPI_Aint recv_displs[], MPI_Datatype recv_type,
                                                                    MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_ALLTOALLV, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
     op.send.buffer = send_buffer;
     op.send.counts = send_counts;
     op.send.displs = send_displs;
@@ -151,35 +121,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv(const void* s
     return op;
 }
 
-/** Neighbor alltoallv. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op
-commtask_op_neighbor_alltoallv(const void* send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                               MPI_Datatype send_type, void* recv_buffer, const MPI_Count recv_counts[],
-                               const MPI_Aint recv_displs[], MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLV, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
-    op.send.buffer = send_buffer;
-    op.send.counts = send_counts;
-    op.send.displs = send_displs;
-    op.send.type = send_type;
-    op.recv.buffer = recv_buffer;
-    op.recv.counts = recv_counts;
-    op.recv.displs = recv_displs;
-    op.recv.type = recv_type;
-    return op;
-}
-
-/** Alltoallw. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
+/** Alltoall with counts and datatypes for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
+ *  functions.
  *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
  *  @param send_counts  elements for each rank
  *  @param send_displs  where each block begins, in bytes
@@ -195,7 +138,6 @@ commtask_op_alltoallw(const void* send_buffer, const MPI_Count send_counts[], co
                       const MPI_Datatype send_types[], void* recv_buffer, const MPI_Count recv_counts[],
                       const MPI_Aint recv_displs[], const MPI_Datatype recv_types[], MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_ALLTOALLW, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
     op.send.buffer = send_buffer;
     op.send.counts = send_counts;
     op.send.displs = send_displs;
@@ -207,35 +149,8 @@ commtask_op_alltoallw(const void* send_buffer, const MPI_Count send_counts[], co
     return op;
 }
 
-/** Neighbor alltoallw. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in bytes
- *  @param send_types  for each rank
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in bytes
- *  @param recv_types  from each rank
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoallw(
-    const void* send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-    const MPI_Datatype send_types[], void* recv_buffer, const MPI_Count recv_counts[], const MPI_Aint recv_displs[],
-    const MPI_Datatype recv_types[], MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLW, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
-    op.send.buffer = send_buffer;
-    op.send.counts = send_counts;
-    op.send.displs = send_displs;
-    op.send.types = send_types;
-    op.recv.buffer = recv_buffer;
-    op.recv.counts = recv_counts;
-    op.recv.displs = recv_displs;
-    op.recv.types = recv_types;
-    return op;
-}
-
-/** Reduce-scatter with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
+/** Reduce-scatter with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
+ *  functions.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
  *  @param recv_counts  elements of each rank's block
@@ -248,12 +163,93 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter(const vo
                                                                         MPI_Datatype type, MPI_Op reduction,
                                                                         MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_REDUCE_SCATTER, comm);
-    op.array_form = COMMTASK_COUNTS_LARGE;
     op.send.buffer = send_buffer;
     op.recv.buffer = recv_buffer;
     op.recv.counts = recv_counts;
     op.recv.type = type;
     op.reduction = reduction;
+    return op;
+}
+
+/** Neighbor allgather with a count for each neighbor. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
+ *  functions.
+ *  @param send_buffer  what to send
+ *  @param send_count  elements
+ *  @param send_type  of one element sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_counts  elements from each neighbor
+ *  @param recv_displs  where each block goes, in elements
+ *  @param recv_type  of one element received
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op
+commtask_op_neighbor_allgatherv(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                                void* recv_buffer, const MPI_Count recv_counts[], const MPI_Aint recv_displs[],
+                                MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLGATHERV, comm);
+    op.send.buffer = send_buffer;
+    op.send.count = send_count;
+    op.send.type = send_type;
+    op.recv.buffer = recv_buffer;
+    op.recv.counts = recv_counts;
+    op.recv.displs = recv_displs;
+    op.recv.type = recv_type;
+    return op;
+}
+
+/** Neighbor alltoall with counts for each neighbor. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
+ *  functions.
+ *  @param send_buffer  what to send
+ *  @param send_counts  elements for each neighbor
+ *  @param send_displs  where each block begins, in elements
+ *  @param send_type  of one element sent
+ *  @param recv_buffer  where to receive
+ *  @param recv_counts  elements from each neighbor
+ *  @param recv_displs  where each block goes, in elements
+ *  @param recv_type  of one element received
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op
+commtask_op_neighbor_alltoallv(const void* send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                               MPI_Datatype send_type, void* recv_buffer, const MPI_Count recv_counts[],
+                               const MPI_Aint recv_displs[], MPI_Datatype recv_type, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLV, comm);
+    op.send.buffer = send_buffer;
+    op.send.counts = send_counts;
+    op.send.displs = send_displs;
+    op.send.type = send_type;
+    op.recv.buffer = recv_buffer;
+    op.recv.counts = recv_counts;
+    op.recv.displs = recv_displs;
+    op.recv.type = recv_type;
+    return op;
+}
+
+/** Neighbor alltoall with counts and datatypes for each neighbor. Counts are MPI_Count and displacements MPI_Aint, as
+ *  in MPI-4's _c functions.
+ *  @param send_buffer  what to send
+ *  @param send_counts  elements for each neighbor
+ *  @param send_displs  where each block begins, in bytes
+ *  @param send_types  for each neighbor
+ *  @param recv_buffer  where to receive
+ *  @param recv_counts  elements from each neighbor
+ *  @param recv_displs  where each block goes, in bytes
+ *  @param recv_types  from each neighbor
+ *  @param comm  the communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoallw(
+    const void* send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+    const MPI_Datatype send_types[], void* recv_buffer, const MPI_Count recv_counts[], const MPI_Aint recv_displs[],
+    const MPI_Datatype recv_types[], MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NEIGHBOR_ALLTOALLW, comm);
+    op.send.buffer = send_buffer;
+    op.send.counts = send_counts;
+    op.send.displs = send_displs;
+    op.send.types = send_types;
+    op.recv.buffer = recv_buffer;
+    op.recv.counts = recv_counts;
+    op.recv.displs = recv_displs;
+    op.recv.types = recv_types;
     return op;
 }
 

@@ -41,6 +41,33 @@ concept type_array = std::ranges::contiguous_range<T> && std::ranges::borrowed_r
 template <typename Left, typename Right>
 concept same_counts = int_array<Left> == int_array<Right>;
 
+/// @cond
+namespace face {
+
+/// One name for the two C functions of an operation, which differ in the type of their arrays.
+#define COMMTASK_FACE_ARRAYS_(name)                                                                                    \
+    template <typename... Arguments>                                                                                   \
+    [[nodiscard]] commtask_op name(Arguments... a) noexcept {                                                          \
+        if constexpr (requires { commtask_op_##name##_int(a...); }) {                                                  \
+            return commtask_op_##name##_int(a...);                                                                     \
+        } else {                                                                                                       \
+            return commtask_op_##name(a...);                                                                           \
+        }                                                                                                              \
+    }
+COMMTASK_FACE_ARRAYS_(gatherv)
+COMMTASK_FACE_ARRAYS_(scatterv)
+COMMTASK_FACE_ARRAYS_(allgatherv)
+COMMTASK_FACE_ARRAYS_(alltoallv)
+COMMTASK_FACE_ARRAYS_(alltoallw)
+COMMTASK_FACE_ARRAYS_(neighbor_allgatherv)
+COMMTASK_FACE_ARRAYS_(neighbor_alltoallv)
+COMMTASK_FACE_ARRAYS_(neighbor_alltoallw)
+COMMTASK_FACE_ARRAYS_(reduce_scatter)
+#undef COMMTASK_FACE_ARRAYS_
+
+} // namespace face
+/// @endcond
+
 /// Gather with a count for each rank.
 /// @param send_buffer  this rank's block, all of it.
 /// @param recv_buffer  in the root where the blocks go.
@@ -55,15 +82,8 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
                                 int root, MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_gatherv_int(from.buffer, from.count, from.type, into.buffer,
-                                                 std::ranges::data(recv_counts), std::ranges::data(recv_displs),
-                                                 into.type, root, comm)};
-    } else {
-        return operation{commtask_op_gatherv(from.buffer, from.count, from.type, into.buffer,
-                                             std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type,
-                                             root, comm)};
-    }
+    return operation{face::gatherv(from.buffer, from.count, from.type, into.buffer, std::ranges::data(recv_counts),
+                                   std::ranges::data(recv_displs), into.type, root, comm)};
 }
 
 /// Scatter with a count for each rank.
@@ -80,15 +100,8 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
                                  int root, MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_scatterv_int(from.buffer, std::ranges::data(send_counts),
-                                                  std::ranges::data(send_displs), from.type, into.buffer, into.count,
-                                                  into.type, root, comm)};
-    } else {
-        return operation{commtask_op_scatterv(from.buffer, std::ranges::data(send_counts),
-                                              std::ranges::data(send_displs), from.type, into.buffer, into.count,
-                                              into.type, root, comm)};
-    }
+    return operation{face::scatterv(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                    from.type, into.buffer, into.count, into.type, root, comm)};
 }
 
 /// Allgather with a count for each rank.
@@ -104,15 +117,8 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
                                    MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_allgatherv_int(from.buffer, from.count, from.type, into.buffer,
-                                                    std::ranges::data(recv_counts), std::ranges::data(recv_displs),
-                                                    into.type, comm)};
-    } else {
-        return operation{commtask_op_allgatherv(from.buffer, from.count, from.type, into.buffer,
-                                                std::ranges::data(recv_counts), std::ranges::data(recv_displs),
-                                                into.type, comm)};
-    }
+    return operation{face::allgatherv(from.buffer, from.count, from.type, into.buffer, std::ranges::data(recv_counts),
+                                      std::ranges::data(recv_displs), into.type, comm)};
 }
 
 /// Neighbor allgather with a count for each neighbor.
@@ -128,15 +134,9 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
                                             Displs&& recv_displs, MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_neighbor_allgatherv_int(from.buffer, from.count, from.type, into.buffer,
-                                                             std::ranges::data(recv_counts),
-                                                             std::ranges::data(recv_displs), into.type, comm)};
-    } else {
-        return operation{commtask_op_neighbor_allgatherv(from.buffer, from.count, from.type, into.buffer,
-                                                         std::ranges::data(recv_counts), std::ranges::data(recv_displs),
-                                                         into.type, comm)};
-    }
+    return operation{face::neighbor_allgatherv(from.buffer, from.count, from.type, into.buffer,
+                                               std::ranges::data(recv_counts), std::ranges::data(recv_displs),
+                                               into.type, comm)};
 }
 
 /// Alltoall with counts for each rank.
@@ -155,15 +155,9 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
                                   RecvCounts&& recv_counts, RecvDispls&& recv_displs, MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_alltoallv_int(
-            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
-            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
-    } else {
-        return operation{commtask_op_alltoallv(
-            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
-            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
-    }
+    return operation{face::alltoallv(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                     from.type, into.buffer, std::ranges::data(recv_counts),
+                                     std::ranges::data(recv_displs), into.type, comm)};
 }
 
 /// Neighbor alltoall with counts for each neighbor.
@@ -183,15 +177,9 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
                                            MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_neighbor_alltoallv_int(
-            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
-            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
-    } else {
-        return operation{commtask_op_neighbor_alltoallv(
-            from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
-            std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
-    }
+    return operation{face::neighbor_alltoallv(
+        from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
+        std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
 }
 
 /// Alltoall with counts and datatypes for each rank; displacements are in bytes.
@@ -211,17 +199,9 @@ template <count_array Counts, displs_array<Counts> Displs, type_array Types, cou
 [[nodiscard]] operation alltoallw(const void* send_buffer, Counts&& send_counts, Displs&& send_displs,
                                   Types&& send_types, void* recv_buffer, RecvCounts&& recv_counts,
                                   RecvDispls&& recv_displs, RecvTypes&& recv_types, MPI_Comm comm) noexcept {
-    if constexpr (int_array<Counts>) {
-        return operation{
-            commtask_op_alltoallw_int(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
-                                      std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
-                                      std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
-    } else {
-        return operation{commtask_op_alltoallw(send_buffer, std::ranges::data(send_counts),
-                                               std::ranges::data(send_displs), std::ranges::data(send_types),
-                                               recv_buffer, std::ranges::data(recv_counts),
-                                               std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
-    }
+    return operation{face::alltoallw(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                     std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
+                                     std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
 }
 
 /// Neighbor alltoall with counts and datatypes for each neighbor; displacements are in bytes.
@@ -241,17 +221,10 @@ template <count_array Counts, aint_array Displs, type_array Types, count_array R
 [[nodiscard]] operation neighbor_alltoallw(const void* send_buffer, Counts&& send_counts, Displs&& send_displs,
                                            Types&& send_types, void* recv_buffer, RecvCounts&& recv_counts,
                                            RecvDispls&& recv_displs, RecvTypes&& recv_types, MPI_Comm comm) noexcept {
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_neighbor_alltoallw_int(
-            send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), std::ranges::data(send_types),
-            recv_buffer, std::ranges::data(recv_counts), std::ranges::data(recv_displs), std::ranges::data(recv_types),
-            comm)};
-    } else {
-        return operation{
-            commtask_op_neighbor_alltoallw(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
-                                           std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
-                                           std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
-    }
+    return operation{face::neighbor_alltoallw(send_buffer, std::ranges::data(send_counts),
+                                              std::ranges::data(send_displs), std::ranges::data(send_types),
+                                              recv_buffer, std::ranges::data(recv_counts),
+                                              std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
 }
 
 } // namespace commtask

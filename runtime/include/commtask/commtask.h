@@ -38,6 +38,20 @@ COMMTASK_API int commtask_finalize(void) COMMTASK_NOEXCEPT;
  *  @return 1 or 0. */
 COMMTASK_API int commtask_is_initialized(void) COMMTASK_NOEXCEPT;
 
+/** What there is to know about a kind of operation. A table of the library: fields may be added at its end. */
+typedef struct commtask_kind_info {
+    const char* name;  /**< "send" for commtask_op_send. */
+    int is_collective; /**< 1: such tasks are ordered unless COMMTASK_UNORDERED says otherwise. */
+    int sends;         /**< 1: it sends a message. */
+    int receives;      /**< 1: it receives a message, or takes one, so that its status has a source and a tag. */
+} commtask_kind_info;
+
+/** Describes a kind of operation, as the field `kind` of a commtask_op or an error report names it.
+ *  @param kind  a commtask_kind.
+ *  @return what there is to know, for as long as the program lives; null if it is no kind of this library.
+ *  @threads Any, at any time. */
+COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK_NOEXCEPT;
+
 /** Hands an operation to the worker.
  *  @param operation  what to do, from a commtask_op_ function; copied before the call returns.
  *  @param options    predecessors, order, callback; null: none.

@@ -1,74 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All operations, and the general doors: any function that starts a request, any function that must run between
- * MPI calls, and requests that exist already. */
+ * All operations, from the smallest message to the doors for what has no function here. These headers are written
+ * from the table of operations; docs/operations.md lists what is in them. */
 #ifndef COMMTASK_OPERATIONS_H
 #define COMMTASK_OPERATIONS_H
 
 #include <commtask/collectives.h>
 #include <commtask/collectives_int.h>
 #include <commtask/collectives_v.h>
-#include <commtask/operation.h>
+#include <commtask/doors.h>
+#include <commtask/messages.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/** Duplicates a communicator.
- *  @param new_comm  written when the task completes
- *  @param comm  the communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_comm_dup(MPI_Comm* new_comm, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_COMM_DUP, comm);
-    op.result = new_comm;
-    return op;
-}
-
-/** Any operation that gives an MPI_Request: MPI-IO, MPI_Rput, MPI_Start of a persistent request, ...
- *  @param function  starts it, on the worker; the request is the library's until it is complete
- *  @param argument  handed to it; must live until the task has ended
- *  @param comm  whose order the task belongs to
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_function function, void* argument,
-                                                               MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_START, comm);
-    op.start = function;
-    op.result = argument;
-    return op;
-}
-
-/** Runs a function between MPI calls: for what is neither task nor thread-safe, e.g. MPI_Comm_free.
- *  @param function  runs on the worker and must not wait for another task
- *  @param argument  handed to it; must live until the task has ended
- *  @param comm  whose order the task belongs to
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_call(commtask_call_function function, void* argument,
-                                                              MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_CALL, comm);
-    op.call = function;
-    op.result = argument;
-    return op;
-}
-
-/** Hands over a request that was started elsewhere.
- *  @param request  of an active operation; commtask_post sets it to MPI_REQUEST_NULL, as the library completes it
- *  @param comm  its communicator
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_attach(MPI_Request* request, MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_ATTACH, comm);
-    op.result = request;
-    return op;
-}
-
-/** Does nothing: a node that joins predecessors, and the measure of what a task costs.
- *  @param comm  whose order the task belongs to
- *  @return the operation, for commtask_post. */
-static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COMMTASK_NOEXCEPT {
-    commtask_op op = commtask_op_make_(COMMTASK_OP_NOOP, comm);
-    return op;
-}
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -151,13 +151,8 @@ template <outgoing Send, incoming Recv, count_array Counts>
                                        MPI_Comm comm) noexcept {
     const const_block from = face::to_send(std::forward<Send>(send_buffer));
     const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if constexpr (int_array<Counts>) {
-        return operation{commtask_op_reduce_scatter_int(from.buffer, into.buffer, std::ranges::data(recv_counts),
-                                                        into.type, reduction, comm)};
-    } else {
-        return operation{commtask_op_reduce_scatter(from.buffer, into.buffer, std::ranges::data(recv_counts), into.type,
-                                                    reduction, comm)};
-    }
+    return operation{
+        face::reduce_scatter(from.buffer, into.buffer, std::ranges::data(recv_counts), into.type, reduction, comm)};
 }
 
 } // namespace commtask

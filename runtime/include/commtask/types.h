@@ -62,17 +62,15 @@ typedef enum commtask_code {
     COMMTASK_ERR_BUFFER = -15,             /**< A buffer is null and its count is not zero. */
     COMMTASK_ERR_TYPE = -16,               /**< A datatype is null. */
     COMMTASK_ERR_OP = -17,                 /**< A reduction operation is null. */
-    COMMTASK_ERR_UNSUPPORTED = -18,        /**< This MPI has no such operation. */
     COMMTASK_ERR_NO_MEMORY = -19,          /**< The system gave no memory or no thread. */
     COMMTASK_ERR_WORKER_THREAD = -20,      /**< A blocking call was made on the worker, e.g. in a callback. */
     COMMTASK_ERR_UNFINISHED = -21,         /**< commtask_finalize gave up tasks that could never complete. */
     COMMTASK_ERR_RUNTIME = -22 /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
 } commtask_code;
 
-/** Where a task is in its life. Only the actor named after "->" moves it on. */
+/** How a task ended, in its status. Only the actor named after "->" moves it on. */
 typedef enum commtask_state {
-    COMMTASK_STATE_WAITING = 0,   /**< Has unfinished predecessors or is queued -> worker. */
-    COMMTASK_STATE_STARTED = 1,   /**< MPI owns the buffers -> worker. */
+    COMMTASK_STATE_OPEN = 0,      /**< Not ended: what COMMTASK_STATUS_INIT says until then -> worker. */
     COMMTASK_STATE_COMPLETED = 2, /**< Final. The buffers are the caller's again. */
     COMMTASK_STATE_FAILED = 3,    /**< Final. The status says why. */
     COMMTASK_STATE_CANCELED = 4   /**< Final. MPI never saw the operation, or gave it back unmatched. */

@@ -92,18 +92,20 @@ namespace face {
 /// What kinds of operations a node carries out, and its name.
 struct node_kind {
     const char* name;
-    commtask_kind first;
-    commtask_kind last;
+    bool (*is_for_it)(const commtask_kind_info&);
     bool is_collective;
 };
-inline constexpr node_kind send_kind{"send_node", COMMTASK_OP_SEND, COMMTASK_OP_RSEND, false};
-inline constexpr node_kind recv_kind{"recv_node", COMMTASK_OP_RECV, COMMTASK_OP_MRECV, false};
-inline constexpr node_kind collective_kind{"collective_node", COMMTASK_OP_BARRIER, COMMTASK_OP_COMM_DUP, true};
-inline constexpr node_kind request_kind{"request_node", COMMTASK_OP_SEND, COMMTASK_OP_END, false};
+inline constexpr node_kind send_kind{
+    "send_node", [](const commtask_kind_info& kind) { return kind.sends != 0 && kind.receives == 0; }, false};
+inline constexpr node_kind recv_kind{"recv_node", [](const commtask_kind_info& kind) { return kind.receives != 0; },
+                                     false};
+inline constexpr node_kind collective_kind{
+    "collective_node", [](const commtask_kind_info& kind) { return kind.is_collective != 0; }, true};
+inline constexpr node_kind request_kind{"request_node", [](const commtask_kind_info&) { return true; }, false};
 
 inline const operation& check_kind(const node_kind& wanted, const operation& what) {
-    const auto kind = what.native().kind;
-    if (kind >= wanted.first && kind <= wanted.last) return what;
+    const commtask_kind_info* const kind = commtask_kind_describe(what.native().kind);
+    if (kind != nullptr && wanted.is_for_it(*kind)) return what;
     throw error{COMMTASK_ERR_ARGUMENT, std::string{wanted.name} + ": the operation is of another kind"};
 }
 template <commtask_kind Kind, typename Function>

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
+ *
+ * The kinds of operations. A program makes operations by the functions of <commtask/operations.h>, and learns about
+ * a kind that it is told of by commtask_kind_describe. */
+#ifndef COMMTASK_KINDS_H
+#define COMMTASK_KINDS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What kind of operation; one for each family of MPI functions. */
+typedef enum commtask_kind {
+    COMMTASK_OP_SEND = 1,                  /**< commtask_op_send */
+    COMMTASK_OP_SSEND = 2,                 /**< commtask_op_ssend */
+    COMMTASK_OP_BSEND = 3,                 /**< commtask_op_bsend */
+    COMMTASK_OP_RSEND = 4,                 /**< commtask_op_rsend */
+    COMMTASK_OP_RECV = 5,                  /**< commtask_op_recv */
+    COMMTASK_OP_SENDRECV = 6,              /**< commtask_op_sendrecv */
+    COMMTASK_OP_SENDRECV_REPLACE = 7,      /**< commtask_op_sendrecv_replace */
+    COMMTASK_OP_MPROBE = 8,                /**< commtask_op_mprobe */
+    COMMTASK_OP_MRECV = 9,                 /**< commtask_op_mrecv */
+    COMMTASK_OP_BARRIER = 10,              /**< commtask_op_barrier */
+    COMMTASK_OP_BCAST = 11,                /**< commtask_op_bcast */
+    COMMTASK_OP_GATHER = 12,               /**< commtask_op_gather */
+    COMMTASK_OP_GATHERV = 13,              /**< commtask_op_gatherv */
+    COMMTASK_OP_SCATTER = 14,              /**< commtask_op_scatter */
+    COMMTASK_OP_SCATTERV = 15,             /**< commtask_op_scatterv */
+    COMMTASK_OP_ALLGATHER = 16,            /**< commtask_op_allgather */
+    COMMTASK_OP_ALLGATHERV = 17,           /**< commtask_op_allgatherv */
+    COMMTASK_OP_ALLTOALL = 18,             /**< commtask_op_alltoall */
+    COMMTASK_OP_ALLTOALLV = 19,            /**< commtask_op_alltoallv */
+    COMMTASK_OP_ALLTOALLW = 20,            /**< commtask_op_alltoallw */
+    COMMTASK_OP_REDUCE = 21,               /**< commtask_op_reduce */
+    COMMTASK_OP_ALLREDUCE = 22,            /**< commtask_op_allreduce */
+    COMMTASK_OP_REDUCE_SCATTER = 23,       /**< commtask_op_reduce_scatter */
+    COMMTASK_OP_REDUCE_SCATTER_BLOCK = 24, /**< commtask_op_reduce_scatter_block */
+    COMMTASK_OP_SCAN = 25,                 /**< commtask_op_scan */
+    COMMTASK_OP_EXSCAN = 26,               /**< commtask_op_exscan */
+    COMMTASK_OP_NEIGHBOR_ALLGATHER = 27,   /**< commtask_op_neighbor_allgather */
+    COMMTASK_OP_NEIGHBOR_ALLGATHERV = 28,  /**< commtask_op_neighbor_allgatherv */
+    COMMTASK_OP_NEIGHBOR_ALLTOALL = 29,    /**< commtask_op_neighbor_alltoall */
+    COMMTASK_OP_NEIGHBOR_ALLTOALLV = 30,   /**< commtask_op_neighbor_alltoallv */
+    COMMTASK_OP_NEIGHBOR_ALLTOALLW = 31,   /**< commtask_op_neighbor_alltoallw */
+    COMMTASK_OP_COMM_DUP = 32,             /**< commtask_op_comm_dup */
+    COMMTASK_OP_START = 33,                /**< commtask_op_start */
+    COMMTASK_OP_CALL = 34,                 /**< commtask_op_call */
+    COMMTASK_OP_ATTACH = 35,               /**< commtask_op_attach */
+    COMMTASK_OP_NOOP = 36,                 /**< commtask_op_noop */
+    COMMTASK_OP_END = 37                   /**< one past the last */
+} commtask_kind;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Writes what follows from the table of operations: the public headers with commtask_kind and the functions that make
+# operations, and docs/operations.md. They are checked in, so that a reader finds them; --check says which one is not what
+# the table says, white space apart, since clang-format lays the headers out. Other generators read the table by this one.
+"""usage: tools/generate_operations.py [--check] [--root FOLDER]"""
+import argparse
+import ast
+import dataclasses
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLE = "runtime/src/operation_table.def"
+INCLUDE = "runtime/include/commtask"
+WIDTH = 120
+
+# The words of the table; another one is a mistake.
+WORDS = {
+    "family": "send receive exchange gather scatter reduction neighborhood collective door",
+    "order": "messages collectives",
+    "receives": "no yes unknown",
+    "waits": "no yes",
+    "counts": "none one send_arrays recv_arrays arrays typed_arrays shared each_block block_arrays",
+}
+# Arguments that are one parameter: declaration, documentation, where it is kept.
+ARGUMENTS = {
+    "dest": ("int dest", "the rank that receives", "peer"),
+    "source": ("int source", "the rank that sends, or MPI_ANY_SOURCE", "source"),
+    "root": ("int root", "the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator", "peer"),
+    "reduction": ("MPI_Op reduction", "how to combine", "reduction"),
+    "message": ("MPI_Message* message", "from the mprobe, read when the task starts; set to MPI_MESSAGE_NULL", "result"),
+    "probed": ("MPI_Message* message", "written when the task completes; give it to commtask_op_mrecv", "result"),
+    "new_comm": ("MPI_Comm* new_comm", "written when the task completes", "result"),
+    "request": ("MPI_Request* request", "of an active operation; commtask_post sets it to MPI_REQUEST_NULL, as the "
+                "library completes it", "result"),
+    "start_function": ("commtask_start_function function", "starts it, on the worker; the request is the library's "
+                       "until it is complete", "start"),
+    "call_function": ("commtask_call_function function", "runs on the worker and must not wait for another task", "call"),
+    "argument": ("void* argument", "handed to it; must live until the task has ended", "result"),
+}
+SIDES = {"from": "send", "into": "recv", "inout": "recv"}
+
+
+@dataclasses.dataclass
+class Parameter:
+    """One parameter of a commtask_op_ function: declaration, documentation, and the field that keeps it."""
+
+    declared: str
+    meaning: str
+    field: str
+
+    @property
+    def name(self):
+        return re.search(r"(\w+)(\[\])?$", self.declared).group(1)
+
+
+@dataclasses.dataclass
+class Operation:
+    """A row of the table."""
+
+    number: int
+    name: str
+    family: str
+    order: str
+    receives: str
+    waits: str
+    counts: str
+    arguments: list
+    text: str
+
+    @property
+    def enumerator(self):
+        return "COMMTASK_OP_" + self.name.upper()
+
+    def has_arrays(self, side=None):
+        return self.counts in {"send": ("send_arrays", "arrays", "typed_arrays"),
+                               "recv": ("recv_arrays", "arrays", "typed_arrays", "block_arrays"),
+                               None: ("send_arrays", "recv_arrays", "arrays", "typed_arrays", "block_arrays")}[side]
+
+    def is_in_fortran(self):
+        """Whether the Fortran module has it: not what keeps handles behind a pointer."""
+        return self.family != "door" and self.counts != "typed_arrays" and not {"message", "probed", "new_comm"} & set(
+            self.arguments)
+
+    def parameters(self, is_int=False):
+        found = []
+        for word in self.arguments:
+            if word in SIDES:
+                found += self._side(word, is_int)
+            elif word in ("send_tag", "recv_tag"):
+                found.append(self._tag(word))
+            else:
+                found.append(Parameter(*ARGUMENTS[word]))
+        meaning = {"door": "whose order the task belongs to"}.get(self.family, "the communicator")
+        return [*found, Parameter("MPI_Comm comm", "its communicator" if "request" in self.arguments else meaning, "comm")]
+
+    def _tag(self, word):
+        is_one_of_two = "send_tag" in self.arguments and "recv_tag" in self.arguments
+        meaning = "of the message" + {"send_tag": " sent", "recv_tag": " received"}[word] * is_one_of_two
+        return Parameter(f"int {word if is_one_of_two else 'tag'}",
+                         meaning + ", or MPI_ANY_TAG" * (word == "recv_tag"), word)
+
+    def _buffer_meaning(self, word):
+        if word == "inout":
+            return ("in the root what to send, elsewhere where to receive" if "root" in self.arguments
+                    else "what to send, then what was received")
+        if word == "into":
+            return "the result" if self.family == "reduction" else "where to receive"
+        meaning = "the contribution" if self.family == "reduction" else "what to send"
+        may_be_in_place = self.order == "collectives" and self.family != "neighborhood"
+        return meaning + "; MPI_IN_PLACE where MPI allows it" * may_be_in_place
+
+    def _side(self, word, is_int):
+        side = SIDES[word]
+        has_two = {"from", "into"} <= set(self.arguments)
+        prefix = side + "_" if has_two else ""
+        const = "const " if word == "from" else ""
+        found = [Parameter(f"{const}void* {prefix}buffer", self._buffer_meaning(word), f"{side}.buffer")]
+        if self.family == "reduction":
+            if word == "from":
+                return found
+            count = {"shared": ("MPI_Count count", "elements", "count"),
+                     "each_block": ("MPI_Count recv_count", "elements of each rank's block", "count"),
+                     "block_arrays": (f"const {'int' if is_int else 'MPI_Count'} recv_counts[]",
+                                      "elements of each rank's block", "counts")}[self.counts]
+            return [*found, Parameter(*count[:2], f"recv.{count[2]}"),
+                    Parameter("MPI_Datatype type", "of one element", "recv.type")]
+        peer = "neighbor" if self.family == "neighborhood" else "rank"
+        which = {"send": f"for each {peer}", "recv": f"from each {peer}"}[side]
+        if self.has_arrays(side):
+            is_typed = self.counts == "typed_arrays"
+            displs_are_int = is_int and not (is_typed and self.family == "neighborhood")
+            place = {"send": "where each block begins", "recv": "where each block goes"}[side]
+            found += [Parameter(f"const {'int' if is_int else 'MPI_Count'} {prefix}counts[]", f"elements {which}",
+                                f"{side}.counts"),
+                      Parameter(f"const {'int' if displs_are_int else 'MPI_Aint'} {prefix}displs[]",
+                                f"{place}, in {'bytes' if is_typed else 'elements'}", f"{side}.displs")]
+            if is_typed:
+                return [*found, Parameter(f"const MPI_Datatype {prefix}types[]", which, f"{side}.types")]
+        else:
+            found.append(Parameter(f"MPI_Count {prefix}count", "elements", f"{side}.count"))
+        done = {"send": " sent", "recv": " received"}[side] * has_two
+        return [*found, Parameter(f"MPI_Datatype {prefix}type", f"of one element{done}", f"{side}.type")]
+
+
+def read_table(root=ROOT):
+    """All rows; ends the program with a sentence where one is wrong."""
+    text = re.sub(r"^\s*//.*$", "", (root / TABLE).read_text(encoding="utf-8"), flags=re.M)
+    rows = []
+    for inside in re.findall(r"^COMMTASK_OPERATION\((.*?)\)$", text, flags=re.M | re.S):
+        *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', inside)
+        if len(words) != 7:
+            sys.exit(f"{TABLE}: a row has {len(words) + 2} columns instead of 9: {inside}")
+        row = Operation(int(words[0]), *words[1:], ast.literal_eval(arguments).split(), ast.literal_eval(sentence))
+        for column, known in WORDS.items():
+            if getattr(row, column) not in known.split():
+                sys.exit(f"{TABLE}: {row.name}: {column} is '{getattr(row, column)}', and is one of: {known}")
+        for word in row.arguments:
+            if word not in ARGUMENTS and word not in SIDES and word not in ("send_tag", "recv_tag"):
+                sys.exit(f"{TABLE}: {row.name}: '{word}' is no argument that this program knows")
+        rows.append(row)
+    if [row.number for row in rows] != list(range(1, len(rows) + 1)) or len({row.name for row in rows}) != len(rows):
+        sys.exit(f"{TABLE}: numbers must be 1, 2, 3, ... and names different")
+    return rows
+
+
+def comment(words, indent, width=WIDTH):
+    return ("\n" + indent).join(textwrap.wrap(words, width - len(indent), break_long_words=False))
+
+
+def header(name, why, includes, body):
+    """A public C header."""
+    guard = f"COMMTASK_{name.upper()}_H"
+    lines = ["/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.", " *",
+             " * " + comment(why, " * ", WIDTH - 3) + " */", f"#ifndef {guard}", f"#define {guard}", ""]
+    lines += [f"#include <commtask/{each}.h>" for each in includes] + [""] * bool(includes)
+    return "\n".join([*lines, "#ifdef __cplusplus", 'extern "C" {', "#endif", "", body, "#ifdef __cplusplus", "}", "#endif",
+                      "#endif", ""])
+
+
+def text_of_kinds(rows):
+    body = "/** What kind of operation; one for each family of MPI functions. */\ntypedef enum commtask_kind {\n"
+    for row in rows:
+        body += f"    {row.enumerator} = {row.number}, /**< commtask_op_{row.name} */\n"
+    body += f"    COMMTASK_OP_END = {len(rows) + 1} /**< one past the last */\n}} commtask_kind;\n"
+    return header("kinds", "The kinds of operations. A program makes operations by the functions of <commtask/operations.h>, and "
+                  "learns about a kind that it is told of by commtask_kind_describe.", [], body)
+
+
+def text_of_function(row, is_int):
+    text = row.text
+    if row.has_arrays():
+        text += (" Counts and displacements are int, as in MPI-3.1." if is_int else
+                 " Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.")
+    parameters = row.parameters(is_int)
+    lines = ["/** " + comment(text, " *  ")]
+    lines += [" *  " + comment(f"@param {p.name}  {p.meaning}", " *  ") for p in parameters]
+    lines += [" *  @return the operation, for commtask_post. */"]
+    declared = ", ".join(p.declared for p in parameters)
+    lines += [f"static inline COMMTASK_NODISCARD commtask_op commtask_op_{row.name}{'_int' if is_int else ''}({declared}) "
+              "COMMTASK_NOEXCEPT {", f"    commtask_op op = commtask_op_make_({row.enumerator}, comm);"]
+    if is_int:
+        lines += ["    op.array_form = COMMTASK_COUNTS_INT;"]
+    lines += [f"    op.{p.field} = {p.name};" for p in parameters[:-1]]
+    return "\n".join([*lines, "    return op;", "}", ""])
+
+
+def texts_of_functions(rows):
+    """By header: the functions that make operations."""
+    def functions(name, why, belongs, is_int=False):
+        body = "\n".join(text_of_function(row, is_int) for row in rows if belongs(row))
+        return {f"{INCLUDE}/{name}.h": header(name, why, ["operation"], body)}
+
+    is_collective = lambda row: row.order == "collectives"
+    return {
+        **functions("messages", "The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first "
+                    "finds out how long the message is.",
+                    lambda row: not is_collective(row) and row.family != "door"),
+        **functions("collectives", "The collective operations whose counts are one number. Tasks of collectives are ordered by "
+                    "default: every rank issues them in the order in which it posted them (or took their tickets), so ranks "
+                    "agree.", lambda row: is_collective(row) and not row.has_arrays()),
+        **functions("collectives_v", "The collective operations with an array of counts: MPI_Count counts and MPI_Aint "
+                    "displacements, as in MPI-4's _c functions. collectives_int.h has the int forms. The arrays must live until "
+                    "the task has ended.", Operation.has_arrays),
+        **functions("collectives_int", "The collective operations with an array of counts, in the int form of MPI-3.1: the names "
+                    "of collectives_v.h with _int, so that a program keeps the arrays it has. The arrays must live until the task "
+                    "has ended.", Operation.has_arrays, is_int=True),
+        **functions("doors", "The general doors: any function that starts a request, any function that must run between MPI "
+                    "calls, and requests that exist already.", lambda row: row.family == "door"),
+    }
+
+
+def text_of_page(rows):
+    lines = ["# Operations", "",
+             f"<!-- Written from {TABLE} by tools/generate_operations.py; a test compares the two. -->", "",
+             comment("What a communication task can do. The C function that makes the operation is `commtask_op_NAME`; "
+                     "`COMM_TASK(NAME(...))`, `comm(NAME: ...)` and the C++ function `commtask::NAME` have the same name. "
+                     "Operations with arrays of counts have a second C function, `commtask_op_NAME_int`, for arrays of `int`.",
+                     ""), "",
+             comment("*Order*: collectives take their place in their communicator's order when they are posted; messages do if "
+                     "asked (`COMMTASK_ORDERED`), and so do doors. *Status*: whether it tells source, tag and length of a "
+                     "message. *Withdrawn*: whether `commtask_cancel` can take it back after MPI has begun it.", ""), "",
+             "| name | | order | status | withdrawn | oneTBB | Fortran |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for row in rows:
+        node = "collective_node" if row.order == "collectives" else (
+            "send_node" if row.family == "send" else "recv_node" if row.receives == "yes" else "request_node")
+        names = f"`{row.name}`" + f", `{row.name}_int`" * row.has_arrays()
+        fortran = f"`comm_task_{row.name}`" if row.is_in_fortran() else ""
+        status = {"no": "", "yes": "yes", "unknown": "if a receive"}[row.receives]
+        lines.append(f"| {names} | {row.text} | {row.order} | {status} | {row.waits.replace('no', '')} | `{node}` | {fortran} |")
+    return "\n".join([*lines, ""])
+
+
+def all_texts(root):
+    rows = read_table(root)
+    return {f"{INCLUDE}/kinds.h": text_of_kinds(rows), **texts_of_functions(rows), "docs/operations.md": text_of_page(rows)}
+
+
+def formatted(path, text):
+    tool = shutil.which("clang-format-19") if path.suffix == ".h" else None
+    if tool is None:
+        return text
+    return subprocess.run([tool, f"--assume-filename={path}"], input=text, text=True, capture_output=True, check=True).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="another copy of the project")
+    options = parser.parse_args()
+    n_wrong = 0
+    for name, text in all_texts(options.root).items():
+        path = options.root / name
+        if not options.check:
+            path.write_text(formatted(path, text), encoding="utf-8")
+        elif not path.exists() or "".join(path.read_text(encoding="utf-8").split()) != "".join(text.split()):
+            print(f"{name} is not what {TABLE} says: run tools/generate_operations.py")
+            n_wrong += 1
+    return 1 if n_wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
