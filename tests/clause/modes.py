@@ -90,6 +90,21 @@ class modes:
         for level in ("c++11", "c++14", "c++17", "gnu++20", "c++20"):
             self.run([self.wrapper + "++", "-x", "c++", f"-std={level}", *WARNINGS, "-fopenmp", "-c", source])
 
+    def coverage(self):
+        """Source-based coverage takes right programs, and leaves out what it leaves out without a clause."""
+        flags = ["-fprofile-instr-generate", "-fcoverage-mapping"]
+        for source in ("places.c", "clauses.c", "places.cpp"):
+            self.run(self.command(RIGHT / source, *flags, "-c", "-o", "covered.o"))
+        # Comments, and lines for the preprocessor, are told from code by the tokens around them.
+        left_out = []
+        for first in ("#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, world)\n", "#pragma omp taskyield\n"):
+            text = first + "  *a = 1; // behind\n#if 0\n  *a = 2;\n#endif\n#define TWO 2\n  /* in front */ *a = TWO;\n"
+            source = self.write("covered.c", self.in_function(text.replace("\n", "\n  ;\n", 1)))
+            said = self.run(self.command(source, *flags, "-Xclang", "-dump-coverage-mapping", "-c", "-o", "covered.o"))
+            left_out.append(re.findall(r"Skipped,.*", said))
+        if not left_out[1] or left_out[0] != left_out[1]:
+            raise SystemExit(f"other lines are left out: {left_out[0]}, expected {left_out[1]}")
+
     def debug(self):
         """-O0 -g compiles, the program runs, and the task's line is the directive's."""
         self.run(self.command(RIGHT / "places.c", "-O0", "-g", "-o", "places"))
