@@ -219,8 +219,8 @@ class modes:
         """The clause becomes the object, byte for byte, that the detach form written by hand becomes."""
         clause = "#pragma omp task depend(in : a[0]) comm(ordered, send : a, 1, MPI_INT, 0, 0, world)\n"
         by_hand = ("omp_event_handle_t event = (omp_event_handle_t)0;\n"
-                   "commtask_omp_task prepared = commtask_omp_prepare(commtask_op_send(a, 1, MPI_INT, 0, 0, world), "
-                   "COMMTASK_ORDERED, NULL);\n"
+                   "commtask_omp_task prepared = commtask_omp_prepare_at(commtask_op_send(a, 1, MPI_INT, 0, 0, world), "
+                   "COMMTASK_ORDERED, NULL, __FILE__, 5);\n"
                    "#pragma omp task untied detach(event) firstprivate(event, prepared) depend(in : a[0])\n"
                    "commtask_omp_start_prepared(&prepared, event);\n")
         for suffix in ("c", "cpp"):
@@ -266,6 +266,30 @@ class modes:
         """clang -fplugin=... -fopenmp, without the wrapper."""
         self.run(self.bare(self.clang, "-std=c11", *WARNINGS, f"-fplugin={self.plugin}", "-fopenmp", "-c",
                            RIGHT / "clauses.c", "-o", "plain.o"))
+
+    def refused_at_run_time(self):
+        """A communication that is refused when it runs says why and where; a status needs no initialiser."""
+        source = self.write("refused.c", """#include <commtask/omp.h>
+int main(int argc, char** argv) {
+    int level, wrong = -1, n = 0;
+    static commtask_status first, second;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    commtask_init(NULL);
+#pragma omp parallel
+#pragma omp single
+    {
+#pragma omp task comm(recv: &n, wrong, MPI_INT, 0, 0, MPI_COMM_SELF) comm(status: &first)
+#pragma omp task comm(barrier: MPI_COMM_SELF) comm(status: &second)
+    }
+    commtask_finalize();
+    MPI_Finalize();
+    return first.state != COMMTASK_STATE_FAILED || second.state != COMMTASK_STATE_COMPLETED;
+}
+""")
+        self.run([*self.command(source), "-o", "refused"])
+        said = self.run([*self.launch[:-1], "1", self.work / "refused"], env=dict(os.environ, OMP_NUM_THREADS="2"))
+        if len(re.findall(r"commtask: a recv task was refused: .*refused\.c:10\)", said)) != 1:
+            raise SystemExit("one sentence with the directive's line was expected")
 
     def without_the_plugin(self):
         """No compiler drops the communication: each fails, clang and gcc, with -fopenmp and without."""
