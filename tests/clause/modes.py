@@ -47,8 +47,13 @@ class modes:
     def bare(self, compiler, *words):
         """A compiler with the wrapper's include folders and nothing else of it."""
         shown = self.run([self.wrapper, "--commtask-show", "-c", "x.c"]).split()
-        return [compiler, *[word for word in shown if re.match(r"-I|-DM|-DO", word)],
-                *shown[shown.index("-idirafter"):shown.index("-idirafter") + 2], *words]
+        kept = [compiler]
+        for i, word in enumerate(shown):
+            if word in ("-isystem", "-idirafter"):
+                kept += shown[i:i + 2]
+            elif re.match(r"-DM|-DO", word):
+                kept.append(word)
+        return [*kept, *words]
 
     def write(self, name, text):
         path = self.work / name
