@@ -111,7 +111,7 @@ class Demo(checkout.Checkout):
         self.assertIn("6 checks in 6 of 6 modes: all passed; results are the same to the last bit in the 6", done.stdout)
         document = json.loads((self.root / "demo.json").read_text(encoding="utf-8"))
         self.assertTrue(document["is_complete"])
-        self.assertEqual(document["exposed"][0]["bytes"], 65536)
+        self.assertEqual(document["exposed"][0]["size"], "64 KiB")
 
     def test_a_mode_that_does_not_run_is_a_row_and_the_others_go_on(self):
         self.has_build(iprobe="echo 'lqcd_dslash: rank 1: out of memory'; exit 1", omp="kill -SEGV $$")
