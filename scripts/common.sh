@@ -53,8 +53,7 @@ need_commands() {
     done
 }
 
-# hold_build PRESET: until the script ends, build/PRESET is its own; another run in this checkout waits. What a script starts in
-# the background must not keep the descriptor open.
+# hold_build PRESET: until the script ends, build/PRESET is its own; another run in this checkout waits.
 commtask_locks=()
 hold_build() {
     local lock
@@ -68,6 +67,12 @@ hold_build() {
         flock "$lock"
     }
 }
+
+# without_locks COMMAND…: a test that is left behind must not hold the build folder of the next run.
+without_locks() (
+    for lock in "${commtask_locks[@]}"; do exec {lock}>&-; done
+    exec "$@"
+)
 
 # build_preset PRESET [-DNAME=VALUE…] [--target NAME…]: configures and builds build/PRESET, or these targets of it.
 build_preset() {

@@ -80,6 +80,10 @@ def exchange(build, side, n_ranks):
     return json.loads(done.stdout)
 
 
+def size_text(n_bytes):
+    return f"{n_bytes >> 20} MiB" if n_bytes >= 1 << 20 else f"{n_bytes >> 10} KiB"
+
+
 def exposed(build, n_ranks):
     """Rows by size for so many ranks, medians of the rounds' medians."""
     medians = {}
@@ -90,8 +94,8 @@ def exposed(build, n_ranks):
     rows = []
     for n_bytes, sides in medians.items():
         native, run = (figures.quantile(sides[side], 0.5) for side in ("native", "commtask-run"))
-        rows.append({"ranks": n_ranks, "bytes": n_bytes, "native_us": native, "commtask_run_us": run})
-        print(f"{n_ranks:5}{n_bytes >> 10:9} KiB{native:12.0f}{run:14.0f}{native / run:12.1f}", flush=True)
+        rows.append({"ranks": n_ranks, "bytes": n_bytes, "size": size_text(n_bytes), "native_us": native, "commtask_run_us": run})
+        print(f"{n_ranks:5}{size_text(n_bytes):>13}{native:12.0f}{run:14.0f}{native / run:12.1f}", flush=True)
     return rows
 
 

@@ -5,16 +5,13 @@
 import fcntl
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("bash", "env", "dirname", "cat", "id", "nproc", "mkdir", "flock", "rm", "sleep", "touch", "sh", "printf")
+import checkout
+
 
 # A launcher: `mpiexec … PROGRAM --mode MODE … --json FILE`. What it does is in a file per mode, or in `any`.
 MPIEXEC = """#!/bin/sh
@@ -39,29 +36,10 @@ LATE = {"frames": 1, "late_us": {"median": 1, "p99": 1}, "later_than_us": {"200"
 LINKS = {"directions": [LATE]}
 
 
-class Demo(unittest.TestCase):
+class Demo(checkout.Checkout):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name) / "checkout"
-        self.bin = Path(folder.name) / "bin"
-        self.called = Path(folder.name) / "called"
-        self.bin.mkdir()
-        self.root.mkdir()
-        shutil.copytree(ROOT / "scripts", self.root / "scripts")
-        shutil.copytree(ROOT / "bench", self.root / "bench", ignore=lambda _, names: [n for n in names if "." not in n])
-        for name in TOOLS:
-            (self.bin / name).symlink_to(shutil.which(name))
-        for name in ("cmake", "ninja", "clang++-19", "pkg-config", "apt-get"):
-            self.command(name, f'#!/bin/sh\necho "$(basename "$0") $*" >> "{self.called}"\n')
-        (self.bin / "basename").symlink_to(shutil.which("basename"))
-        self.command("dpkg-query", "#!/bin/sh\necho installed\n")
-        self.command("python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        super().setUp()
         self.build = self.root / "build" / "release"
-
-    def command(self, name, text):
-        (self.bin / name).write_text(text, encoding="utf-8")
-        (self.bin / name).chmod(0o755)
 
     def has_build(self, **shell):
         """A build folder whose miniapp does what `shell` says per mode, `any` for the others."""
@@ -83,18 +61,8 @@ class Demo(unittest.TestCase):
         file.write_text(json.dumps({**REPORT, **changed}), encoding="utf-8")
         return f'cat "{file}" > "$json"'
 
-    def start(self, *words, **how):
-        environment = {"PATH": str(self.bin), "HOME": str(self.root)}
-        return subprocess.Popen([self.bin / "bash", self.root / "scripts" / "demo", *words], env=environment, text=True,
-                                **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how})
-
-    def run_demo(self, *words, **how):
-        demo = self.start(*words, **how)
-        out, errors = demo.communicate(timeout=50)
-        return subprocess.CompletedProcess(words, demo.returncode, out, errors)
-
-    def was_called(self):
-        return self.called.read_text(encoding="utf-8") if self.called.exists() else ""
+    def run_demo(self, *words):
+        return self.run_script("demo", *words)
 
     def test_options_are_checked_before_anything_is_done(self):
         for words in (["--ranks", "0"], ["--lattice", "8.8.8"], ["--lattice=7.8.8.8"], ["--iterations"], ["--fast"],
@@ -126,7 +94,7 @@ class Demo(unittest.TestCase):
         self.has_build()
         with open(self.root / "build" / ".release.lock", "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            second = self.start(stderr=subprocess.STDOUT)
+            second = self.start("demo", stderr=subprocess.STDOUT)
             said = ""
             while "waiting until it ends" not in said:
                 line = second.stdout.readline()
@@ -143,7 +111,7 @@ class Demo(unittest.TestCase):
         self.assertIn("6 checks in 6 of 6 modes: all passed; results are the same to the last bit in the 6", done.stdout)
         document = json.loads((self.root / "demo.json").read_text(encoding="utf-8"))
         self.assertTrue(document["is_complete"])
-        self.assertEqual(document["exposed"][0]["bytes"], 65536)
+        self.assertEqual(document["exposed"][0]["size"], "64 KiB")
 
     def test_a_mode_that_does_not_run_is_a_row_and_the_others_go_on(self):
         self.has_build(iprobe="echo 'lqcd_dslash: rank 1: out of memory'; exit 1", omp="kill -SEGV $$")
@@ -171,7 +139,7 @@ class Demo(unittest.TestCase):
 
     def test_an_interrupt_is_a_word_and_a_status(self):
         self.has_build(baseline=f'touch "{self.root}/started"\nsleep 100')
-        demo = self.start(start_new_session=True)
+        demo = self.start("demo", start_new_session=True)
         for line in demo.stdout:
             if line.startswith("mode "):
                 break

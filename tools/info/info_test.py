@@ -119,10 +119,30 @@ class Info(unittest.TestCase):
         with open(arguments.page, encoding="utf-8") as page:
             self.assertEqual(done.stdout, page.read())
 
-    def test_refuses_an_unknown_option(self):
-        done = subprocess.run([PROGRAM, "--jsno"], text=True, capture_output=True, timeout=20)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("--jsno", done.stdout + done.stderr)
+    def test_refuses_an_unknown_option_once_and_with_2(self):
+        for command in ([PROGRAM], arguments.command):
+            done = subprocess.run([*command, "--jsno"], text=True, capture_output=True, timeout=20)
+            self.assertEqual(done.returncode, 2)
+            refusals = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("commtask-info: ")]
+            self.assertEqual(len(refusals), 1, done.stdout + done.stderr)
+            self.assertIn("--jsno", refusals[0])
+
+    def test_tells_its_version_once(self):
+        done = run("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^commtask-info \d+\.\d+\.\d+\n$")
+
+    def test_says_what_holds_for_all_ranks_of_a_node_once(self):
+        done = run(only_cpu=max(os.sched_getaffinity(0)))
+        self.assertEqual(done.stdout.count("may use only CPU") + done.stdout.count("may use CPU "), 1, done.stdout)
+        self.assertEqual(done.stdout.count("warning: as rank 0"), arguments.ranks - 1, done.stdout)
+
+    def test_an_output_that_is_full_is_a_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in ([], ["--help"], ["--version"], ["--config-markdown"]):
+                done = subprocess.run([PROGRAM, *words], text=True, stdout=full, stderr=subprocess.PIPE, timeout=50)
+                self.assertEqual(done.returncode, 1, words)
+                self.assertIn("standard output was lost", done.stderr)
 
 
 if __name__ == "__main__":
