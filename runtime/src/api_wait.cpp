@@ -64,7 +64,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (*ended == 0) {
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
-        if (runtime == nullptr || lane::is_driving() || runtime->waiting().worker_is_reserved) return COMMTASK_OK;
+        if (runtime == nullptr || lane::is_driving() || !runtime->should_drive()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->main_lane(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
@@ -79,7 +79,7 @@ int commtask_progress(int* moved) noexcept {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
     *moved = 0;
-    if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
+    if (!runtime->should_drive()) return COMMTASK_OK;
     const drive_result result = drive_for_a_moment(runtime->main_lane(), 4, [](bool has_moved) { return has_moved; });
     if (result == drive_result::refused) {
         // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.

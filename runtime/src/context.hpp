@@ -47,6 +47,9 @@ public:
         return {worker_.is_reserved(), static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
 
+    /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
+    [[nodiscard]] bool should_drive() const noexcept { return !worker_.is_reserved() || lane_.is_held_by_me(); }
+
     /// The context in force, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
     static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }

@@ -87,9 +87,17 @@ public:
 
     /// Only one thread drives at a time.
     [[nodiscard]] bool try_take_baton() noexcept {
-        return !baton_.load(std::memory_order_relaxed) && !baton_.exchange(true, std::memory_order_acquire);
+        if (baton_.load(std::memory_order_relaxed) || baton_.exchange(true, std::memory_order_acquire)) return false;
+        held_by_me_ = this;
+        return true;
     }
-    void return_baton() noexcept { baton_.store(false, std::memory_order_release); }
+    void return_baton() noexcept {
+        held_by_me_ = nullptr;
+        baton_.store(false, std::memory_order_release);
+    }
+    /// Whether the calling thread has the baton: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
+    /// drive then, so one that waits all the same drives itself, or is refused where is_driving().
+    [[nodiscard]] bool is_held_by_me() const noexcept { return held_by_me_ == this; }
 
     /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
     /// on a driver. Undone by return_baton().
@@ -187,6 +195,8 @@ private:
         asked,     ///< No pass has answered yet, so the worker must not sleep -> driver (answering).
         answering, ///< Every pass answers.
     };
+
+    inline static constinit thread_local const lane* held_by_me_ = nullptr;
 
     transport* const transport_;
     const lane_settings settings_;

@@ -85,15 +85,18 @@ enum class drive_result : std::uint8_t {
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does. Not from a callback. Who has driven and
-/// turns to something else calls leave_to_worker().
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. Not from a
+/// callback. Who has driven and turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
-    if (driven.has_guests() || !driven.try_take_baton()) return drive_result::refused;
+    const bool has_baton = driven.is_held_by_me();
+    if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
     bool moved = false;
-    for (int i = 0; i < most_passes && !is_done(moved) && !driven.has_guests(); ++i) moved = driven.progress() || moved;
-    driven.return_baton();
+    for (int i = 0; i < most_passes && !is_done(moved) && (has_baton || !driven.has_guests()); ++i) {
+        moved = driven.progress() || moved;
+    }
+    if (!has_baton) driven.return_baton();
     return moved ? drive_result::moved : drive_result::idle;
 }
 
@@ -131,8 +134,8 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
     return has_moved;
 }
 
-/// Waits until `is_done()`. Where the worker shares its core, the waiting thread drives the lane itself; elsewhere if
-/// policy.takes_over, as long as the wait is young or something moves.
+/// Waits until `is_done()`. Where the worker shares its core, or the thread has the baton in hand, the waiting thread drives the
+/// lane itself; elsewhere if policy.takes_over, as long as the wait is young or something moves.
 /// @param timeout_ns negative: for ever.
 /// @return whether `is_done()`.
 template <typename IsDone>
@@ -142,7 +145,8 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
     constexpr std::uint64_t longest_sleep_ns = 10'000'000;
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
-    if (policy.worker_is_reserved) {
+    const bool has_baton = awaited.is_held_by_me(); // then sleep would be for ever
+    if (policy.worker_is_reserved && !has_baton) {
         // Most waits are short: the clock is not read for them.
         for (int i = 0; i < looks_before_clock; ++i) {
             if (is_done()) return true;
@@ -160,7 +164,7 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
     };
     for (;;) {
         bool drove = false;
-        if (policy.worker_is_reserved) {
+        if (policy.worker_is_reserved && !has_baton) {
             for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
             if (policy.takes_over && (has_moved || now < young_until_ns) && !is_done()) {
                 has_moved = drive_instead(awaited, policy.spin_ns, deadline_ns, is_done);
@@ -176,7 +180,7 @@ bool wait_in_library(lane& awaited, const waiting_policy& policy, std::int64_t t
         now = now_ns();
         if (now >= deadline_ns) return leave(false);
         // Who drives stays awake as long as MPI has something in flight: nobody else is as quick.
-        if (now < young_until_ns || has_moved || (drove && awaited.approx_has_work())) continue;
+        if (has_baton || now < young_until_ns || has_moved || (drove && awaited.approx_has_work())) continue;
         const auto left_ns = static_cast<std::int64_t>(std::min(longest_sleep_ns, deadline_ns - now));
         awaited.waiters.wait(left_ns, is_done);
     }
