@@ -10,6 +10,13 @@ set(COMMTASK_CLAUSE_INSTALL_DIR "${CMAKE_INSTALL_LIBDIR}/commtask")
 # The way from the pkg-config files up to the prefix.
 file(RELATIVE_PATH COMMTASK_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" COMMTASK_PC_UP "${COMMTASK_PC_UP}")
+# Warnings that a program asks for are about the program, not about headers that it includes: they are system headers.
+# The folder of the C library's own must not be named so: C++ would find them no more.
+if(EXISTS "${CMAKE_INSTALL_FULL_INCLUDEDIR}/stdlib.h")
+    set(COMMTASK_INCLUDE_FLAG "-I")
+else()
+    set(COMMTASK_INCLUDE_FLAG "-isystem ")
+endif()
 # The MPI is required by its own pkg-config name where it has one, by its flags elsewhere.
 find_package(PkgConfig REQUIRED)
 if(COMMTASK_MPI STREQUAL "openmpi")
@@ -20,7 +27,7 @@ endif()
 execute_process(COMMAND "${PKG_CONFIG_EXECUTABLE}" --exists ${COMMTASK_PC_MPI_REQUIRES} RESULT_VARIABLE no_mpi_pc)
 if(no_mpi_pc)
     set(COMMTASK_PC_MPI_REQUIRES "")
-    list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE COMMTASK_PC_MPI_CFLAGS)
+    list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-isystem " OUTPUT_VARIABLE COMMTASK_PC_MPI_CFLAGS)
     list(JOIN COMMTASK_PC_MPI_CFLAGS " " COMMTASK_PC_MPI_CFLAGS)
     list(JOIN MPI_C_LIBRARIES " " COMMTASK_PC_MPI_LIBS)
 endif()

@@ -47,8 +47,13 @@ class modes:
     def bare(self, compiler, *words):
         """A compiler with the wrapper's include folders and nothing else of it."""
         shown = self.run([self.wrapper, "--commtask-show", "-c", "x.c"]).split()
-        return [compiler, *[word for word in shown if re.match(r"-I|-DM|-DO", word)],
-                *shown[shown.index("-idirafter"):shown.index("-idirafter") + 2], *words]
+        kept = [compiler]
+        for i, word in enumerate(shown):
+            if word in ("-isystem", "-idirafter"):
+                kept += shown[i:i + 2]
+            elif re.match(r"-DM|-DO", word):
+                kept.append(word)
+        return [*kept, *words]
 
     def write(self, name, text):
         path = self.work / name
@@ -89,6 +94,21 @@ class modes:
             self.run([self.wrapper, f"-std={level}", *WARNINGS, "-fopenmp", "-c", source])
         for level in ("c++11", "c++14", "c++17", "gnu++20", "c++20"):
             self.run([self.wrapper + "++", "-x", "c++", f"-std={level}", *WARNINGS, "-fopenmp", "-c", source])
+
+    def coverage(self):
+        """Source-based coverage takes right programs, and leaves out what it leaves out without a clause."""
+        flags = ["-fprofile-instr-generate", "-fcoverage-mapping"]
+        for source in ("places.c", "clauses.c", "places.cpp"):
+            self.run(self.command(RIGHT / source, *flags, "-c", "-o", "covered.o"))
+        # Comments, and lines for the preprocessor, are told from code by the tokens around them.
+        left_out = []
+        for first in ("#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, world)\n", "#pragma omp taskyield\n"):
+            text = first + "  *a = 1; // behind\n#if 0\n  *a = 2;\n#endif\n#define TWO 2\n  /* in front */ *a = TWO;\n"
+            source = self.write("covered.c", self.in_function(text.replace("\n", "\n  ;\n", 1)))
+            said = self.run(self.command(source, *flags, "-Xclang", "-dump-coverage-mapping", "-c", "-o", "covered.o"))
+            left_out.append(re.findall(r"Skipped,.*", said))
+        if not left_out[1] or left_out[0] != left_out[1]:
+            raise SystemExit(f"other lines are left out: {left_out[0]}, expected {left_out[1]}")
 
     def debug(self):
         """-O0 -g compiles, the program runs, and the task's line is the directive's."""
@@ -204,8 +224,8 @@ class modes:
         """The clause becomes the object, byte for byte, that the detach form written by hand becomes."""
         clause = "#pragma omp task depend(in : a[0]) comm(ordered, send : a, 1, MPI_INT, 0, 0, world)\n"
         by_hand = ("omp_event_handle_t event = (omp_event_handle_t)0;\n"
-                   "commtask_omp_task prepared = commtask_omp_prepare(commtask_op_send(a, 1, MPI_INT, 0, 0, world), "
-                   "COMMTASK_ORDERED, NULL);\n"
+                   "commtask_omp_task prepared = commtask_omp_prepare_at(commtask_op_send(a, 1, MPI_INT, 0, 0, world), "
+                   "COMMTASK_ORDERED, NULL, __FILE__, 5);\n"
                    "#pragma omp task untied detach(event) firstprivate(event, prepared) depend(in : a[0])\n"
                    "commtask_omp_start_prepared(&prepared, event);\n")
         for suffix in ("c", "cpp"):
@@ -251,6 +271,30 @@ class modes:
         """clang -fplugin=... -fopenmp, without the wrapper."""
         self.run(self.bare(self.clang, "-std=c11", *WARNINGS, f"-fplugin={self.plugin}", "-fopenmp", "-c",
                            RIGHT / "clauses.c", "-o", "plain.o"))
+
+    def refused_at_run_time(self):
+        """A communication that is refused when it runs says why and where; a status needs no initialiser."""
+        source = self.write("refused.c", """#include <commtask/omp.h>
+int main(int argc, char** argv) {
+    int level, wrong = -1, n = 0;
+    static commtask_status first, second;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    commtask_init(NULL);
+#pragma omp parallel
+#pragma omp single
+    {
+#pragma omp task comm(recv: &n, wrong, MPI_INT, 0, 0, MPI_COMM_SELF) comm(status: &first)
+#pragma omp task comm(barrier: MPI_COMM_SELF) comm(status: &second)
+    }
+    commtask_finalize();
+    MPI_Finalize();
+    return first.state != COMMTASK_STATE_FAILED || second.state != COMMTASK_STATE_COMPLETED;
+}
+""")
+        self.run([*self.command(source), "-o", "refused"])
+        said = self.run([*self.launch[:-1], "1", self.work / "refused"], env=dict(os.environ, OMP_NUM_THREADS="2"))
+        if len(re.findall(r"commtask: a recv task was refused: .*refused\.c:10\)", said)) != 1:
+            raise SystemExit("one sentence with the directive's line was expected")
 
     def without_the_plugin(self):
         """No compiler drops the communication: each fails, clang and gcc, with -fopenmp and without."""

@@ -26,6 +26,8 @@ def build_with_cmake(options, work):
          f"-DCMAKE_PREFIX_PATH={options.stage}", f"-DCONSUMER_COMPONENT={options.component}",
          f"-DCONSUMER_LANGUAGE={options.language}", f"-DCMAKE_C_COMPILER={c_name}", f"-DCMAKE_CXX_COMPILER={cxx_name}"])
     run([options.cmake, "--build", work / "build"])
+    if f"-isystem {options.stage}" not in (work / "build" / "build.ninja").read_text(encoding="utf-8"):
+        raise SystemExit("the package does not give its headers as system headers")
     return work / "build" / "consumer"
 
 
@@ -43,11 +45,14 @@ def build_with_pkgconfig(options, work):
 
     if ask("--variable=mpi") != [options.mpi]:
         raise SystemExit(f"{package}.pc does not say that its MPI is {options.mpi}")
-    standard = "-std=c11" if options.language == "c" else "-std=c++20"
+    # The package's headers are system headers: a program may be as strict as it likes with itself.
+    strict = {"c": ["-std=c99", "-Wpedantic", "-Wc++-compat"], "cpp": ["-std=c++20", "-Wpedantic"]}[options.language]
+    if "-isystem" not in ask("--cflags"):
+        raise SystemExit(f"{package}.pc does not give its headers as system headers")
     program = work / "consumer"
     source = HERE / "consumer" / f"{options.component}.{options.language}"
     # One line for compiling and linking: the shortest thing that a user would try.
-    run([options.compiler, standard, "-Wall", "-Wextra", "-Werror", source, "-o", program, *ask("--cflags", "--libs"),
+    run([options.compiler, *strict, "-Wall", "-Wextra", "-Werror", source, "-o", program, *ask("--cflags", "--libs"),
          f"-Wl,-rpath,{libdir}"])
     return program
 

@@ -135,4 +135,28 @@ TEST_F(Detach, APlaceThatWasRefusedIsNotMadeUpForLater) {
     commtask_omp_clear_errors();
 }
 
+TEST_F(Detach, TasksWithAStatusOfNoSizeAreRefusedAndHoldNobodyUp) {
+    commtask_status unsized{};
+    int one = 1;
+    int sum = 0;
+    int code = COMMTASK_OK;
+    testing::internal::CaptureStderr();
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        omp_event_handle_t event{};
+        const commtask_omp_task refused = commtask_omp_prepare(commtask_op_barrier(comm), COMMTASK_NONE, &unsized);
+#pragma omp task untied detach(event) firstprivate(refused) shared(code)
+        code = commtask_omp_start_prepared(&refused, event);
+        COMM_TASK(allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm), in(&one), out(&sum));
+    }
+    const std::string printed = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(code, COMMTASK_ERR_ARGUMENT);
+    EXPECT_NE(printed.find("COMMTASK_STATUS_INIT"), std::string::npos) << printed;
+    EXPECT_EQ(unsized.state, COMMTASK_STATE_FAILED);
+    EXPECT_EQ(sum, n_ranks);
+    commtask_omp_clear_errors();
+}
+
 } // namespace

@@ -34,7 +34,7 @@ static void expect(int is_right, const char* what) {
 static void messages(MPI_Comm comm, int left, int right) {
     int out[6] = {10, 11, 12, 13, 14, 15};
     int in[6] = {-1, -1, -1, -1, -1, -1};
-    char* const space = malloc(1000 + MPI_BSEND_OVERHEAD);
+    char* const space = (char*)malloc(1000 + MPI_BSEND_OVERHEAD);
     MPI_Buffer_attach(space, 1000 + MPI_BSEND_OVERHEAD);
 #pragma omp parallel
 #pragma omp single

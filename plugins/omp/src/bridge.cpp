@@ -132,7 +132,8 @@ bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     return known != nullptr && known->is_collective != 0;
 }
 
-int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept {
+int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
+          source_place where) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
                    (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS);
@@ -155,7 +156,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
         (void)progress();
         return code;
     }
-    report_refusal(code, operation.kind, options.status, commtask_last_error());
+    report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
     if (options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation.comm, options.ticket);
     }
@@ -188,25 +189,30 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
 /// start() for what a caller gave: checked, and in the ledger.
 /// @param at_creation what creating the task came to: a refused place cannot be made good, what is later has taken its own.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
-          int at_creation = COMMTASK_OK) noexcept {
+          int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
     const unsigned kind = operation != nullptr ? operation->kind : 0;
+    const auto refuse = [&](int code, const char* reason) {
+        return report_refusal(code, kind, options.status, reason, where);
+    };
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
     check::complain_if_shut_out();
     if (!has_event) {
-        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status,
-                              "its event is null: the task has no detach clause, or was compiled by gcc, to which "
-                              "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
+        code = refuse(COMMTASK_ERR_ARGUMENT,
+                      "its event is null: the task has no detach clause, or was compiled by gcc, to which "
+                      "libomp gives no event (use COMM_TASK or commtask_omp_spawn there)");
     } else if (operation == nullptr) {
-        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null");
+        code = refuse(COMMTASK_ERR_ARGUMENT, "the operation is null");
     } else if (!runtime_objection().empty()) {
-        code = report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
-    } else if (const char* const objection = check::note_start(kind); objection != nullptr) {
-        code = report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, objection);
+        code = refuse(COMMTASK_ERR_RUNTIME, runtime_objection().c_str());
+    } else if (const char* const wrong = objection_to(options); wrong != nullptr) {
+        code = refuse(COMMTASK_ERR_ARGUMENT, wrong);
+    } else if (const char* const undeferred = check::note_start(kind); undeferred != nullptr) {
+        code = refuse(COMMTASK_ERR_ARGUMENT, undeferred);
     } else if (at_creation != COMMTASK_OK) {
-        code = report_refusal(at_creation, kind, options.status, why_refused(*operation, at_creation));
+        code = refuse(at_creation, why_refused(*operation, at_creation));
     } else {
-        return start(*operation, options, event);
+        return start(*operation, options, event, where);
     }
     if (operation != nullptr && options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation->comm, options.ticket);
@@ -233,25 +239,34 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
     return begin(operation, given, event);
 }
 
-commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, commtask_status* status) noexcept {
+commtask_omp_task commtask_omp_prepare_at(commtask_op operation, uint32_t flags, commtask_status* status,
+                                          const char* file, int line) noexcept {
     ledger::of_process().note_made();
     commtask_omp_task task{};
     task.operation = operation;
     task.options = COMMTASK_OMP_OPTIONS_INIT;
     task.options.flags = flags | flag_of_parent();
     task.options.status = status;
-    if (is_ordered(operation, flags)) {
+    task.file = file;
+    task.line = line;
+    if (objection_to(task.options) != nullptr) {
+        task.code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared says why
+    } else if (is_ordered(operation, flags)) {
         const driving_scope scope; // the first task of a communicator waits for the worker
         task.code = commtask_ticket_take(&operation, &task.options.ticket);
     }
     return task;
 }
 
+commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, commtask_status* status) noexcept {
+    return commtask_omp_prepare_at(operation, flags, status, nullptr, 0);
+}
+
 int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) noexcept {
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
-    return begin(&task->operation, task->options, event, task->code);
+    return begin(&task->operation, task->options, event, task->code, {task->file, task->line});
 }
 
 int commtask_omp_drop(const commtask_omp_task* task) noexcept {

@@ -4,6 +4,7 @@
 // and by the tasks that the library creates itself.
 #pragma once
 
+#include "errors.hpp"
 #include "kmp.hpp"
 
 #include <commtask/omp.h>
@@ -25,7 +26,8 @@ constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
 
 /// Posts an operation from inside the task that `event` completes, and sees to it that the event is fulfilled whatever
 /// happens. Refusals are reported; a ticket that could not be used is given up. The task is in the ledger already.
-int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event) noexcept;
+int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
+          source_place where = {}) noexcept;
 
 /// Whether progress() would do nothing, because the calling thread is in too many already.
 [[nodiscard]] bool is_too_deep_for_progress() noexcept;

@@ -4,9 +4,12 @@
 // lock guards the record; the handler and the printing happen outside it, since a handler may call back.
 #include "errors.hpp"
 
+#include "bridge.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -68,7 +71,10 @@ void tell(const commtask_omp_error& error, std::size_t place) noexcept {
             r.first_code = error.code;
             copy_sentence(r.first_sentence, error.sentence);
         }
-        if (handler == nullptr && error.has_status == 0) {
+        // How an operation ended is the status's to tell. Where there was none, nobody may look at the status before the
+        // program hangs: peers wait for what was never posted.
+        const bool was_posted = error.status != nullptr;
+        if (handler == nullptr && (error.has_status == 0 || !was_posted)) {
             is_first_of_its_kind = !r.printed.test(place);
             r.printed.set(place);
         }
@@ -107,9 +113,33 @@ int set_last_error(int code, const char* sentence) noexcept {
     return code;
 }
 
-int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason) noexcept {
+const char* objection_to(const commtask_omp_options& options) noexcept {
+    constexpr std::uint32_t known_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED;
+    const std::uint32_t flags = options.flags & ~flag_parent_is_implicit;
+    if (options.struct_size < offsetof(commtask_omp_options, ticket)) {
+        return "the size of its options is not set: start from COMMTASK_OMP_OPTIONS_INIT";
+    }
+    if ((flags & ~known_flags) != 0) {
+        return "its flags have unknown bits: they may be COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE";
+    }
+    if (flags == known_flags) {
+        return "it is to be ordered and unordered: say one of them";
+    }
+    if (options.status != nullptr && options.status->struct_size < offsetof(commtask_status, mpi)) {
+        return "the size of its status is not set: start from COMMTASK_STATUS_INIT";
+    }
+    return nullptr;
+}
+
+int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason, source_place where) noexcept {
     sentence_buffer sentence{};
-    std::snprintf(sentence.data(), sentence.size(), "commtask: a %s task was refused: %s", name_of_kind(kind), reason);
+    if (where.file != nullptr) {
+        std::snprintf(sentence.data(), sentence.size(), "commtask: a %s task was refused: %s (%s:%d)",
+                      name_of_kind(kind), reason, where.file, where.line);
+    } else {
+        std::snprintf(sentence.data(), sentence.size(), "commtask: a %s task was refused: %s", name_of_kind(kind),
+                      reason);
+    }
     if (status != nullptr) {
         status->state = COMMTASK_STATE_FAILED;
         status->error = mpi_class_of(code);

@@ -18,9 +18,19 @@ namespace commtask::omp {
 /// @return the code.
 int set_last_error(int code, const char* sentence) noexcept;
 
+/// Where in the program a task was created, if that is known.
+struct source_place {
+    const char* file = nullptr; ///< Null: not known.
+    int line = 0;
+};
+
+/// What is wrong with what the user says beside the operation; null: nothing.
+[[nodiscard]] const char* objection_to(const commtask_omp_options& options) noexcept;
+
 /// A task that was never posted: counts it, writes the user's status (may be null), tells the handler.
 /// @return the code.
-int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason) noexcept;
+int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason,
+                   source_place where = {}) noexcept;
 
 /// A task that ended FAILED or CANCELED: counts it and tells the handler. Runs on the worker.
 void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept;

@@ -21,12 +21,13 @@ namespace {
 struct communication {
     commtask_op operation;
     commtask_omp_options options;
+    source_place where;
     omp_event_handle_t event;
     bool has_run;
 
     void run() noexcept {
         has_run = true;
-        (void)start(operation, options, event);
+        (void)start(operation, options, event, where);
     }
     /// A discarded task gives its place up and completes, or its taskgroup would wait for ever.
     void end() noexcept {
@@ -72,29 +73,33 @@ private:
 };
 
 /// Why no task can be created for this operation; reports it.
-int refuse(const commtask_op* operation, const commtask_omp_options& options) noexcept {
+int refuse(const commtask_op* operation, const commtask_omp_options& options, source_place where) noexcept {
     const unsigned kind = operation != nullptr ? operation->kind : 0;
     if (operation == nullptr) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null");
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null", where);
     }
     if (!runtime_objection().empty()) {
-        return report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str());
+        return report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str(), where);
+    }
+    if (const char* const wrong = objection_to(options); wrong != nullptr) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, wrong, where);
     }
     return COMMTASK_OK;
 }
 
-int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends) noexcept {
+int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends,
+          source_place where) noexcept {
     options.ticket = {};
     options.flags = (options.flags & ~flag_parent_is_implicit) | flag_of_parent();
     if (is_ordered(operation, options.flags)) {
         const driving_scope scope; // the first task of a communicator waits for the worker
         const int code = commtask_ticket_take(&operation, &options.ticket);
         if (code != COMMTASK_OK) {
-            return report_refusal(code, operation.kind, options.status, commtask_last_error());
+            return report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
         }
     }
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
-                                    {operation, options, {}, false});
+                                    {operation, options, where, {}, false});
     if (options.priority != 0) {
         task.set_priority(options.priority);
     }
@@ -125,7 +130,7 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
                        const void* const* in, size_t n_out, const void* const* out, size_t n_inout,
                        const void* const* inout) noexcept {
     const commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
-    if (const int code = refuse(operation, given); code != COMMTASK_OK) {
+    if (const int code = refuse(operation, given, {}); code != COMMTASK_OK) {
         return code;
     }
     if ((n_in > 0 && in == nullptr) || (n_out > 0 && out == nullptr) || (n_inout > 0 && inout == nullptr)) {
@@ -139,10 +144,12 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
     depends.add(kmp_depend_in, {in, n_in});
     depends.add(kmp_depend_inout, {out, n_out});
     depends.add(kmp_depend_inout, {inout, n_inout});
-    return spawn(*operation, given, depends);
+    return spawn(*operation, given, depends, {});
 }
 
-int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses) noexcept {
+int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses,
+                               const char* file, int line) noexcept {
+    const source_place where{file, line};
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     std::size_t n_depends = 0;
     const std::span given(clauses, n_clauses);
@@ -154,18 +161,19 @@ int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const co
         default: n_depends += clause.n_addresses; break;
         }
     }
-    if (const int code = refuse(&operation, options); code != COMMTASK_OK) {
+    if (const int code = refuse(&operation, options, where); code != COMMTASK_OK) {
         return code;
     }
     depend_list depends;
     if (!depends.reserve(n_depends)) {
-        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status, "no memory for its dependences");
+        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status, "no memory for its dependences",
+                              where);
     }
     for (const commtask_omp_clause& clause : given) {
         if (clause.n_addresses > 0) {
             depends.add(depend_kind_of(clause.kind), {clause.addresses, clause.n_addresses});
         }
     }
-    return spawn(operation, options, depends);
+    return spawn(operation, options, depends, where);
 }
 }

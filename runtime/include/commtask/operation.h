@@ -19,15 +19,17 @@ enum {
     COMMTASK_COUNTS_INT = 1    /**< int (neighbor_alltoallw: displacements are MPI_Aint all the same). */
 };
 
+/* Unnamed unions are C11 and C++; compilers have them in C99 too, and say so under -Wpedantic unless told that it is meant. */
+
 /** One side of an operation: what is sent, or where it is received. */
 typedef struct commtask_side {
     const void* buffer;
-    union {
+    __extension__ union {
         MPI_Count count;
         const void* counts;
     };
     const void* displs;
-    union {
+    __extension__ union {
         MPI_Datatype type;
         const MPI_Datatype* types;
     };
@@ -51,7 +53,7 @@ typedef struct commtask_op {
     int recv_tag;
     int reserved; /**< 0 */
     void* result; /**< new communicator, message, request, a function's argument, or what is beyond these fields */
-    union {
+    __extension__ union {
         MPI_Op reduction;
         commtask_start_function start;
         commtask_call_function call;

@@ -45,6 +45,19 @@ argument_list split(const directive& line, token_range range, bool is_cplusplus)
     return result;
 }
 
+/// A ';' would end the statement that the clause becomes; one between braces is inside a lambda or a block.
+const Token* find_semicolon(const directive& line, token_range range) {
+    for (unsigned i = range.begin; i < range.end; ++i) {
+        if (line.tokens[i].is(tok::semi)) return &line.tokens[i];
+        if (line.tokens[i].is(tok::l_brace)) i = std::min(find_partner(line.tokens, i, range.end), range.end - 1);
+    }
+    return nullptr;
+}
+
+complaint unwanted_semicolon(const Token& where, const std::string& form) {
+    return {where.getLocation(), "a ';' cannot stand in a comm clause; expected " + form, {}, {}};
+}
+
 std::string plural(std::size_t n, llvm::StringRef what) {
     return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
 }
@@ -54,6 +67,9 @@ objection check_arguments(const directive& line, const communication& found, boo
     const llvm::StringRef name = name_of(found.operation);
     const std::string form = "; expected " + expected_form(name, *found.function);
     const std::size_t needed = found.function->getNumParams();
+    if (const Token* const semicolon = find_semicolon(line, found.arguments)) {
+        return unwanted_semicolon(*semicolon, expected_form(name, *found.function));
+    }
     for (std::size_t i = 0; i < given.each.size(); ++i) {
         if (given.each[i].begin != given.each[i].end) continue;
         std::string which = "argument " + std::to_string(i + 1);
@@ -101,9 +117,6 @@ objection read_one(const directive& line, const clause& from, const operations& 
         return complaint{word.getLocation(), "missing '(' after 'comm'; expected " + std::string(general_form), {}, {}};
     }
     const Token& open = line.tokens[from.all.begin + 1];
-    if (!from.is_closed) {
-        return complaint{open.getLocation(), "this '(' of the comm clause is never closed", {}, {}};
-    }
     unsigned i = from.arguments.begin;
     const unsigned end = from.arguments.end;
     if (i == end) {
@@ -144,6 +157,9 @@ objection read_one(const directive& line, const clause& from, const operations& 
         if (arguments.begin == arguments.end) {
             return complaint{
                 line.tokens[end].getLocation(), std::string("the status is missing; expected ") + status_form, {}, {}};
+        }
+        if (const Token* const semicolon = find_semicolon(line, arguments)) {
+            return unwanted_semicolon(*semicolon, status_form);
         }
         const argument_list given = split(line, arguments, is_cplusplus);
         if (given.each.size() > 1 && !given.may_be_fewer) {

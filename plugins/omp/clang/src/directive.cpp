@@ -24,14 +24,14 @@ public:
         clang::IdentifierInfo* const name = preprocessor.getIdentifierInfo("comm");
         if (!is_wanted || !name->hasMacroDefinition()) return;
         clang::MacroInfo* const macro = preprocessor.getMacroInfo(name);
-        if (macro == nullptr || !macro->isObjectLike() || !macro->isEnabled()) return;
+        if (macro == nullptr || !macro->isEnabled()) return;
         macro_ = macro;
         macro_->DisableMacro();
     }
     ~comm_guard() {
         if (macro_ != nullptr) macro_->EnableMacro();
     }
-    bool is_active() const { return macro_ != nullptr; }
+    const clang::MacroInfo* macro() const { return macro_; }
     comm_guard(const comm_guard&) = delete;
     comm_guard& operator=(const comm_guard&) = delete;
 
@@ -47,14 +47,73 @@ int change_of_depth(const Token& token) {
     return 0;
 }
 
-/// A macro that was kept from expansion in vain: it, and the token behind it, are read again as they would have been.
-void expand_after_all(clang::Preprocessor& preprocessor, Token macro, Token& behind) {
+bool fit(const Token& open, const Token& close) {
+    switch (open.getKind()) {
+    case tok::l_paren: return close.is(tok::r_paren);
+    case tok::l_square: return close.is(tok::r_square);
+    default: return close.is(tok::r_brace);
+    }
+}
+
+/// Walks from the bracket at `open` to the one that ends it, or to the first that does not fit: then `wrong` is set.
+/// @return where the walk ended; `end` if nothing ended it.
+unsigned walk_brackets(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end, std::optional<wrong_bracket>& wrong) {
+    llvm::SmallVector<unsigned, 8> is_open;
+    for (unsigned i = open; i < end; ++i) {
+        const int change = change_of_depth(tokens[i]);
+        if (change > 0) is_open.push_back(i);
+        if (change >= 0) continue;
+        if (!fit(tokens[is_open.back()], tokens[i])) {
+            wrong = {is_open.back(), i};
+            return i;
+        }
+        is_open.pop_back();
+        if (is_open.empty()) return i;
+    }
+    return end;
+}
+
+/// Tokens that were read are read again; macros among them are expanded if they may be.
+void read_again(clang::Preprocessor& preprocessor, llvm::ArrayRef<Token> tokens) {
+    auto again = std::make_unique<Token[]>(tokens.size());
+    std::copy(tokens.begin(), tokens.end(), again.get());
+    preprocessor.EnterTokenStream(std::move(again), static_cast<unsigned>(tokens.size()),
+                                  /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
+}
+
+/// A macro that was kept from expansion in vain: it, and what was read behind it, are read again as they would have been.
+void expand_after_all(clang::Preprocessor& preprocessor, Token macro, llvm::ArrayRef<Token> behind, Token& next) {
     macro.clearFlag(Token::DisableExpand);
-    auto again = std::make_unique<Token[]>(2);
-    again[0] = macro;
-    again[1] = behind;
-    preprocessor.EnterTokenStream(std::move(again), 2, /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
-    preprocessor.Lex(behind);
+    llvm::SmallVector<Token, 16> again{macro};
+    again.append(behind.begin(), behind.end());
+    read_again(preprocessor, again);
+    preprocessor.Lex(next);
+}
+
+/// Whether tokens behind a '(' begin as those of a clause do: "send:" or "ordered, send:".
+bool begin_like_clause(llvm::ArrayRef<Token> tokens) {
+    std::size_t i = 0;
+    while (i + 1 < tokens.size() && !name_of(tokens[i]).empty() && tokens[i + 1].is(tok::comma)) i += 2;
+    return i + 1 < tokens.size() && !name_of(tokens[i]).empty() && tokens[i + 1].is(tok::colon);
+}
+
+/// `comm(`, and comm is a macro with parameters: a clause, for which the macro stands in the way, or a call of the macro.
+/// @param open  the '('; on return what comes next
+/// @return whether it is a clause.
+bool is_clause_all_the_same(clang::Preprocessor& preprocessor, directive& line, Token& open) {
+    llvm::SmallVector<Token, 32> call{open};
+    for (int depth = 1; depth > 0 && !call.back().isOneOf(tok::eod, tok::eof);) {
+        Token token;
+        preprocessor.LexUnexpandedToken(token);
+        depth += change_of_depth(token);
+        call.push_back(token);
+    }
+    if (begin_like_clause(llvm::ArrayRef<Token>(call).drop_front())) {
+        read_again(preprocessor, llvm::ArrayRef<Token>(call).drop_front());
+        return true;
+    }
+    expand_after_all(preprocessor, line.tokens.pop_back_val(), call, open);
+    return false;
 }
 
 /// A pragma inside the line, from a _Pragma: clang refuses it and goes on behind it.
@@ -86,14 +145,16 @@ directive read_directive(clang::Preprocessor& preprocessor, clang::SourceLocatio
     while (token.isNot(tok::eod) && token.isNot(tok::eof)) {
         line.tokens.push_back(token);
         depth = std::max(0, depth + change_of_depth(token));
-        bool is_kept = false;
+        const clang::MacroInfo* kept = nullptr;
         {
             const comm_guard guard(preprocessor, depth == 0);
-            is_kept = guard.is_active() && line.tokens.size() > 1 && is_kept_macro(line.tokens.back());
+            if (line.tokens.size() > 1 && is_kept_macro(line.tokens.back())) kept = guard.macro();
             preprocessor.Lex(token);
         }
-        if (is_kept && token.isNot(tok::l_paren)) {
-            expand_after_all(preprocessor, line.tokens.pop_back_val(), token);
+        if (kept != nullptr && token.isNot(tok::l_paren)) {
+            expand_after_all(preprocessor, line.tokens.pop_back_val(), token, token);
+        } else if (kept != nullptr && kept->isFunctionLike() && is_clause_all_the_same(preprocessor, line, token)) {
+            line.hiding_macro = kept->getDefinitionLoc();
         }
         if (token.is(tok::annot_pragma_openmp)) refuse_inner_directive(preprocessor, token);
     }
@@ -112,20 +173,18 @@ directive read_directive(clang::Preprocessor& preprocessor, clang::SourceLocatio
     return line;
 }
 
-void give_back(clang::Preprocessor& preprocessor, const directive& line) {
-    auto copy = std::make_unique<Token[]>(line.tokens.size());
-    std::copy(line.tokens.begin(), line.tokens.end(), copy.get());
-    preprocessor.EnterTokenStream(std::move(copy), static_cast<unsigned>(line.tokens.size()),
-                                  /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
-}
+void give_back(clang::Preprocessor& preprocessor, const directive& line) { read_again(preprocessor, line.tokens); }
 
 unsigned find_partner(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end) {
-    int depth = 0;
-    for (unsigned i = open; i < end; ++i) {
-        depth += change_of_depth(tokens[i]);
-        if (depth == 0) return i;
-    }
-    return end;
+    std::optional<wrong_bracket> wrong;
+    const unsigned found = walk_brackets(tokens, open, end, wrong);
+    return wrong ? end : found;
+}
+
+std::optional<wrong_bracket> find_wrong_bracket(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end) {
+    std::optional<wrong_bracket> wrong;
+    walk_brackets(tokens, open, end, wrong);
+    return wrong;
 }
 
 llvm::SmallVector<clause, 8> find_clauses(const directive& line, unsigned first, const Token*& stray) {

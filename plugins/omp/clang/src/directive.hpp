@@ -12,6 +12,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+
 namespace commtask::clause {
 
 using token_list = llvm::SmallVector<clang::Token, 64>;
@@ -27,12 +29,13 @@ struct clause {
     token_range all;       ///< With name and brackets, without a comma behind.
     token_range arguments; ///< Inside the brackets; empty if there are none.
     bool has_brackets;     ///< Whether a '(' follows the name.
-    bool is_closed;        ///< Whether its ')' is there.
+    bool is_closed;        ///< Whether its ')' is there, and all brackets inside fit.
 };
 
 /// One line. tokens[0] is clang's mark of the beginning, the last is its mark of the end.
 struct directive {
     token_list tokens;
+    clang::SourceLocation hiding_macro; ///< A function-like macro called comm that the clause looks like a call of.
 
     llvm::ArrayRef<clang::Token> in(token_range range) const {
         return llvm::ArrayRef<clang::Token>(tokens).slice(range.begin, range.end - range.begin);
@@ -45,7 +48,8 @@ struct directive {
 llvm::StringRef name_of(const clang::Token& token);
 
 /// Reads the rest of the line as clang's own handler does, but for one thing: a macro called `comm` is not expanded
-/// where a clause may stand, or `#define comm MPI_COMM_WORLD` would hide the clause.
+/// where a clause may stand, or `#define comm MPI_COMM_WORLD` would hide the clause. One with parameters is expanded unless
+/// its arguments read as a clause, `comm(send: ...)`.
 /// @param start  where the line begins
 /// @return the directive.
 directive read_directive(clang::Preprocessor& preprocessor, clang::SourceLocation start);
@@ -53,8 +57,17 @@ directive read_directive(clang::Preprocessor& preprocessor, clang::SourceLocatio
 /// Hands a directive to the parser as clang's own handler would.
 void give_back(clang::Preprocessor& preprocessor, const directive& line);
 
-/// Where the bracket at `open` is closed: the index of its partner, or `end` if it has none.
+/// Where the bracket at `open` is closed: the index of its partner, or `end` if it has none or one inside does not fit.
 unsigned find_partner(llvm::ArrayRef<clang::Token> tokens, unsigned open, unsigned end);
+
+/// A closing bracket of the wrong kind, and what it should close.
+struct wrong_bracket {
+    unsigned open;
+    unsigned close;
+};
+
+/// The first wrong one from the bracket at `open` up to its partner.
+std::optional<wrong_bracket> find_wrong_bracket(llvm::ArrayRef<clang::Token> tokens, unsigned open, unsigned end);
 
 /// The clauses of a directive, from the token at `first` on.
 /// @param stray  where to put the first token that belongs to no clause; it stays if there is none

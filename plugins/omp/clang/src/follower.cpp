@@ -6,6 +6,11 @@
 #include "follower.hpp"
 
 #include "clang/Lex/Lexer.h"
+#include "llvm/ADT/FunctionExtras.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace commtask::clause {
 
@@ -13,6 +18,17 @@ using clang::Token;
 namespace tok = clang::tok;
 
 namespace {
+
+/// The preprocessor has one watcher of tokens and tells nobody which. Under -fcoverage-mapping it is the compiler's own,
+/// which must go on watching. It is private; only an explicit instantiation may name it.
+using token_watcher = llvm::unique_function<void(const Token&)>;
+token_watcher& watcher_of(clang::Preprocessor& preprocessor);
+
+template <token_watcher clang::Preprocessor::* Member>
+struct watcher_access {
+    friend token_watcher& watcher_of(clang::Preprocessor& preprocessor) { return preprocessor.*Member; }
+};
+template struct watcher_access<&clang::Preprocessor::OnToken>;
 
 /// Whether the first token behind a line is a ';'; line markers of preprocessed text are passed over.
 bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceLocation line_end) {
@@ -37,6 +53,26 @@ bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceL
     return token.is(tok::semi);
 }
 
+/// How many directives are looking at the token behind them, each inside the other.
+thread_local int n_looking = 0;
+constexpr int most_looking = 100;
+
+Token look_behind(clang::Preprocessor& preprocessor) {
+    Token next;
+    ++n_looking;
+    preprocessor.Lex(next);
+    --n_looking;
+    return next;
+}
+
+/// Directives that are whole without a statement, by their first word.
+bool is_standalone(llvm::StringRef directive) {
+    static constexpr llvm::StringLiteral names[] = {"barrier", "taskwait",     "taskyield", "flush",        "cancel",
+                                                    "declare", "cancellation", "depobj",    "interop",      "scan",
+                                                    "end",     "error",        "requires",  "threadprivate"};
+    return std::find(std::begin(names), std::end(names), directive) != std::end(names);
+}
+
 /// Whether a token cannot begin the body of a task: it ends a statement around the directive, jumps out, or belongs to
 /// another directive.
 bool cannot_begin_body(const Token& token) {
@@ -48,16 +84,26 @@ bool cannot_begin_body(const Token& token) {
 } // namespace
 
 bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bool is_operator) {
-    static thread_local int nesting = 0;
-    constexpr int most_nesting = 100;
-    if (is_operator ? nesting >= most_nesting : !is_semicolon_behind(preprocessor, line.end())) return false;
-    Token next;
-    ++nesting;
-    preprocessor.Lex(next);
-    --nesting;
+    if (is_operator ? n_looking >= most_looking : !is_semicolon_behind(preprocessor, line.end())) return false;
+    const Token next = look_behind(preprocessor);
     if (next.is(tok::semi)) return true;
     preprocessor.EnterToken(next, /*IsReinject=*/false);
     return false;
+}
+
+bool lacks_statement(clang::Preprocessor& preprocessor, const directive& line) {
+    const llvm::StringRef second = name_of(line.tokens[2]);
+    const bool is_target_data = second == "enter" || second == "exit" || second == "update";
+    if (is_standalone(name_of(line.tokens[1])) || is_target_data || n_looking >= most_looking) return false;
+    const Token next = look_behind(preprocessor);
+    bool lacks = next.isOneOf(tok::r_brace, tok::eof, tok::kw_else);
+    if (next.is(tok::annot_pragma_openmp)) {
+        const Token name = look_behind(preprocessor);
+        lacks = is_standalone(name_of(name));
+        preprocessor.EnterToken(name, /*IsReinject=*/false);
+    }
+    preprocessor.EnterToken(next, /*IsReinject=*/false);
+    return lacks;
 }
 
 void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLocation directive, bool may_be_followed) {
@@ -66,10 +112,19 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
     n_errors_before_ = preprocessor.getDiagnostics().getClient()->getNumErrors();
     if (is_watching_) return;
     is_watching_ = true;
-    preprocessor.setTokenWatcher([this, &preprocessor](const Token& token) { see(preprocessor, token); });
+    n_passed_ = preprocessor.getTokenCount();
+    preprocessor.setTokenWatcher(
+        [this, &preprocessor, others = std::move(watcher_of(preprocessor))](const Token& token) mutable {
+            if (others) others(token);
+            see(preprocessor, token);
+        });
 }
 
 void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) {
+    // Under -fcoverage-mapping the words of preprocessor directives and the arguments of macros pass here, too. Those are
+    // not on their way to the parser, and are not counted.
+    if (preprocessor.getTokenCount() == n_passed_) return;
+    n_passed_ = preprocessor.getTokenCount();
     const clang::SourceLocation directive = just_ended_;
     just_ended_ = {};
     if (directive.isValid() && !cannot_begin_body(token) &&

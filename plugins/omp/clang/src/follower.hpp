@@ -18,6 +18,9 @@ namespace commtask::clause {
 /// @return whether there was one.
 bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bool is_operator);
 
+/// Whether a directive that needs a statement has none behind it: its writer took it for complete.
+bool lacks_statement(clang::Preprocessor& preprocessor, const directive& line);
+
 /// Watches the tokens on their way to the parser for the one behind each directive. That token is found in no other way:
 /// it may come out of a macro or behind an #if, and looking ahead for it would nest directives in a row.
 class follower_watch {
@@ -31,6 +34,7 @@ private:
 
     void see(clang::Preprocessor& preprocessor, const clang::Token& token);
 
+    unsigned n_passed_ = 0;                ///< Tokens that the parser has had when the last one was seen.
     llvm::DenseSet<raw_location> begins_;  ///< Where directives with a comm clause are.
     llvm::DenseSet<raw_location> is_open_; ///< Those whose '}' has yet to pass.
     clang::SourceLocation just_ended_;     ///< The directive whose '}' was the last token.

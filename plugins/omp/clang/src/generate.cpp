@@ -109,7 +109,7 @@ void put_preparation(token_writer& to, const directive& line, const communicatio
     to.put(tok::semi);
 
     to.name("commtask_omp_task").name(prepared_name).put(tok::equal);
-    put_callee(to, "commtask_omp_prepare", is_cplusplus);
+    put_callee(to, "commtask_omp_prepare_at", is_cplusplus);
     to.put(tok::l_paren).at(what.operation);
     put_callee(to, what.function->getName(), is_cplusplus);
     to.put(tok::l_paren).copy(line.in(what.arguments)).at(what.close).put(tok::r_paren).put(tok::comma);
@@ -120,12 +120,14 @@ void put_preparation(token_writer& to, const directive& line, const communicatio
     }
     to.put(tok::comma);
     if (what.status.begin != what.status.end) {
-        to.copy(line.in(what.status));
+        put_callee(to, "commtask_omp_sized_status_", is_cplusplus);
+        to.put(tok::l_paren).copy(line.in(what.status)).put(tok::r_paren);
     } else if (is_cplusplus) {
         to.name("nullptr");
     } else {
         to.zero();
     }
+    to.put(tok::comma).at(pragma).name("__FILE__").put(tok::comma).name("__LINE__");
     to.put(tok::r_paren).put(tok::semi);
 }
 

@@ -5,7 +5,8 @@
 // never points into text that nobody wrote.
 //
 //     { omp_event_handle_t event = none;
-//       commtask_omp_task prepared = commtask_omp_prepare(operation(arguments), order, status);
+//       commtask_omp_task prepared =
+//           commtask_omp_prepare_at(operation(arguments), order, sized(status), __FILE__, __LINE__);
 //       #pragma omp task untied detach(event) firstprivate(event, prepared) <the user's other clauses>
 //       commtask_omp_start_prepared(&prepared, event); }
 #pragma once

@@ -111,6 +111,13 @@ void omp_handler::handle_task(clang::Preprocessor& preprocessor, const directive
         }
         has_refused_unit_ = wrong.has_value();
         if (!wrong) wrong = check_place(*sema_, line.begin(), where);
+        if (!wrong && line.hiding_macro.isValid()) {
+            wrong = complaint{where,
+                              "the macro 'comm' takes arguments and hides the clause; give it another name",
+                              {},
+                              {{line.hiding_macro, "the macro is defined here"}}};
+        }
+        if (!wrong) wrong = check_brackets(line, clauses);
         if (!wrong) wrong = read_comm_clauses(line, clauses, known, language.CPlusPlus, what);
         if (!wrong) wrong = check_neighbours(line, clauses, stray);
     }
@@ -135,8 +142,12 @@ void omp_handler::handle_other(clang::Preprocessor& preprocessor, const directiv
         return;
     }
     report(preprocessor.getDiagnostics(), *wrong);
-    // A metadirective would be left half; any other directive is good without the clause.
+    // A metadirective would be left half; any other directive is good without the clause, if its statement is there.
     if (name_of(line.tokens[1]) == "metadirective" || name_of(line.tokens[1]) == "begin") return;
+    if (lacks_statement(preprocessor, line)) {
+        enter_empty_statement(preprocessor, line.end());
+        return;
+    }
     directive rest;
     rest.tokens.append(line.tokens.begin(), line.tokens.begin() + unwanted.begin);
     rest.tokens.append(line.tokens.begin() + unwanted.end, line.tokens.end());

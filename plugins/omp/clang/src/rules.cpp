@@ -55,6 +55,17 @@ bool begins_like_operation(const directive& line, token_range arguments, const o
            (known.find(name_of(line.tokens[i])) != nullptr || name_of(line.tokens[i]) == "status");
 }
 
+/// Whether a comm clause is among tokens that were taken for the arguments of another one.
+bool has_communication(const directive& line, token_range range, const operations& known) {
+    for (unsigned i = range.begin; i + 1 < range.end; ++i) {
+        if (name_of(line.tokens[i]) == "comm" && line.tokens[i + 1].is(tok::l_paren) &&
+            begins_like_operation(line, {i + 2, range.end}, known)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Whether a macro may stand for a brace, also by another macro.
 bool may_hide_brace(clang::Preprocessor& preprocessor, clang::IdentifierInfo* name, int depth = 0) {
     if (!name->hasMacroDefinition()) return false;
@@ -130,6 +141,27 @@ objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang
         where, "a directive with a comm clause creates a task, so it must stand inside a function", {}, {}};
 }
 
+objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses) {
+    const auto end = static_cast<unsigned>(line.tokens.size()) - 1;
+    for (const clause& each : clauses) {
+        if (each.is_closed) continue;
+        const unsigned open = each.all.begin + 1;
+        if (const auto wrong = find_wrong_bracket(line.tokens, open, end)) {
+            const Token& opened = line.tokens[wrong->open];
+            const std::string partner = opened.is(tok::l_paren) ? ")" : opened.is(tok::l_square) ? "]" : "}";
+            return complaint{line.tokens[wrong->close].getLocation(),
+                             "expected '" + partner + "'",
+                             {},
+                             {{opened.getLocation(),
+                               std::string("to match this '") + tok::getPunctuatorSpelling(opened.getKind()) + "'"}}};
+        }
+        const llvm::StringRef name = name_of(line.tokens[each.all.begin]);
+        const std::string which = name == "comm" ? "comm clause" : "clause '" + name.str() + "'";
+        return complaint{line.tokens[open].getLocation(), "this '(' of the " + which + " is never closed", {}, {}};
+    }
+    return std::nullopt;
+}
+
 objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses, const Token* stray) {
     for (const clause& each : clauses) {
         const Token& word = line.tokens[each.all.begin];
@@ -144,15 +176,13 @@ objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses
             if (!wrong.replacement.empty()) wrong.sentence += "; did you mean '" + wrong.replacement + "'?";
             return wrong;
         }
-        if (!each.is_closed) {
-            return complaint{line.tokens[each.all.begin + 1].getLocation(),
-                             ("this '(' of the clause '" + name + "' is never closed").str(),
-                             {},
-                             {}};
-        }
     }
     if (stray != nullptr) {
-        return complaint{stray->getLocation(), "expected a clause or the end of the line", {}, {}};
+        return complaint{stray->getLocation(),
+                         stray->is(tok::semi) ? "a ';' cannot stand on the directive's line; write it on the next one"
+                                              : "expected a clause or the end of the line",
+                         {},
+                         {}};
     }
     return std::nullopt;
 }
@@ -161,6 +191,7 @@ objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, c
     for (const clause& each : clauses) {
         const Token& word = line.tokens[each.all.begin];
         const llvm::StringRef name = name_of(word);
+        if (!each.is_closed && has_communication(line, each.arguments, known)) return check_brackets(line, each);
         if (!each.has_brackets || is_clause_of_openmp(name)) continue;
         if (llvm::StringRef(name.lower()).edit_distance("comm") <= 1 ||
             begins_like_operation(line, each.arguments, known)) {

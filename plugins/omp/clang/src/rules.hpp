@@ -16,10 +16,13 @@ objection check_unit(const clang::LangOptions& language, const operations& known
 /// What is wrong with the place: a directive outside of any function.
 objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang::SourceLocation where);
 
+/// What is wrong with the brackets of the clauses, comm among them.
+objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses);
+
 /// What is wrong with the clauses beside comm, by their names.
 objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses, const clang::Token* stray);
 
-/// For a directive without a comm clause: whether one was meant, misspelt or hidden by a macro.
+/// For a directive without a comm clause: whether one was meant, misspelt, hidden by a macro or by a bracket.
 objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, const operations& known);
 
 /// For a directive other than task: the first comm clause on it, which is one too many; with its clause.

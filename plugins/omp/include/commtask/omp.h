@@ -31,7 +31,8 @@ typedef struct commtask_omp_options {
     uint32_t flags;          /**< COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE. */
     int priority;            /**< Of the OpenMP task (commtask_omp_spawn only); OpenMP ignores it unless
                                   OMP_MAX_TASK_PRIORITY is set. */
-    commtask_status* status; /**< How the operation ended, written before its dependents run; may be null. */
+    commtask_status* status; /**< How the operation ended, written before its dependents run; may be null. It begins as
+                                  COMMTASK_STATUS_INIT. */
     commtask_ticket ticket;  /**< commtask_omp_start only: a place taken when the task was created; 0: none. */
 } commtask_omp_options;
 
@@ -42,6 +43,8 @@ typedef struct commtask_omp_options {
 typedef struct commtask_omp_task {
     commtask_op operation;        /**< What to do. */
     commtask_omp_options options; /**< How. */
+    const char* file;             /**< Where the directive is that creates it; null: not known. */
+    int line;                     /**< In `file`. */
     int code;                     /**< Why it cannot be done; COMMTASK_OK: it can. */
 } commtask_omp_task;
 
@@ -114,6 +117,16 @@ COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask
 COMMTASK_API commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags,
                                                     commtask_status* status) COMMTASK_NOEXCEPT;
 
+/** commtask_omp_prepare for a task whose place in the program is to stand behind a refusal; what the comm clause calls.
+ *  @param operation  what to do.
+ *  @param flags      as for commtask_omp_prepare.
+ *  @param status     as for commtask_omp_prepare.
+ *  @param file       __FILE__; null: not known.
+ *  @param line       __LINE__.
+ *  @return as commtask_omp_prepare. */
+COMMTASK_API commtask_omp_task commtask_omp_prepare_at(commtask_op operation, uint32_t flags, commtask_status* status,
+                                                       const char* file, int line) COMMTASK_NOEXCEPT;
+
 /** commtask_omp_start for a prepared task. The task is used up, also if it is refused; one that was refused its place when
  *  it was prepared stays so, since its place in program order is gone.
  *  @param task   from commtask_omp_prepare; copied.
@@ -158,8 +171,8 @@ COMMTASK_API int commtask_omp_wait_some(size_t most_open) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_omp_progress(void) COMMTASK_NOEXCEPT;
 
 /** Says who hears of communication tasks that went wrong.
- *  @param handler   null: the default, which prints one sentence on stderr for each kind of operation and code, unless
- *                   the task has a status.
+ *  @param handler   null: the default, which prints one sentence on stderr for each kind of operation and code: of tasks
+ *                   that were refused, and of those that failed or were canceled and have no status to tell it.
  *  @param argument  handed to it.
  *  @threads Any, at any time; tasks that end meanwhile may still reach the former handler. */
 COMMTASK_API void commtask_omp_set_error_handler(commtask_omp_error_handler handler, void* argument) COMMTASK_NOEXCEPT;

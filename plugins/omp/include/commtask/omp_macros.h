@@ -38,9 +38,19 @@ typedef struct commtask_omp_clause {
  *  @param operation  what to do.
  *  @param n_clauses  how many.
  *  @param clauses    in any order.
+ *  @param file       __FILE__, to stand behind a refusal; null: not known.
+ *  @param line       __LINE__.
  *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses,
-                                            const commtask_omp_clause* clauses) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses,
+                                            const char* file, int line) COMMTASK_NOEXCEPT;
+
+/** A status that knows its size, whether it was initialised or not; for COMM_TASK and the comm clause.
+ *  @param status  may be null
+ *  @return the status. */
+static inline commtask_status* commtask_omp_sized_status_(commtask_status* status) COMMTASK_NOEXCEPT {
+    if (status) status->struct_size = sizeof *status;
+    return status;
+}
 
 #ifdef __cplusplus
 }
@@ -57,26 +67,30 @@ inline commtask_omp_clause commtask_omp_list_(commtask_omp_clause_kind kind,
 /** COMM_TASK in C++.
  *  @param operation  what to do
  *  @param clauses  in any order
+ *  @param file  of the program
+ *  @param line  in it
  *  @return as commtask_omp_spawn. */
-inline int commtask_omp_spawn_list_(commtask_op operation,
-                                    std::initializer_list<commtask_omp_clause> clauses) noexcept {
-    return commtask_omp_spawn_clauses(operation, clauses.size(), clauses.begin());
+inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list<commtask_omp_clause> clauses,
+                                    const char* file, int line) noexcept {
+    return commtask_omp_spawn_clauses(operation, clauses.size(), clauses.begin(), file, line);
 }
 
 #define COMMTASK_OMP_LIST_(kind, ...) (commtask_omp_list_((kind), {__VA_ARGS__}))
 #define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status)                                                       \
     (commtask_omp_clause{(kind), (number), (n), (addresses), (status)})
-#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, nullptr))
-#define COMMTASK_OMP_SPAWN_(operation, ...) (commtask_omp_spawn_list_((operation), {__VA_ARGS__}))
+#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, nullptr, __FILE__, __LINE__))
+#define COMMTASK_OMP_SPAWN_(n_clauses, operation, ...)                                                                 \
+    (commtask_omp_spawn_list_((operation), {__VA_ARGS__}, __FILE__, __LINE__))
 #else
+/* Where an array becomes a pointer, gcc warns under -Wc++-compat unless told that it is meant. */
 #define COMMTASK_OMP_LIST_(kind, ...)                                                                                  \
-    {(kind), 0, sizeof((const void*[]){__VA_ARGS__}) / sizeof(const void*), (const void*[]){__VA_ARGS__}, NULL}
+    {(kind), 0, sizeof((const void*[]){__VA_ARGS__}) / sizeof(const void*),                                            \
+     __extension__ & ((const void*[]){__VA_ARGS__})[0], NULL}
 #define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status) {(kind), (number), (n), (addresses), (status)}
-#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, NULL))
-#define COMMTASK_OMP_SPAWN_(operation, ...)                                                                            \
-    (commtask_omp_spawn_clauses((operation),                                                                           \
-                                sizeof((commtask_omp_clause[]){__VA_ARGS__}) / sizeof(commtask_omp_clause),            \
-                                (commtask_omp_clause[]){__VA_ARGS__}))
+#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, NULL, __FILE__, __LINE__))
+#define COMMTASK_OMP_SPAWN_(n_clauses, operation, ...)                                                                 \
+    (commtask_omp_spawn_clauses((operation), (n_clauses), __extension__ & ((commtask_omp_clause[]){__VA_ARGS__})[0],   \
+                                __FILE__, __LINE__))
 #endif
 
 /* The clauses by name. */
@@ -93,29 +107,30 @@ inline int commtask_omp_spawn_list_(commtask_op operation,
 #define COMMTASK_OMP_CLAUSE_ordered COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_FLAG, COMMTASK_ORDERED, 0, NULL, NULL)
 #define COMMTASK_OMP_CLAUSE_unordered COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_FLAG, COMMTASK_UNORDERED, 0, NULL, NULL)
 #define COMMTASK_OMP_CLAUSE_priority(value) COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_PRIORITY, (value), 0, NULL, NULL)
-#define COMMTASK_OMP_CLAUSE_status(pointer) COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_STATUS, 0, 0, NULL, (pointer))
+#define COMMTASK_OMP_CLAUSE_status(pointer)                                                                            \
+    COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_STATUS, 0, 0, NULL, commtask_omp_sized_status_(pointer))
 
 /* Counts one operation and up to eight clauses, and names each. */
 #define COMMTASK_OMP_C_(clause) COMMTASK_OMP_CLAUSE_##clause
 #define COMMTASK_OMP_1_(op) COMMTASK_OMP_SPAWN_0_(commtask_op_##op)
-#define COMMTASK_OMP_2_(op, a) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a))
-#define COMMTASK_OMP_3_(op, a, b) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b))
+#define COMMTASK_OMP_2_(op, a) COMMTASK_OMP_SPAWN_(1, commtask_op_##op, COMMTASK_OMP_C_(a))
+#define COMMTASK_OMP_3_(op, a, b) COMMTASK_OMP_SPAWN_(2, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b))
 #define COMMTASK_OMP_4_(op, a, b, c)                                                                                   \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c))
+    COMMTASK_OMP_SPAWN_(3, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c))
 #define COMMTASK_OMP_5_(op, a, b, c, d)                                                                                \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+    COMMTASK_OMP_SPAWN_(4, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),               \
                         COMMTASK_OMP_C_(d))
 #define COMMTASK_OMP_6_(op, a, b, c, d, e)                                                                             \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+    COMMTASK_OMP_SPAWN_(5, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),               \
                         COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e))
 #define COMMTASK_OMP_7_(op, a, b, c, d, e, f)                                                                          \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+    COMMTASK_OMP_SPAWN_(6, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),               \
                         COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f))
 #define COMMTASK_OMP_8_(op, a, b, c, d, e, f, g)                                                                       \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+    COMMTASK_OMP_SPAWN_(7, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),               \
                         COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f), COMMTASK_OMP_C_(g))
 #define COMMTASK_OMP_9_(op, a, b, c, d, e, f, g, h)                                                                    \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
+    COMMTASK_OMP_SPAWN_(8, commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),               \
                         COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f), COMMTASK_OMP_C_(g),                \
                         COMMTASK_OMP_C_(h))
 #define COMMTASK_OMP_PICK_(a, b, c, d, e, f, g, h, i, macro, ...) macro
