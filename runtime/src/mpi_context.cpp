@@ -6,6 +6,7 @@
 #include "context.hpp"
 
 #include "last_error.hpp"
+#include "mpi_identity.hpp"
 #include "mpi_stats.hpp"
 
 #include <commtask/commtask.h>
@@ -76,6 +77,7 @@ context::context(config settings, int thread_level)
         std::fprintf(stderr, "commtask: rank %d: %s\n", rank, place_.reason.c_str());
     }
     if (settings_.verbose >= 1) {
+        if (const auto trouble = foreign_launcher()) std::fprintf(stderr, "commtask: warning: %s\n", trouble->c_str());
         if (const auto advice = openmp_started_too_early(place_)) {
             std::fprintf(stderr, "commtask: warning: %s\n", advice->c_str());
         }
