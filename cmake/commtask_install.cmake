@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed and how it is found again. A room calls commtask_install_library() for its library; the top level
 # calls commtask_install_package() once, which writes commtaskConfig.cmake with one component per library.
-# Everything installed is relocatable: no path of the build or of the first prefix is kept.
+# Everything installed is relocatable: no path of the build or of the first prefix is kept, only where the MPI is.
 include(CMakePackageConfigHelpers)
 
 set(COMMTASK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/commtask")
@@ -23,29 +23,42 @@ if(EXISTS "${CMAKE_INSTALL_FULL_INCLUDEDIR}/stdlib.h")
 else()
     set(COMMTASK_INCLUDE_FLAG "-isystem ")
 endif()
-# The MPI is required by its own pkg-config name where it has one, by its flags elsewhere.
+# The MPI is required by its own pkg-config name and release where it has a file of that version and folder, by its flags
+# elsewhere: beside an MPI without such a file there may be another one that has it.
 find_package(PkgConfig REQUIRED)
-if(COMMTASK_MPI STREQUAL "openmpi")
-    set(COMMTASK_PC_MPI_REQUIRES ompi-c)
+set(commtask_pc_of_mpich mpich)
+set(commtask_pc_of_openmpi ompi-c)
+set(commtask_pc_of_intel impi)
+set(commtask_mpi_pc ${commtask_pc_of_${COMMTASK_MPI}})
+set(COMMTASK_PC_MPI_REQUIRES "")
+execute_process(
+    COMMAND "${PKG_CONFIG_EXECUTABLE}" --modversion ${commtask_mpi_pc}
+    OUTPUT_VARIABLE commtask_pc_version
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(
+    COMMAND "${PKG_CONFIG_EXECUTABLE}" --variable=includedir ${commtask_mpi_pc}
+    OUTPUT_VARIABLE commtask_pc_includedir
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(commtask_pc_version STREQUAL COMMTASK_MPI_VERSION AND commtask_pc_includedir IN_LIST MPI_C_INCLUDE_DIRS)
+    string(REGEX REPLACE "^([0-9]+)\\..*" "\\1" commtask_mpi_major "${COMMTASK_MPI_VERSION}")
+    math(EXPR commtask_mpi_next_major "${commtask_mpi_major} + 1")
+    set(COMMTASK_PC_MPI_REQUIRES
+        "${commtask_mpi_pc} >= ${COMMTASK_MPI_VERSION}, ${commtask_mpi_pc} < ${commtask_mpi_next_major}")
 else()
-    set(COMMTASK_PC_MPI_REQUIRES mpich)
-endif()
-execute_process(COMMAND "${PKG_CONFIG_EXECUTABLE}" --exists ${COMMTASK_PC_MPI_REQUIRES} RESULT_VARIABLE no_mpi_pc)
-if(no_mpi_pc)
-    set(COMMTASK_PC_MPI_REQUIRES "")
     list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-isystem " OUTPUT_VARIABLE COMMTASK_PC_MPI_CFLAGS)
     list(JOIN COMMTASK_PC_MPI_CFLAGS " " COMMTASK_PC_MPI_CFLAGS)
     list(JOIN MPI_C_LIBRARIES " " COMMTASK_PC_MPI_LIBS)
 endif()
 
 # commtask_install_library(TARGET t COMPONENT core|omp EXPORT_NAME name MAP file PKGCONFIG name.pc.in
-#                          HEADERS folder [ALSO interface targets that belong to it])
+#                          HEADERS folder [folder of generated ones] [ALSO interface targets that belong to it])
 # Gives the shared library t its SONAME, its version script, its headers, its pkg-config file and its CMake component,
 # found by users as commtask::<EXPORT_NAME>.
 function(commtask_install_library)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;COMPONENT;EXPORT_NAME;MAP;PKGCONFIG;HEADERS" "ALSO")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;COMPONENT;EXPORT_NAME;MAP;PKGCONFIG" "HEADERS;ALSO")
     get_filename_component(map "${arg_MAP}" ABSOLUTE)
-    get_filename_component(headers "${arg_HEADERS}" ABSOLUTE)
+    list(TRANSFORM arg_HEADERS REPLACE "^([^/].*)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+    list(GET arg_HEADERS 0 headers)
     set_target_properties(
         ${arg_TARGET}
         PROPERTIES VERSION ${PROJECT_VERSION}
@@ -68,9 +81,10 @@ function(commtask_install_library)
     add_library(commtask::${arg_EXPORT_NAME} ALIAS ${arg_TARGET})
 
     install(TARGETS ${arg_TARGET} ${arg_ALSO} EXPORT commtask_${arg_COMPONENT} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-    set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_INCLUDE_DIRS "${headers}")
+    set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_INCLUDE_DIRS ${arg_HEADERS})
     set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_TARGETS ${arg_TARGET})
-    install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
+    list(TRANSFORM arg_HEADERS APPEND "/")
+    install(DIRECTORY ${arg_HEADERS} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
             PATTERN "*.hpp")
     install(EXPORT commtask_${arg_COMPONENT} NAMESPACE commtask:: FILE commtask-${arg_COMPONENT}-targets.cmake
             DESTINATION "${COMMTASK_PACKAGE_DIR}")
@@ -94,6 +108,7 @@ function(commtask_install_package)
     write_basic_package_version_file("${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${PROJECT_BINARY_DIR}/commtaskConfig.cmake" "${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
+                  "${PROJECT_SOURCE_DIR}/cmake/commtask_mpi_identity.cmake"
             DESTINATION "${COMMTASK_PACKAGE_DIR}")
 
     install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")

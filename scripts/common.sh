@@ -22,13 +22,34 @@ packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
+# mpi_alternatives: which MPI plain mpiexec, mpicc and the like mean, a line for each of Debian's groups.
+mpi_alternatives() {
+    command -v update-alternatives >/dev/null || return 0
+    update-alternatives --get-selections | awk '$1 ~ /^mpi/ { print $1, $3 }'
+}
+
+# keep_mpi_alternatives BEFORE [AS_ROOT…]: gives back what mpi_alternatives said. An MPI that comes in beside the one that is
+# there may have the higher priority, and takes the plain names; the scripts themselves use none of them.
+keep_mpi_alternatives() {
+    local before=$1 name path now
+    shift
+    now=$(mpi_alternatives)
+    while read -r name path; do
+        [ -n "$name" ] && [ -e "$path" ] || continue
+        grep -qxF "$name $path" <<<"$now" && continue
+        printf '%s stays as it was: %s\n' "$name" "$path"
+        "$@" update-alternatives --set "$name" "$path" >/dev/null ||
+            printf 'could not: update-alternatives --set %s %s\n' "$name" "$path" >&2
+    done <<<"$before"
+}
+
 # need_packages NAME…: installs those that are missing.
 need_packages() {
     command -v dpkg-query >/dev/null || {
         say "not a Debian system: these must be there already: $*"
         return 0
     }
-    local name missing=()
+    local name alternatives missing=()
     for name in "$@"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
     done
@@ -40,9 +61,11 @@ need_packages() {
             die "these packages are missing, and this user may not install them. Ask for: apt-get install ${missing[*]}"
     fi
     say "installing ${missing[*]}"
+    alternatives=$(mpi_alternatives)
     "${as_root[@]}" apt-get update -q || printf 'apt-get update failed; trying with the lists at hand\n' >&2
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
         die "could not install ${missing[*]}"
+    keep_mpi_alternatives "$alternatives" "${as_root[@]}"
 }
 
 # need_commands NAME…: those that no package list can promise, as on other systems than Debian.

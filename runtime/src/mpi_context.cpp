@@ -7,6 +7,7 @@
 
 #include "drain.hpp"
 #include "last_error.hpp"
+#include "mpi_identity.hpp"
 #include "mpi_stats.hpp"
 #include "operation_traits.hpp"
 
@@ -73,6 +74,7 @@ context::context(config settings, int thread_level)
         std::fprintf(stderr, "commtask: rank %d: %s\n", rank, place_.reason.c_str());
     }
     if (settings_.verbose >= 1) {
+        if (const auto trouble = foreign_launcher()) std::fprintf(stderr, "commtask: warning: %s\n", trouble->c_str());
         if (const auto advice = openmp_started_too_early(place_)) {
             std::fprintf(stderr, "commtask: warning: %s\n", advice->c_str());
         }

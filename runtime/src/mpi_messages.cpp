@@ -4,6 +4,7 @@
 // first, so that a send to oneself finds it. sendrecv_replace sends a copy, because the same buffer receives: packed, or where
 // packing has no number for so many bytes, with the gaps between them.
 #include "mpi_counts.hpp"
+#include "mpi_errors.hpp"
 #include "mpi_start.hpp"
 
 #include <algorithm>
@@ -20,13 +21,16 @@ namespace {
 [[nodiscard]] int start_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                              MPI_Request* request) noexcept {
     const one_count n{count};
-    return COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request);
+    const errors_come_back errors;
+    return errors.code_of(
+        COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request));
 }
 
 [[nodiscard]] int start_recv(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count n{op.recv.count};
-    return COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type, op.source,
-                             op.recv_tag, op.comm, request);
+    const errors_come_back errors;
+    return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,
+                                            op.source, op.recv_tag, op.comm, request));
 }
 
 /// The second half of a sendrecv: if the send cannot start, the receive is withdrawn and the error is the task's.

@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "last_error.hpp"
 #include "mpi_counts.hpp"
+#include "mpi_identity.hpp"
 #include "settings.hpp"
 
 #include <commtask/commtask.h>
@@ -22,6 +23,7 @@ namespace {
 
 /// @return the code of what is wrong with MPI's state, with a sentence; COMMTASK_OK if nothing.
 [[nodiscard]] int check_mpi(int& thread_level) {
+    if (const auto reason = why_mpi_does_not_fit()) return refuse(COMMTASK_ERR_MPI_LIBRARY, "%s", reason->c_str());
     int is_initialized = 0;
     int is_finalized = 0;
     MPI_Initialized(&is_initialized);

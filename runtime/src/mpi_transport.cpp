@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Testsome reports an error either in the status (MPI_ERR_IN_STATUS) or for the call; in the second case the window is
-// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case.
+// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case, or where MPI
+// returns success for what failed (mpi_errors.hpp); an MPI that does not set it leaves the zero that was there.
 #include "mpi_transport.hpp"
 
+#include "mpi_errors.hpp"
 #include "operation_traits.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace commtask::detail {
 
@@ -50,9 +53,19 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     }
 }
 
+/// What failed gave no request.
+/// @return whether there was one
+[[nodiscard]] static bool drop_nulls(started_requests& started) noexcept {
+    const auto first = started.requests.begin();
+    const auto end = std::remove(first, first + started.count, MPI_REQUEST_NULL);
+    return std::exchange(started.count, static_cast<int>(end - first)) > started.count;
+}
+
 start_result mpi_transport::start(task& which) noexcept {
     started_requests started;
-    const int code = start_operation(which, started);
+    const errors_come_back errors;
+    int code = errors.code_of(start_operation(which, started));
+    if (mpi_error_handling::codes_get_lost() && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
     if (started.is_probing) {
@@ -100,8 +113,9 @@ void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
 
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     int n_ended = 0;
-    const int code =
-        MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data());
+    const errors_come_back errors;
+    const int code = errors.code_of(
+        MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data()));
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
         int error_class = MPI_SUCCESS;
         MPI_Error_class(code, &error_class);
@@ -116,9 +130,10 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
             std::swap(statuses_[static_cast<std::size_t>(j)], statuses_[static_cast<std::size_t>(j - 1)]);
         }
     }
+    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
     for (int i = 0; i < n_ended; ++i) {
         const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
-        const int error = code == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
+        const int error = is_said_by_status ? status.MPI_ERROR : MPI_SUCCESS;
         request_ended(first + static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), status, error, sink);
         // An MPI that leaves a status untouched must not show the next request this one's.
         statuses_[static_cast<std::size_t>(i)] = MPI_Status{};
@@ -129,7 +144,8 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
     for (std::size_t index = first + count; index > first; --index) {
         int has_ended = 0;
         MPI_Status status{};
-        const int code = MPI_Test(&requests_[index - 1], &has_ended, &status);
+        const errors_come_back errors;
+        const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
         if (code != MPI_SUCCESS || has_ended != 0) request_ended(index - 1, status, code, sink);
     }
 }
@@ -190,8 +206,9 @@ void mpi_transport::poll_probes(completion_sink& sink) noexcept {
             const bool is_barred = std::any_of(
                 probes_.begin(), kept_end, [&](const task* earlier) { return want_the_same(earlier->op, which.op); });
             if (!is_barred) {
-                code = MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
-                                   static_cast<MPI_Message*>(which.op.result), &status);
+                const errors_come_back errors;
+                code = errors.code_of(MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
+                                                  static_cast<MPI_Message*>(which.op.result), &status));
             }
             if (code == MPI_SUCCESS && is_there == 0) {
                 probes_[n_kept++] = &which;

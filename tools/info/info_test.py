@@ -89,6 +89,13 @@ class Info(unittest.TestCase):
     def test_names_the_mpi_and_its_features(self):
         mpi = self.report()["mpi"]
         self.assertTrue(mpi["library"])
+        # The tests run with the MPI that the library was built for.
+        self.assertEqual(mpi["name"], mpi["built_for"]["name"])
+        self.assertIn(mpi["name"].split()[-1], mpi["library"])
+        self.assertTrue(os.path.exists(mpi["file"]), mpi["file"])
+        self.assertTrue(os.path.samefile(mpi["file"], mpi["built_for"]["file"]))
+        text = run().stdout
+        self.assertEqual("not tested: commtask's tests are run with " in text, not mpi["is_tested"], text)
         self.assertIn("MPI_Send_c", [feature["function"] for feature in mpi["features"]])
         self.assertIn(mpi["thread_level"], ["single", "funneled", "serialized", "multiple"])
 

@@ -78,7 +78,8 @@ int run(bool wants_json) {
 
 int main(int argc, char** argv) try {
     CLI::App app{"Shows the machine, the workers' cores, the MPI and the settings that commtask finds here.\n"
-                 "Start it like the program in question, for example: mpiexec -n 4 commtask-info"};
+                 "Start it like the program in question, with the launcher of its MPI, for example: mpiexec.mpich -n 4 "
+                 "commtask-info"};
     bool wants_json = false;
     bool wants_page = false;
     app.add_flag("--json", wants_json, "Print one JSON object");

@@ -29,8 +29,17 @@ std::string counted(std::size_t n, const std::string& noun) {
 }
 
 void print_mpi(std::ostream& out, const json& mpi) {
-    out << "MPI  " << mpi["library"].get<std::string>() << "\n     standard " << mpi["standard"].get<std::string>()
-        << ", compiled against " << mpi["compiled_against_standard"].get<std::string>() << ", thread level "
+    const std::string name = mpi["name"].get<std::string>();
+    const std::string built_for = mpi["built_for"]["name"].get<std::string>();
+    out << "MPI  " << mpi["library"].get<std::string>() << "\n     in " << mpi["file"].get<std::string>() << "\n";
+    if (name != built_for)
+        out << "     another version: commtask was built for " << built_for << " ("
+            << mpi["built_for"]["file"].get<std::string>() << ")\n";
+    if (!mpi["is_tested"].get<bool>())
+        out << "     not tested: commtask's tests are run with " << mpi["tested"].get<std::string>()
+            << " (docs/mpis.md)\n";
+    out << "     standard " << mpi["standard"].get<std::string>() << ", compiled against "
+        << mpi["compiled_against_standard"].get<std::string>() << ", thread level "
         << mpi["thread_level"].get<std::string>() << "\n";
     for (const json& feature : mpi["features"])
         out << "     " << padded(feature["feature"].get<std::string>(), 30)

@@ -12,6 +12,7 @@
 #include "sharing.hpp"
 
 #include "context.hpp"
+#include "mpi_identity.hpp"
 
 #include <commtask/commtask.h>
 
@@ -63,6 +64,14 @@ void hook_ends() {
     pthread_atfork(nullptr, nullptr, &forget_worker_in_child);
 }
 
+/// commtask-run silences the worker's advice; that a program's ranks are all alone is more than advice.
+void warn_of_launcher() {
+    if (detail::context::current()->settings().verbose >= 1) return; // the runtime has
+    if (const auto trouble = detail::foreign_launcher()) {
+        std::fprintf(stderr, "commtask-run: warning: %s\n", trouble->c_str());
+    }
+}
+
 void say_what_is_done(int asked, int given) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -86,6 +95,7 @@ void start(int asked, int given) {
         current.waiting = runtime.waiting();
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
         hook_ends();
+        warn_of_launcher();
         say_what_is_done(asked, given);
         // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.lanes()[0], std::memory_order_release);

@@ -34,7 +34,7 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).has_arrays()) return true;
     const detail::errors_come_back scope;
-    return detail::copy_arrays(op, holder.arrays) == MPI_SUCCESS;
+    return scope.code_of(detail::copy_arrays(op, holder.arrays)) == MPI_SUCCESS;
 }
 
 /// Whether MPI_Mrecv's message is one that a task can receive.
@@ -94,7 +94,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 [[nodiscard]] inline bool test_quietly(MPI_Request& request, MPI_Status* status, int& code) {
     const detail::errors_come_back scope;
     int has_ended = 0;
-    code = commtask_real_MPI_Test(&request, &has_ended, status);
+    code = scope.code_of(commtask_real_MPI_Test(&request, &has_ended, status));
     return code != MPI_SUCCESS || has_ended != 0;
 }
 
