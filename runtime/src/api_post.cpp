@@ -19,7 +19,31 @@ namespace {
 constexpr std::uint32_t public_flags =
     COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY | COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS;
 
-[[nodiscard]] int check_options(const commtask_options& options, const operation_entry& operation) noexcept {
+constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY |
+                                       COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS |
+                                       COMMTASK_CALLBACK_RELAYS;
+
+/// The ticket of the options, or null.
+[[nodiscard]] const commtask_ticket* ticket_of(const commtask_options& options) noexcept {
+    const bool has_one = options.struct_size >= offsetof(commtask_options, ticket) + sizeof(commtask_ticket) &&
+                         options.ticket.number != 0;
+    return has_one ? &options.ticket : nullptr;
+}
+
+/// What the caller says of a ticket is his word; whether it is still to be used comm_order knows.
+[[nodiscard]] int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept {
+    if (ticket.queue == queue.number) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket was taken for another communicator than %s, or by nobody",
+                  queue.name.c_str());
+}
+
+[[nodiscard]] int refuse_used_ticket(const commtask_ticket& ticket) noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket %llu was used or dropped before, or never taken",
+                  static_cast<unsigned long long>(ticket.number));
+}
+
+[[nodiscard]] int check_options(const commtask_options& options, const operation_entry& operation,
+                                const comm_queue& queue) noexcept {
     if (options.struct_size < offsetof(commtask_options, ticket)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->struct_size is %zu: start from COMMTASK_OPTIONS_INIT",
                       options.struct_size);

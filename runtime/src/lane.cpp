@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
-#include <utility>
 
 #include <sched.h>
 
@@ -43,7 +43,8 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 
 lane::lane(transport& carrier, const lane_settings& settings)
     : wake_up(settings.has_heavy_barrier), waiters(settings.has_heavy_barrier), transport_(&carrier),
-      settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
+      settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier),
+      callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
 
 lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
 lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
@@ -391,26 +392,23 @@ void lane::run_callback(task& which, task_state state) noexcept {
     if (extras.callback == nullptr) return;
     commtask_status status = COMMTASK_STATUS_INIT;
     copy_status(which, state, status);
-    const std::uint64_t begin_ns = settings_.callback_limit_ns == 0 ? 0 : now_ns();
-    extras.callback(&status, extras.callback_argument);
-    if (settings_.callback_limit_ns == 0 || !settings_.warns) return;
-    const std::uint64_t end_ns = now_ns();
-    const std::uint64_t took_ns = end_ns - begin_ns;
-    if (took_ns <= settings_.callback_limit_ns) return;
-    // One in a second is enough to read, and writing holds the other tasks up too.
-    constexpr std::uint64_t pause_ns = 1'000'000'000;
-    if (last_callback_warning_ns_ != 0 && end_ns - last_callback_warning_ns_ < pause_ns) {
-        ++unsaid_callback_warnings_;
-        return;
+    const auto call = [&] { extras.callback(&status, extras.callback_argument); };
+    if ((which.flags() & COMMTASK_CALLBACK_RELAYS) != 0) return call();
+    const auto found = callbacks_.run(call);
+    if (!found) return;
+    try {
+        report_slow_callback(which, *found);
+    } catch (const std::bad_alloc&) { // a warning less
     }
-    last_callback_warning_ns_ = end_ns;
-    const std::uint64_t unsaid = std::exchange(unsaid_callback_warnings_, 0);
+}
+
+void lane::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
     const std::string others =
-        unsaid == 0 ? "" : "; so did " + std::to_string(unsaid) + " others since the last warning";
+        found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
     std::fprintf(stderr,
-                 "commtask: warning: the callback of %s ran for %.0f us on the worker and held all other tasks up%s; a "
-                 "callback should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)\n",
-                 transport_->describe(which).c_str(), static_cast<double>(took_ns) * 1e-3, others.c_str());
+                 "commtask: warning: the callback of %s used %.0f us of the worker's processor time and held all other "
+                 "tasks up%s; a callback should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)\n",
+                 transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
 }
 
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bell.hpp"
+#include "callback_guard.hpp"
 #include "comm_queue.hpp"
 #include "graph.hpp"
 #include "handoff.hpp"
@@ -176,6 +177,7 @@ private:
     void issue(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;
     void run_callback(task& which, task_state state) noexcept;
+    void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
     [[nodiscard]] std::vector<const task*> live_tasks() const;
@@ -204,8 +206,7 @@ private:
     std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
     std::size_t overflow_taken_ = 0;
     std::uint64_t ended_in_pass_ = 0;
-    std::uint64_t last_callback_warning_ns_ = 0;
-    std::uint64_t unsaid_callback_warnings_ = 0;
+    callback_guard callbacks_;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
     std::atomic<std::uint64_t> n_live_{0};
     std::atomic<std::uint64_t> n_passes_{0};

@@ -91,7 +91,10 @@ enum {
     COMMTASK_RUN_AFTER_FAILURE = 8,
     /** The caller calls commtask_progress, or waits, at once. Where the worker shares a core and naps there, it is not woken for
      *  this task: it would take the core from the caller to do what the caller is about to do. */
-    COMMTASK_PROGRESS_FOLLOWS = 16
+    COMMTASK_PROGRESS_FOLLOWS = 16,
+    /** The callback belongs to a layer between the program and this library, and only hands the task's end on: it is not timed
+     *  against COMMTASK_CALLBACK_LIMIT_US, which is about callbacks of the program. */
+    COMMTASK_CALLBACK_RELAYS = 32
 };
 
 /** How a task ended. */
@@ -113,7 +116,7 @@ typedef struct commtask_ticket {
 } commtask_ticket;
 
 /** Called on the worker when a task has ended. It may signal, fulfil and post; it must not block and should not
- *  compute. One that runs longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
+ *  compute. One that uses the processor for longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
  *  `status` is valid during the call. An exception must not leave it. */
 typedef void (*commtask_callback)(const commtask_status* status, void* argument);
 
