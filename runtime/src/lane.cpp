@@ -55,7 +55,7 @@ void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {
         // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
         while (!inbox_.try_put(&posted)) {
-            if (task* const earlier = inbox_.take()) overflow_.push_back(earlier);
+            if (task* const earlier = inbox_.take()) overflow_.push(*earlier);
             inbox_.give_back_all();
         }
         return;
@@ -153,14 +153,14 @@ void lane::request_report() noexcept {
 bool lane::progress() noexcept {
     count_one(n_passes_);
     task* posted = inbox_.take();
-    const bool has_others = !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr ||
+    const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
 
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
-    bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
+    bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
@@ -174,7 +174,11 @@ bool lane::progress() noexcept {
     }
     if (report_requested_.load(std::memory_order_relaxed)) {
         report_requested_.store(false, std::memory_order_seq_cst);
-        std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
+        try {
+            std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
+        } catch (const std::bad_alloc&) {
+            std::fputs("commtask: nothing has moved for a while, and there is no memory to list the tasks\n", stderr);
+        }
     }
     if (ended_in_pass_ > 0) waiters.announce();
     moved = moved || ended_in_pass_ > 0;
@@ -194,7 +198,7 @@ void lane::look_at(task& which) noexcept {
 }
 
 void lane::take_in_all() noexcept {
-    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
+    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
     const driving_scope driving{*this};
     ended_in_pass_ = 0;
     take_overflow();
@@ -214,9 +218,7 @@ void lane::take_in_all() noexcept {
 
 void lane::take_overflow() noexcept {
     // What the driver took out to make room came before what is in the inbox now.
-    while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
-    overflow_.clear();
-    overflow_taken_ = 0;
+    while (task* const earlier = overflow_.pop()) accept(*earlier);
 }
 
 void lane::publish_what_is_left() noexcept {
@@ -299,40 +301,25 @@ void lane::consider(task& which) noexcept {
         const bool has_ticket = which.has_extras() && which.extras.ticket != 0;
         if (wants_cancel && has_ticket &&
             which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) {
-            enqueue_ready(which);
+            ready_.push(which);
         }
         return;
     }
     if (!which.has_all_predecessors && !wants_cancel) return;
     which.is_queued = true;
-    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which);
+    if (!which.has_extras() || which.extras.ticket == 0) return ready_.push(which);
     comm_order& order = which.queue->orders[which.extras.ticket_class];
     if (is_doomed(which)) {
-        order.arrive(which.extras.ticket, nullptr); // its place is free, it ends at once
-        enqueue_ready(which);
+        if (order.give_up(which.extras.ticket, which)) ready_.push(which); // it ends at once
     } else {
-        order.arrive(which.extras.ticket, &which);
+        order.arrive(which.extras.ticket, which);
         if (which.accepted_ns == 0 && order.expected() != which.extras.ticket) which.accepted_ns = now_ns();
     }
-    order.issue_in_order([this](task& next) { enqueue_ready(next); });
-}
-
-void lane::enqueue_ready(task& ready) noexcept {
-    ready.next_ready = nullptr;
-    if (first_ready_ == nullptr) {
-        first_ready_ = &ready;
-    } else {
-        last_ready_->next_ready = &ready;
-    }
-    last_ready_ = &ready;
+    order.issue_in_order([this](task& next) { ready_.push(next); });
 }
 
 void lane::issue_ready() noexcept {
-    while (first_ready_ != nullptr) {
-        task& ready = *first_ready_;
-        first_ready_ = ready.next_ready;
-        issue(ready);
-    }
+    while (task* const next = ready_.pop()) issue(*next);
 }
 
 void lane::issue(task& ready) noexcept {

@@ -12,6 +12,7 @@
 #include "handoff.hpp"
 #include "inbox.hpp"
 #include "stats.hpp"
+#include "task_list.hpp"
 #include "transport.hpp"
 
 #include <atomic>
@@ -143,7 +144,7 @@ public:
     }
     /// Whether a pass could move something without a new arrival.
     [[nodiscard]] bool has_work() const noexcept {
-        return transport_->in_flight() > 0 || first_ready_ != nullptr || overflow_.size() > overflow_taken_;
+        return transport_->in_flight() > 0 || !ready_.is_empty() || !overflow_.is_empty();
     }
 
     /// Before the worker sleeps: posters may use every free cell.
@@ -172,7 +173,6 @@ private:
     void take_handed() noexcept;
     void on_released(task& which) noexcept;
     void consider(task& which) noexcept;
-    void enqueue_ready(task& ready) noexcept;
     void issue_ready() noexcept;
     void issue(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;
@@ -201,10 +201,8 @@ private:
     std::atomic<bool> waiter_drives_{false};
 
     // The driver's.
-    alignas(cache_line_bytes) task* first_ready_ = nullptr;
-    task* last_ready_ = nullptr;
-    std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
-    std::size_t overflow_taken_ = 0;
+    alignas(cache_line_bytes) task_list ready_;
+    task_list overflow_; ///< Taken out of a full inbox so that the driver itself could post.
     std::uint64_t ended_in_pass_ = 0;
     callback_guard callbacks_;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction

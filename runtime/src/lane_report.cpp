@@ -79,7 +79,7 @@ void lane::give_up_all() noexcept {
         if (lost.is_started) transport_->abandon(lost);
         finish(lost, task_state::given_up);
     }
-    first_ready_ = nullptr;
+    ready_ = {};
     waiters.announce();
 }
 

@@ -20,10 +20,11 @@ namespace {
     return COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request);
 }
 
-[[nodiscard]] int start_recv(const commtask_op& op, MPI_Request* request) noexcept {
-    const one_count n{op.recv.count};
-    return COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type, op.source,
-                             op.recv_tag, op.comm, request);
+/// The receive of any kind of message, unless it is held.
+[[nodiscard]] int start_recv(const commtask_op& op, started_requests& started) noexcept {
+    const int code = started.holds_receive ? MPI_SUCCESS : start_held_receive(op, &started.requests[0]);
+    if (code == MPI_SUCCESS) started.count = 1;
+    return code;
 }
 
 /// The second half of a sendrecv: if the send cannot start, the receive is withdrawn and the error is the task's.
@@ -32,6 +33,8 @@ namespace {
     const int code = start_send(op, buffer, count, type, &started.requests[1]);
     if (code == MPI_SUCCESS) {
         started.count = 2;
+    } else if (started.holds_receive) {
+        started.count = 0;
     } else {
         MPI_Cancel(&started.requests[0]);
     }
@@ -39,8 +42,7 @@ namespace {
 }
 
 [[nodiscard]] int start_sendrecv(const commtask_op& op, started_requests& started) noexcept {
-    if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
-    started.count = 1;
+    if (const int code = start_recv(op, started); code != MPI_SUCCESS) return code;
     return add_send(op, op.send.buffer, op.send.count, op.send.type, started);
 }
 
@@ -57,12 +59,17 @@ namespace {
         code != MPI_SUCCESS) {
         return code;
     }
-    if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
-    started.count = 1;
+    if (const int code = start_recv(op, started); code != MPI_SUCCESS) return code;
     return add_send(op, which.scratch, position, MPI_PACKED, started);
 }
 
 } // namespace
+
+int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept {
+    const one_count n{op.recv.count};
+    return COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type, op.source,
+                             op.recv_tag, op.comm, request);
+}
 
 int start_message(task& which, started_requests& started) noexcept {
     const commtask_op& op = which.op;
@@ -81,7 +88,7 @@ int start_message(task& which, started_requests& started) noexcept {
     case COMMTASK_OP_RSEND:
         code = COMMTASK_MPI_CALL(fits, Irsend, op.send.buffer, n, op.send.type, op.peer, op.send_tag, op.comm, request);
         break;
-    case COMMTASK_OP_RECV: code = start_recv(op, request); break;
+    case COMMTASK_OP_RECV: return start_recv(op, started);
     case COMMTASK_OP_SENDRECV: return start_sendrecv(op, started);
     case COMMTASK_OP_SENDRECV_REPLACE: return start_sendrecv_replace(which, started);
     case COMMTASK_OP_MPROBE: started.is_probing = true; return MPI_SUCCESS;

@@ -20,6 +20,8 @@ struct started_requests {
     std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int count = 0;           ///< The first one's status is the task's.
     bool is_probing = false; ///< No request: MPI_Improbe until a message is there.
+    /// Asked of the start: a receive is left out, its request null, until start_held_receive().
+    bool holds_receive = false;
 };
 
 /// Starts a task's operation. @return an MPI error code; with an error, `started` holds what is in flight all the same.
@@ -35,6 +37,9 @@ struct operation_entry {
 
 /// By commtask_kind. A kind outside the table has a null start function.
 [[nodiscard]] const operation_entry& operation_of(int kind) noexcept;
+
+/// The receive that starting left out. @return an MPI error code
+[[nodiscard]] int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept;
 
 // The start functions, by file.
 [[nodiscard]] int start_message(task& which, started_requests& started) noexcept;

@@ -7,10 +7,9 @@
 #include "mpi_counts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
+#include <new>
 
 namespace commtask::detail {
 
@@ -50,14 +49,38 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     }
 }
 
+[[nodiscard]] static bool makes_requests(int kind) noexcept {
+    return kind != COMMTASK_OP_MPROBE && kind != COMMTASK_OP_CALL && kind != COMMTASK_OP_NOOP;
+}
+
+/// So that nothing need be remembered that MPI has started already.
+bool mpi_transport::has_room_for_requests() noexcept {
+    const std::size_t needed = requests_.size() + started_requests{}.requests.size();
+    if (needed <= requests_.capacity()) return true;
+    try {
+        owners_.reserve(2 * needed);
+        requests_.reserve(2 * needed);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
 start_result mpi_transport::start(task& which) noexcept {
+    if (makes_requests(which.op.kind) &&
+        !has_room_for_requests()) { // the request of an attach stays with MPI: it may not be one that can be freed
+        take_error(which, MPI_ERR_NO_MEM);
+        return start_result::failed;
+    }
     started_requests started;
+    started.holds_receive = !unmatched_.is_empty() && must_hold(which);
     const int code = operation_of(which.op.kind).start(which, started);
     if (which.op.kind != COMMTASK_OP_ATTACH || code != MPI_SUCCESS)
         std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
     if (started.is_probing) {
-        probes_.push_back(&which);
+        unmatched_.push(which);
+        ++n_probes_;
         count_in_flight();
         return start_result::started;
     }
@@ -75,12 +98,13 @@ start_result mpi_transport::start(task& which) noexcept {
         requests_.push_back(started.requests[static_cast<std::size_t>(i)]);
         owners_.push_back({&which, i == 0});
     }
+    if (started.holds_receive) unmatched_.push(which);
     count_in_flight();
     return start_result::started;
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
-    if (!probes_.empty()) poll_probes(sink);
+    if (!unmatched_.is_empty()) poll_unmatched(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
     if (count == 0) return;
@@ -127,6 +151,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
 
 void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     for (std::size_t index = first + count; index > first; --index) {
+        if (requests_[index - 1] == MPI_REQUEST_NULL) continue; // a receive that is held
         int has_ended = 0;
         MPI_Status status{};
         const int code = MPI_Test(&requests_[index - 1], &has_ended, &status);
@@ -163,61 +188,19 @@ void mpi_transport::remove(std::size_t index) noexcept {
     count_in_flight();
 }
 
-/// Whether one message could be taken by both: then the one that was posted first has it.
-[[nodiscard]] static bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
-    const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
-    return first.comm == second.comm && overlap(first.source, second.source, MPI_ANY_SOURCE) &&
-           overlap(first.recv_tag, second.recv_tag, MPI_ANY_TAG);
-}
-
 /// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
 bool mpi_transport::has_status_request(const task& which) const noexcept {
     return which.request_at < owners_.size() && owners_[which.request_at].of == &which &&
            owners_[which.request_at].gives_status;
 }
 
-void mpi_transport::poll_probes(completion_sink& sink) noexcept {
-    // In the order of posting. One that found nothing bars later ones from messages that it could take: a message that
-    // comes between the two looks would go to the wrong task. The first n_kept places are those that found nothing.
-    std::size_t n_kept = 0;
-    for (std::size_t i = 0; i < probes_.size(); ++i) {
-        task& which = *probes_[i];
-        int is_there = 0;
-        MPI_Status status{};
-        int code = MPI_SUCCESS;
-        if (!which.result.is_canceled) {
-            const auto kept_end = probes_.begin() + static_cast<std::ptrdiff_t>(n_kept);
-            const bool is_barred = std::any_of(
-                probes_.begin(), kept_end, [&](const task* earlier) { return want_the_same(earlier->op, which.op); });
-            if (!is_barred) {
-                code = MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
-                                   static_cast<MPI_Message*>(which.op.result), &status);
-            }
-            if (code == MPI_SUCCESS && is_there == 0) {
-                probes_[n_kept++] = &which;
-                continue;
-            }
-        }
-        if (is_there != 0) {
-            take_status(which, status);
-        } else if (code != MPI_SUCCESS) {
-            take_error(which, code);
-        }
-        ended_probes_.push_back(&which);
-    }
-    probes_.resize(n_kept);
-    count_in_flight();
-    // Reported last, since a callback may withdraw another probe.
-    for (task* const which : ended_probes_) sink.ended(*which);
-    ended_probes_.clear();
-}
-
 void mpi_transport::withdraw(task& which) noexcept {
-    if (which.op.kind == COMMTASK_OP_MPROBE) {
-        // The next poll ends it. One that is not there has ended in this look, and is about to be reported.
-        if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) which.result.is_canceled = true;
+    if (unmatched_.has(which)) {
+        which.result.is_canceled = true; // the next poll ends it
         return;
     }
+    // An mprobe that is not there has ended in this look, and is about to be reported.
+    if (which.op.kind == COMMTASK_OP_MPROBE) return;
     // Only receives: MPI gives no promise for sends, and collectives cannot be canceled at all.
     if (!operation_of(which.op.kind).receives || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
@@ -225,7 +208,8 @@ void mpi_transport::withdraw(task& which) noexcept {
 }
 
 void mpi_transport::abandon(task& which) noexcept {
-    if (which.op.kind == COMMTASK_OP_MPROBE) std::erase(probes_, &which);
+    const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
+    if (was_unmatched && which.op.kind == COMMTASK_OP_MPROBE) --n_probes_;
     std::uint32_t n_left = which.open_requests;
     if (has_status_request(which)) {
         abandon_request(which.request_at);
@@ -244,7 +228,7 @@ void mpi_transport::abandon(task& which) noexcept {
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_entry& kind = operation_of(owners_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.receives && owners_[index].gives_status) {
+    if (kind.receives && owners_[index].gives_status && abandoned != MPI_REQUEST_NULL) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;

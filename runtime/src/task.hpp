@@ -117,9 +117,9 @@ struct alignas(2 * cache_line_bytes) task {
     outcome result;
 
     // The worker's.
-    alignas(2 * cache_line_bytes) task* next_ready; ///< In the worker's list of ready tasks.
-    std::atomic<const lane*> live_in;               ///< The lane that has it, as long as it is not final.
-    std::uint64_t accepted_ns;                      ///< When the worker saw it; for the list of unfinished tasks.
+    alignas(2 * cache_line_bytes) task* next_in_list; ///< In a task_list of its driver's.
+    std::atomic<const lane*> live_in;                 ///< The lane that has it, as long as it is not final.
+    std::uint64_t accepted_ns;                        ///< When the worker saw it; for the list of unfinished tasks.
     void* scratch; ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
     std::uint32_t open_requests;
     std::uint32_t request_at;  ///< Where the transport keeps the request that gives the status, while it is open.
