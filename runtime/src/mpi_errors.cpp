@@ -7,11 +7,11 @@
 
 #include "lane.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <vector>
+#include <new>
+#include <unordered_set>
 
 namespace commtask::detail {
 namespace {
@@ -23,7 +23,7 @@ struct handler_table {
     std::mutex mutex;
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
     bool may_call_mpi = false; ///< In the handler.
-    std::vector<MPI_Comm> taken_over;
+    std::unordered_set<MPI_Comm> taken_over;
 };
 
 handler_table& handlers() {
@@ -91,9 +91,11 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     if (const int code = MPI_Comm_get_errhandler(comm, &before); code != MPI_SUCCESS) return code;
     if (before == MPI_ERRORS_RETURN) return MPI_SUCCESS;
     if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before); // only our reference to it
-    {
+    try {
         const std::lock_guard guard{table.mutex};
-        table.taken_over.push_back(comm);
+        table.taken_over.insert(comm);
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
     }
     return MPI_Comm_set_errhandler(comm, table.ours);
 }
@@ -101,13 +103,13 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
 void mpi_error_handling::forget(MPI_Comm comm) noexcept {
     handler_table& table = handlers();
     const std::lock_guard guard{table.mutex};
-    std::erase(table.taken_over, comm);
+    table.taken_over.erase(comm);
 }
 
 mpi_error_handling::~mpi_error_handling() {
     const errors_come_back scope;
     handler_table& table = handlers();
-    std::vector<MPI_Comm> taken_over;
+    std::unordered_set<MPI_Comm> taken_over;
     {
         const std::lock_guard guard{table.mutex};
         taken_over.swap(table.taken_over);

@@ -180,7 +180,7 @@ public:
 private:
     fake_transport carrier_;
     lane lane_;
-    comm_queue queue_{MPI_Comm{}, lane_}; // no handle: Open MPI's null is a symbol of its library
+    comm_queue queue_{lane_, 1};
     std::vector<task*> held_;
 };
 
