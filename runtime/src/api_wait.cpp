@@ -8,6 +8,7 @@
 
 #include <commtask/commtask.h>
 
+#include <algorithm>
 #include <new>
 
 namespace commtask::detail {
@@ -48,6 +49,14 @@ template <typename IsDone>
     }
     if (wait_in_library(runtime->main_lane(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
+}
+
+/// For statistics: the task has ended, and the calling thread waited for it.
+void note_unblock(const task& awaited) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr || runtime->settings().stats == 0) return;
+    const std::uint64_t now = now_ns();
+    runtime->main_lane().unblock_times.add(now - std::min(awaited.posted_ns, now));
 }
 
 } // namespace
@@ -99,8 +108,11 @@ int commtask_wait_for(commtask_t* handle, int64_t timeout_ns, commtask_status* s
     if (handle == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     if (*handle == COMMTASK_NULL) return COMMTASK_OK;
+    const bool waits = !has_ended(**handle);
     const int code = wait_until(timeout_ns, [&] { return has_ended(**handle); });
-    return code == COMMTASK_OK ? collect(*handle, status) : code;
+    if (code != COMMTASK_OK) return code;
+    if (waits) note_unblock(**handle);
+    return collect(*handle, status);
 }
 
 int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,

@@ -260,6 +260,7 @@ void lane::accept(task& posted) noexcept {
     posted.accepted_ns = 0;
     count_one(n_live_);
     if (settings_.keeps_stats) {
+        posted.sent_bytes = 0;
         posted.accepted_ns = now_ns();
         stats_.queue_delay.add(posted.accepted_ns - std::min(posted.posted_ns, posted.accepted_ns));
     }
@@ -348,7 +349,10 @@ void lane::finish(task& which, task_state state) noexcept {
         if (state == task_state::canceled) ++stats_.canceled;
         if (was_started) {
             stats_.in_flight.add(now - which.started_ns);
-            stats_.bytes[which.op.kind] += static_cast<std::uint64_t>(std::max<std::int64_t>(which.result.bytes, 0));
+            // What an mprobe finds is counted where it is received.
+            const std::int64_t received = which.op.kind == COMMTASK_OP_MPROBE ? 0 : which.result.bytes;
+            stats_.bytes[which.op.kind] +=
+                static_cast<std::uint64_t>(which.sent_bytes + std::max<std::int64_t>(received, 0));
         }
         which.posted_ns = now; // from here on: when it ended, for the unblock time
     }

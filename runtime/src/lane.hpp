@@ -115,9 +115,11 @@ public:
         return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
     }
 
-    bell wake_up;                        ///< Where the worker sleeps.
-    waiting_room waiters;                ///< Where waiting threads sleep.
-    shared_time_distribution post_times; ///< Only with statistics.
+    bell wake_up;         ///< Where the worker sleeps.
+    waiting_room waiters; ///< Where waiting threads sleep.
+    // Only with statistics.
+    shared_time_distribution post_times;
+    shared_time_distribution unblock_times;
 
     // Driver ----------------------------------------------------------------------------------------------------------
 

@@ -163,6 +163,7 @@ bool context::drain() {
 lane_stats context::collected_stats() {
     lane_stats all = lane_.counters();
     all.post = lane_.post_times.snapshot();
+    all.unblock = lane_.unblock_times.snapshot();
     return all;
 }
 

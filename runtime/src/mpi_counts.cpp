@@ -27,6 +27,42 @@ bool has_count_arrays(int kind) noexcept {
 
 namespace {
 
+/// The side whose one count says what an operation gives; null if there is none.
+[[nodiscard]] const commtask_side* given_side(const commtask_op& op) noexcept {
+    switch (op.kind) {
+    case COMMTASK_OP_SEND:
+    case COMMTASK_OP_SSEND:
+    case COMMTASK_OP_BSEND:
+    case COMMTASK_OP_RSEND:
+    case COMMTASK_OP_SENDRECV:
+    case COMMTASK_OP_NEIGHBOR_ALLGATHER:
+    case COMMTASK_OP_NEIGHBOR_ALLTOALL: return &op.send;
+    case COMMTASK_OP_GATHER:
+    case COMMTASK_OP_ALLGATHER:
+    case COMMTASK_OP_ALLTOALL: return op.send.buffer == MPI_IN_PLACE ? &op.recv : &op.send;
+    case COMMTASK_OP_SCATTER: return op.recv.buffer == MPI_IN_PLACE ? &op.send : &op.recv; // every rank has the latter
+    case COMMTASK_OP_SENDRECV_REPLACE:
+    case COMMTASK_OP_BCAST:
+    case COMMTASK_OP_REDUCE:
+    case COMMTASK_OP_ALLREDUCE:
+    case COMMTASK_OP_SCAN:
+    case COMMTASK_OP_EXSCAN:
+    case COMMTASK_OP_REDUCE_SCATTER_BLOCK: return &op.recv;
+    default: return nullptr;
+    }
+}
+
+} // namespace
+
+std::int64_t payload_bytes(const commtask_op& op) noexcept {
+    const commtask_side* const side = op.peer == MPI_PROC_NULL ? nullptr : given_side(op);
+    MPI_Count element = 0;
+    if (side == nullptr || side->count <= 0 || MPI_Type_size_x(side->type, &element) != MPI_SUCCESS) return 0;
+    return element * side->count;
+}
+
+namespace {
+
 [[nodiscard]] int find_neighbours(MPI_Comm comm, array_lengths& lengths) noexcept {
     int topology = MPI_UNDEFINED;
     if (const int code = MPI_Topo_test(comm, &topology); code != MPI_SUCCESS) return code;

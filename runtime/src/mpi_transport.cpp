@@ -84,13 +84,7 @@ start_result mpi_transport::start(task& which) noexcept {
         count_in_flight();
         return start_result::started;
     }
-    if (keeps_stats_ && which.op.send.buffer != nullptr && !has_count_arrays(which.op.kind) &&
-        which.op.send.count > 0 && which.op.kind <= COMMTASK_OP_ALLTOALL) {
-        MPI_Count element = 0;
-        if (MPI_Type_size_x(which.op.send.type, &element) == MPI_SUCCESS) {
-            which.result.bytes = element * which.op.send.count;
-        }
-    }
+    if (keeps_stats_ && code == MPI_SUCCESS) which.sent_bytes = payload_bytes(which.op);
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
     which.open_requests = static_cast<std::uint32_t>(started.count);
     for (int i = 0; i < started.count; ++i) {

@@ -129,6 +129,7 @@ struct alignas(2 * cache_line_bytes) task {
     bool is_zombie;            ///< Final, but predecessors still point to it.
     alignas(8) std::byte mpi_status[32]; ///< The transport's own status.
     std::uint64_t started_ns;            ///< Only with statistics.
+    std::int64_t sent_bytes;             ///< Only with statistics: payload that this rank gives.
     task* next_handed;                   ///< In the handoff.
 
     // Kept over reuse: predecessors of a task and the edges to them, room for `edge_capacity`.

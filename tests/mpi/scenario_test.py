@@ -51,7 +51,9 @@ EXPECTATIONS = {
                           "prints": [r"COMMTASK_QUEUE_CAPCITY.*COMMTASK_QUEUE_CAPACITY"],
                           "once": r"COMMTASK_QUEUE_CAPCITY"},
     "good_variable": {"environment": {"COMMTASK_IDLE": "shared"}, "never": [r"COMMTASK_"]},
-    "stats": {"environment": {"COMMTASK_STATS": "1"}, "prints": [r"statistics of \d rank", r"send 10 \(", r"recv 10 \("]},
+    "stats": {"environment": {"COMMTASK_STATS": "1"},
+              "prints": [r"statistics of \d rank", r"0  send 10 \(9\.8 KiB\), ssend 10, recv 10 \(9\.8 KiB\), "
+                         r"sendrecv 20 \(19\.5 KiB\)", r"  bytes +payload sent and received", r"  unblock +from the end"]},
     "finalize_lists": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                        "prints": [UNFINISHED,
                                   AGE + r"recv of 1 MPI_INT from rank \d, tag 77, halo; in flight",
