@@ -113,8 +113,8 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
     int n_peers = 0;
     int code = scope.code_of(MPI_Comm_test_inter(comm, &is_intercommunicator));
     if (code != MPI_SUCCESS) return code;
-    code = scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers)
-                                                   : MPI_Comm_size(comm, &n_peers));
+    code =
+        scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers) : MPI_Comm_size(comm, &n_peers));
     if (code != MPI_SUCCESS) return code;
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
