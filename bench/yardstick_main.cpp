@@ -5,6 +5,7 @@
 // --machine it prints the machine's description alone, for drivers that have no access to it.
 #include <mpi.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
 #include <chrono>

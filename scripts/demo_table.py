@@ -3,14 +3,17 @@
 # demo_wins.py add a second. The modes differ only in how they communicate, so their results must be the same to the last
 # bit. Started by scripts/demo, which has checked the options. Figures of one run are for the eye; scripts/bench measures.
 """Runs lqcd_dslash in every mode and shows what each costs."""
-import argparse
-import json
-import os
 import signal
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends without words until main() has its own
+
+import argparse  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import subprocess  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+from pathlib import Path  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 import launch  # noqa: E402
@@ -131,6 +134,7 @@ def main():
     parser.add_argument("--iterations", type=int, required=True)
     parser.add_argument("--json", default="")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # As an exception, so that the run under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

@@ -19,6 +19,7 @@
 #include "reference.hpp"
 #include "wisdom.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>

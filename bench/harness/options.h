@@ -4,9 +4,13 @@
 // it declares itself.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
+#include <optional>
 #include <string>
+
+namespace CLI {
+class App; // its header takes the compiler five seconds, in every benchmark
+}
 
 namespace commtask::bench {
 
@@ -21,11 +25,10 @@ struct options {
         return is_quick ? (wanted + 9) / 10 : wanted;
     }
 
-    void declare(CLI::App& app) {
-        app.add_option("--json", json_file, "write the results to this file");
-        app.add_flag("--quick", is_quick, "a tenth of the rounds");
-        app.add_option("--rounds", n_rounds, "rounds of alternation")->check(CLI::Range(1, 1'000'000));
-    }
+    /// For a benchmark that has options of its own.
+    void declare(CLI::App& app);
+    /// For one that has not: the exit status to leave with, or nothing when it should go on.
+    std::optional<int> parse(int argc, char** argv, const char* question);
 };
 
 } // namespace commtask::bench

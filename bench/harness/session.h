@@ -93,9 +93,7 @@ inline side ping_pong_side(yardstick& line, const std::string& unit, std::size_t
 template <typename Ask>
 int run_benchmark(int argc, char** argv, const char* question, Ask ask) {
     options given;
-    CLI::App app{question};
-    given.declare(app);
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = given.parse(argc, argv, question)) return *status;
     try {
         session here;
         if (!here.cores().distinct) {

@@ -20,9 +20,10 @@ class Choices(checkout.Checkout):
         self.command("ctest", CTEST.format(called=self.called))
         (self.root / "tools").mkdir()
         (self.root / "tools" / "lint.py").touch()
-        self.command("onetbb", "#!/bin/sh\n")
-        (self.root / "scripts" / "onetbb").unlink()
-        (self.root / "scripts" / "onetbb").symlink_to(self.bin / "onetbb")
+        self.command("nothing", "#!/bin/sh\n")
+        for name in ("onetbb", "get_mpi"):
+            (self.root / "scripts" / name).unlink(missing_ok=True)
+            (self.root / "scripts" / name).symlink_to(self.bin / "nothing")
 
     def presets_of(self, *words, **settings):
         """The presets that are tested, and the output."""
@@ -60,6 +61,11 @@ class Choices(checkout.Checkout):
         self.assertIn("--label-regex quiet", last)
         self.assertNotIn("--parallel", last)
         self.assertNotIn("left out", said)
+
+    def test_an_mpi_that_no_preset_has_is_refused(self):
+        done = self.run_script("test", settings={"COMMTASK_MPI": "intel", "COMMTASK_COMPILER": "gcc"})
+        self.assertEqual((done.returncode, self.was_called()), (2, ""), done.stderr)
+        self.assertIn("no preset has COMMTASK_MPI=intel", done.stderr)
 
     def test_wrong_options_do_nothing(self):
         for words in (["--al"], ["--preset"], ["--preset", "fast"], ["--all", "--quick"], ["--all", "--preset", "dev"]):
