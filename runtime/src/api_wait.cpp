@@ -66,8 +66,10 @@ void count_unblock(std::span<const commtask_t> ended) noexcept {
 template <typename IsDone>
 [[nodiscard]] int wait_until(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
-    if (timeout_ns != 0 && lane::is_driving()) {
-        return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not wait: the worker runs it");
+    if (timeout_ns != 0 && !lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "%s",
+                      lane::is_driving() ? "a callback must not wait: the worker runs it"
+                                         : "a function that MPI calls must not wait here");
     }
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
@@ -89,7 +91,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (*ended == 0) {
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
-        if (runtime == nullptr || lane::is_driving() || !runtime->should_drive()) return COMMTASK_OK;
+        if (runtime == nullptr || !lane::may_wait() || !runtime->should_drive()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
@@ -100,7 +102,7 @@ int commtask_progress(int* moved) noexcept {
     if (moved == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "moved is null");
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
-    if (lane::is_driving()) {
+    if (!lane::may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
     *moved = 0;

@@ -20,6 +20,7 @@ namespace {
 
 thread_local const lane* driven_by_me = nullptr;
 thread_local bool posts_quietly = false;
+thread_local bool waits_are_refused = false;
 
 /// The calling thread drives a lane; callbacks may nest a pass only by mistake, which posting prevents.
 class driving_scope {
@@ -49,7 +50,13 @@ lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& setti
 lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
 lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
 
+lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {
+    waits_are_refused = waits_are_refused || are_refused;
+}
+lane::refused_waits::~refused_waits() { waits_are_refused = before_; }
+
 bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
+bool lane::may_wait() noexcept { return !is_driving() && !waits_are_refused; }
 
 void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {

@@ -83,6 +83,21 @@ public:
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
+    /// Whether the calling thread may wait: it is not driving, and no refused_waits lives.
+    [[nodiscard]] static bool may_wait() noexcept;
+
+    /// While one of these lives, the calling thread is refused when it waits: it is in MPI, which may have a lock in hand when it
+    /// calls a function of the program's. Neither that thread nor any other could call MPI then.
+    class refused_waits {
+    public:
+        explicit refused_waits(bool are_refused) noexcept;
+        refused_waits(const refused_waits&) = delete;
+        refused_waits& operator=(const refused_waits&) = delete;
+        ~refused_waits();
+
+    private:
+        bool before_;
+    };
 
     /// While one of these lives the calling thread's posts wake nobody: it is about to wait, and drives the lane itself. Only
     /// where the worker shares its core; a waking worker would take it from the thread that does the work.

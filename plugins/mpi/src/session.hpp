@@ -56,10 +56,11 @@ inline constinit session current;
     return mine.depth > 0 || active_lane() == nullptr || detail::lane::is_driving();
 }
 
-/// MPI is this thread's as long as one of these lives.
+/// MPI is this thread's as long as one of these lives. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a function
+/// of the program's inside (but those of attributes, which are called in a lane_section): who waits there is refused.
 class worker_section {
 public:
-    worker_section() noexcept : lane_(active_lane()) {
+    worker_section() noexcept : lane_(active_lane()), refused_(current.lets_threads_in && mine.depth == 0) {
         ++mine.depth;
         if (lane_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
             lane_ = nullptr;
@@ -88,6 +89,7 @@ public:
 
 private:
     detail::lane* lane_;
+    detail::lane::refused_waits refused_;
 };
 
 /// Like worker_section, for calls that may block until other processes act: other threads go on where MPI permits it.

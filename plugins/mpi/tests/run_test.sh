@@ -42,6 +42,32 @@ cc -shared -Wl,-soname,"$other_family" -o "$folder/$other_family" -x c /dev/null
 cc -o "$folder/other" "$folder/static.c" -Wl,--no-as-needed "$folder/$other_family" -Wl,-rpath,"$folder"
 expect_refusal "uses $other_family" "$folder/other"
 
+# Programs with more rights than their user: the loader drops what is preloaded.
+cp /bin/true "$folder/rights"
+chmod 755 "$folder" "$folder/rights"
+if [ "$(id -u)" -eq 0 ]; then
+    chown 65534:65534 "$folder/rights"
+    chmod 4755 "$folder/rights"
+    expect_refusal "is setuid, so the loader ignores" "$folder/rights"
+    chmod 2755 "$folder/rights"
+    expect_refusal "is setgid, so the loader ignores" "$folder/rights"
+    chown 0:0 "$folder/rights"
+    chmod 6755 "$folder/rights"
+    "$run" "$folder/rights" || { echo "FAULT: a setuid program of the user's own is refused"; failures=$((failures + 1)); }
+    chmod 755 "$folder/rights"
+    caller="setpriv --reuid 65534 --regid 65534 --clear-groups"
+    # Needs a file system that keeps capabilities, and a build that everybody may read.
+    if setcap cap_net_raw=ep "$folder/rights" 2>/dev/null && $caller test -x "$run" 2>/dev/null; then
+        output=$($caller "$run" "$folder/rights" 2>&1)
+        case $?:$output in
+        2:*"has file capabilities, so the loader ignores"*) ;;
+        *) echo "FAULT: a program with file capabilities: said $output"; failures=$((failures + 1)) ;;
+        esac
+    fi
+elif [ -u /bin/su ]; then
+    expect_refusal "is setuid, so the loader ignores" /bin/su
+fi
+
 printf '#!/bin/sh\necho "$1|$2|$KEPT"\nexit 7\n' >"$folder/script"
 chmod +x "$folder/script"
 output=$(KEPT=yes "$run" "$folder/script" "two words" '*')

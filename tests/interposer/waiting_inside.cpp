@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program with commtask that waits for a task inside functions that MPI calls: of attributes, errors, generalized requests and
+// reductions. Under commtask-run the thread may have the worker's role at that moment, so that nobody else could end the task.
+// It may be refused, but it may not hang, and what it has posted goes on. Which of both differs, so nothing is said of it.
+#include <commtask/commtask.h>
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "probe.h"
+
+namespace {
+
+int n_waits = 0;
+bool would_hang = false; ///< With MPI_THREAD_MULTIPLE MPICH has its lock in hand; natively nobody refuses the wait.
+
+/// Messages to oneself: who is refused leaves them on their way.
+struct message {
+    int out = 7;
+    int in = -1;
+};
+std::array<message, 256> messages;
+std::atomic<std::size_t> n_messages{0};
+
+/// Waits for a task that the lane ends by itself and for a message, which only MPI ends.
+void wait_here() {
+    if (would_hang) {
+        ++n_waits;
+        return;
+    }
+    const std::size_t number = n_messages++;
+    const int tag = static_cast<int>(number);
+    message& mine = messages.at(number);
+    std::array<commtask_t, 3> tasks{};
+    const std::array ops{commtask_op_noop(MPI_COMM_SELF), commtask_op_recv(&mine.in, 1, MPI_INT, 0, tag, MPI_COMM_SELF),
+                         commtask_op_send(&mine.out, 1, MPI_INT, 0, tag, MPI_COMM_SELF)};
+    for (std::size_t i = 0; i < ops.size(); ++i) EXPECT(commtask_post(&ops[i], nullptr, &tasks[i]) == COMMTASK_OK);
+    ++n_waits;
+    const int code = commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr);
+    EXPECT(code == COMMTASK_OK || code == COMMTASK_ERR_WORKER_THREAD);
+    EXPECT(code != COMMTASK_OK || mine.in == 7);
+    for (commtask_t& task : tasks) commtask_release(&task);
+}
+
+int on_delete(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
+    wait_here();
+    return MPI_SUCCESS;
+}
+int on_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* value, void* copy, int* is_copied) {
+    wait_here();
+    std::memcpy(copy, static_cast<void*>(&value), sizeof value);
+    *is_copied = 1;
+    return MPI_SUCCESS;
+}
+
+void in_attribute_functions() {
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_create_keyval(&on_copy, &on_delete, &key, nullptr);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_attr(comm, key, nullptr);
+    MPI_Comm_dup(comm, &copy); // copies
+    MPI_Comm_delete_attr(comm, key);
+    MPI_Comm_set_attr(comm, key, nullptr);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free_keyval(&key);
+    say("%d waits", n_waits);
+}
+
+void on_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { wait_here(); }
+
+void in_an_error_handler() {
+    n_waits = 0;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(&on_error, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    int value = 0;
+    MPI_Send(&value, -1, MPI_INT, me, 0, comm);
+    MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+    say("%d waits", n_waits);
+}
+
+int on_query(void* /*state*/, MPI_Status* status) {
+    wait_here();
+    MPI_Status_set_elements(status, MPI_INT, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+int on_free(void* /*state*/) {
+    wait_here();
+    return MPI_SUCCESS;
+}
+int on_cancel(void* /*state*/, int /*is_over*/) {
+    wait_here();
+    return MPI_SUCCESS;
+}
+
+void in_functions_of_a_generalized_request() {
+    n_waits = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Grequest_start(&on_query, &on_free, &on_cancel, nullptr, &request);
+    MPI_Cancel(&request);
+    MPI_Grequest_complete(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    say("%d waits", n_waits);
+}
+
+void on_reduce(void* in, void* inout, int* n, MPI_Datatype* /*type*/) {
+    wait_here();
+    for (int i = 0; i < *n; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
+}
+
+void in_a_reduction_function() {
+    n_waits = 0;
+    MPI_Op add = MPI_OP_NULL;
+    MPI_Op_create(&on_reduce, 1, &add);
+    int sum = me;
+    int one = 1;
+    MPI_Reduce_local(&one, &sum, 1, MPI_INT, add);
+    EXPECT(sum == me + 1);
+    MPI_Allreduce(&me, &sum, 1, MPI_INT, add, MPI_COMM_WORLD);
+    EXPECT(sum == n_ranks * (n_ranks - 1) / 2);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(&me, &sum, 1, MPI_INT, add, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(sum == n_ranks * (n_ranks - 1) / 2);
+    MPI_Op_free(&add);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const bool has_threads = argc > 1 && std::strcmp(argv[1], "multiple") == 0;
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &level);
+    probe_start();
+    EXPECT(commtask_init(nullptr) == COMMTASK_OK);
+    in_attribute_functions();
+    would_hang = has_threads && std::getenv("COMMTASK_RUN") == nullptr; // NOLINT(concurrency-mt-unsafe): one thread
+    in_functions_of_a_generalized_request();
+    in_a_reduction_function();
+    in_an_error_handler();
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+    for (std::size_t i = 0; i < n_messages; ++i) EXPECT(messages.at(i).in == 7);
+    MPI_Finalize();
+    return probe_result();
+}
