@@ -5,7 +5,13 @@
 // the rest of a line behind a clause that it does not know.
 #include "generate.hpp"
 
+#include "clang/Basic/LangOptions.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
+#include "llvm/ADT/SmallString.h"
+
 #include <memory>
+#include <string>
 
 namespace commtask::clause {
 
@@ -62,13 +68,9 @@ public:
         tokens_.push_back(token);
         return *this;
     }
-    token_writer& zero() {
-        Token token;
-        token.startToken();
-        token.setKind(tok::numeric_constant);
-        preprocessor_.CreateString("0", token, here_.getLocation(), here_.getLocation());
-        tokens_.push_back(token);
-        return *this;
+    token_writer& number(unsigned value) { return literal(tok::numeric_constant, std::to_string(value)); }
+    token_writer& text(llvm::StringRef value) {
+        return literal(tok::string_literal, '"' + clang::Lexer::Stringify(value) + '"');
     }
     token_writer& copy(llvm::ArrayRef<Token> users) {
         tokens_.append(users.begin(), users.end());
@@ -83,6 +85,15 @@ public:
     }
 
 private:
+    token_writer& literal(tok::TokenKind kind, const std::string& spelling) {
+        Token token;
+        token.startToken();
+        token.setKind(kind);
+        preprocessor_.CreateString(spelling, token, here_.getLocation(), here_.getLocation());
+        tokens_.push_back(token);
+        return *this;
+    }
+
     clang::Preprocessor& preprocessor_;
     Token here_;
     llvm::SmallVector<Token, 96> tokens_;
@@ -98,13 +109,24 @@ void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
     }
 }
 
-void put_preparation(token_writer& to, const directive& line, const communication& what, bool is_cplusplus) {
+/// What __FILE__ and __LINE__ would be. Those names are no macros any more in text that was preprocessed before.
+void put_place(token_writer& to, clang::Preprocessor& preprocessor, const Token& pragma) {
+    const clang::SourceManager& sources = preprocessor.getSourceManager();
+    const clang::PresumedLoc place = sources.getPresumedLoc(sources.getExpansionRange(pragma.getLocation()).getEnd());
+    llvm::SmallString<256> file(place.isValid() ? place.getFilename() : "");
+    preprocessor.getLangOpts().remapPathPrefix(file);
+    to.text(file).put(tok::comma).number(place.isValid() ? place.getLine() : 0);
+}
+
+void put_preparation(token_writer& to, clang::Preprocessor& preprocessor, const directive& line,
+                     const communication& what) {
+    const bool is_cplusplus = preprocessor.getLangOpts().CPlusPlus;
     const Token& pragma = line.tokens.front();
     to.at(pragma).name("omp_event_handle_t").name(event_name).put(tok::equal);
     if (is_cplusplus) {
         to.name("omp_event_handle_t").put(tok::l_paren).put(tok::r_paren);
     } else {
-        to.put(tok::l_paren).name("omp_event_handle_t").put(tok::r_paren).zero();
+        to.put(tok::l_paren).name("omp_event_handle_t").put(tok::r_paren).number(0);
     }
     to.put(tok::semi);
 
@@ -125,9 +147,9 @@ void put_preparation(token_writer& to, const directive& line, const communicatio
     } else if (is_cplusplus) {
         to.name("nullptr");
     } else {
-        to.zero();
+        to.number(0);
     }
-    to.put(tok::comma).at(pragma).name("__FILE__").put(tok::comma).name("__LINE__");
+    put_place(to.put(tok::comma).at(pragma), preprocessor, pragma);
     to.put(tok::r_paren).put(tok::semi);
 }
 
@@ -135,11 +157,10 @@ void put_preparation(token_writer& to, const directive& line, const communicatio
 
 void enter_communication(clang::Preprocessor& preprocessor, const directive& line, llvm::ArrayRef<clause> clauses,
                          const communication& what) {
-    const bool is_cplusplus = preprocessor.getLangOpts().CPlusPlus;
     const Token& pragma = line.tokens.front();
     token_writer to(preprocessor, pragma);
     to.put(tok::l_brace);
-    put_preparation(to, line, what, is_cplusplus);
+    put_preparation(to, preprocessor, line, what);
 
     bool is_untied = false;
     for (const clause& each : clauses) is_untied = is_untied || name_of(line.tokens[each.all.begin]) == "untied";
