@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed and how it is found again. A room calls commtask_install_library() for its library; the top level
 # calls commtask_install_package() once, which writes commtaskConfig.cmake with one component per library.
-# Everything installed is relocatable: no path of the build or of the first prefix is kept.
+# Everything installed is relocatable: no path of the build or of the first prefix is kept, only where the MPI is.
 include(CMakePackageConfigHelpers)
 
 set(COMMTASK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/commtask")
@@ -10,6 +10,12 @@ set(COMMTASK_CLAUSE_INSTALL_DIR "${CMAKE_INSTALL_LIBDIR}/commtask")
 # The way from the pkg-config files up to the prefix.
 file(RELATIVE_PATH COMMTASK_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" COMMTASK_PC_UP "${COMMTASK_PC_UP}")
+# Programs find the libraries where they were linked, without LD_LIBRARY_PATH. The system's own folder needs no run path.
+set(COMMTASK_PC_RPATH "-Wl,-rpath,\${libdir}")
+set(COMMTASK_PC_LIBOMP_RPATH "-Wl,-rpath,${COMMTASK_LIBOMP_DIR}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(COMMTASK_PC_RPATH "")
+endif()
 # Warnings that a program asks for are about the program, not about headers that it includes: they are system headers.
 # The folder of the C library's own must not be named so: C++ would find them no more.
 if(EXISTS "${CMAKE_INSTALL_FULL_INCLUDEDIR}/stdlib.h")
@@ -17,29 +23,42 @@ if(EXISTS "${CMAKE_INSTALL_FULL_INCLUDEDIR}/stdlib.h")
 else()
     set(COMMTASK_INCLUDE_FLAG "-isystem ")
 endif()
-# The MPI is required by its own pkg-config name where it has one, by its flags elsewhere.
+# The MPI is required by its own pkg-config name and release where it has a file of that version and folder, by its flags
+# elsewhere: beside an MPI without such a file there may be another one that has it.
 find_package(PkgConfig REQUIRED)
-if(COMMTASK_MPI STREQUAL "openmpi")
-    set(COMMTASK_PC_MPI_REQUIRES ompi-c)
+set(commtask_pc_of_mpich mpich)
+set(commtask_pc_of_openmpi ompi-c)
+set(commtask_pc_of_intel impi)
+set(commtask_mpi_pc ${commtask_pc_of_${COMMTASK_MPI}})
+set(COMMTASK_PC_MPI_REQUIRES "")
+execute_process(
+    COMMAND "${PKG_CONFIG_EXECUTABLE}" --modversion ${commtask_mpi_pc}
+    OUTPUT_VARIABLE commtask_pc_version
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(
+    COMMAND "${PKG_CONFIG_EXECUTABLE}" --variable=includedir ${commtask_mpi_pc}
+    OUTPUT_VARIABLE commtask_pc_includedir
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(commtask_pc_version STREQUAL COMMTASK_MPI_VERSION AND commtask_pc_includedir IN_LIST MPI_C_INCLUDE_DIRS)
+    string(REGEX REPLACE "^([0-9]+)\\..*" "\\1" commtask_mpi_major "${COMMTASK_MPI_VERSION}")
+    math(EXPR commtask_mpi_next_major "${commtask_mpi_major} + 1")
+    set(COMMTASK_PC_MPI_REQUIRES
+        "${commtask_mpi_pc} >= ${COMMTASK_MPI_VERSION}, ${commtask_mpi_pc} < ${commtask_mpi_next_major}")
 else()
-    set(COMMTASK_PC_MPI_REQUIRES mpich)
-endif()
-execute_process(COMMAND "${PKG_CONFIG_EXECUTABLE}" --exists ${COMMTASK_PC_MPI_REQUIRES} RESULT_VARIABLE no_mpi_pc)
-if(no_mpi_pc)
-    set(COMMTASK_PC_MPI_REQUIRES "")
     list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-isystem " OUTPUT_VARIABLE COMMTASK_PC_MPI_CFLAGS)
     list(JOIN COMMTASK_PC_MPI_CFLAGS " " COMMTASK_PC_MPI_CFLAGS)
     list(JOIN MPI_C_LIBRARIES " " COMMTASK_PC_MPI_LIBS)
 endif()
 
 # commtask_install_library(TARGET t COMPONENT core|omp EXPORT_NAME name MAP file PKGCONFIG name.pc.in
-#                          HEADERS folder [ALSO interface targets that belong to it])
+#                          HEADERS folder [folder of generated ones] [ALSO interface targets that belong to it])
 # Gives the shared library t its SONAME, its version script, its headers, its pkg-config file and its CMake component,
 # found by users as commtask::<EXPORT_NAME>.
 function(commtask_install_library)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;COMPONENT;EXPORT_NAME;MAP;PKGCONFIG;HEADERS" "ALSO")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;COMPONENT;EXPORT_NAME;MAP;PKGCONFIG" "HEADERS;ALSO")
     get_filename_component(map "${arg_MAP}" ABSOLUTE)
-    get_filename_component(headers "${arg_HEADERS}" ABSOLUTE)
+    list(TRANSFORM arg_HEADERS REPLACE "^([^/].*)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+    list(GET arg_HEADERS 0 headers)
     set_target_properties(
         ${arg_TARGET}
         PROPERTIES VERSION ${PROJECT_VERSION}
@@ -51,12 +70,21 @@ function(commtask_install_library)
     target_link_options(${arg_TARGET} PRIVATE "-Wl,--version-script=${map}")
     # mpi.h would pull in the C++ bindings that MPI-3 removed, and with them a library that nobody links.
     target_compile_definitions(${arg_TARGET} INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)
+    # For the C++ headers; programs in C alone are not asked.
+    target_compile_features(${arg_TARGET} INTERFACE cxx_std_20)
+    if(COMMTASK_PC_RPATH)
+        # CMake takes its own run path out of a program when it installs it. What stands in the options it leaves, unless
+        # both are spelled alike; hence the point.
+        target_link_options(${arg_TARGET} INTERFACE
+                            "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/.>")
+    endif()
     add_library(commtask::${arg_EXPORT_NAME} ALIAS ${arg_TARGET})
 
     install(TARGETS ${arg_TARGET} ${arg_ALSO} EXPORT commtask_${arg_COMPONENT} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-    set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_INCLUDE_DIRS "${headers}")
+    set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_INCLUDE_DIRS ${arg_HEADERS})
     set_property(GLOBAL APPEND PROPERTY COMMTASK_PUBLIC_TARGETS ${arg_TARGET})
-    install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
+    list(TRANSFORM arg_HEADERS APPEND "/")
+    install(DIRECTORY ${arg_HEADERS} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
             PATTERN "*.hpp")
     install(EXPORT commtask_${arg_COMPONENT} NAMESPACE commtask:: FILE commtask-${arg_COMPONENT}-targets.cmake
             DESTINATION "${COMMTASK_PACKAGE_DIR}")
@@ -80,5 +108,11 @@ function(commtask_install_package)
     write_basic_package_version_file("${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${PROJECT_BINARY_DIR}/commtaskConfig.cmake" "${PROJECT_BINARY_DIR}/commtaskConfigVersion.cmake"
+                  "${PROJECT_SOURCE_DIR}/cmake/commtask_mpi_identity.cmake"
             DESTINATION "${COMMTASK_PACKAGE_DIR}")
+
+    install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN Doxyfile EXCLUDE PATTERN "*.py" EXCLUDE)
+    # Not below doc/, which small systems leave out of packages: the examples are made to be built.
+    install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DATADIR}/commtask")
 endfunction()

@@ -2,29 +2,46 @@
 # Chooses the MPI. Debian installs MPICH and Open MPI side by side and points plain `mpicc` at either of them, so the
 # family is asked for by name (COMMTASK_MPI) and checked against mpi.h: a library of one family that runs under the
 # launcher of the other starts N programs of one rank each, which looks like a hang or like wrong numbers.
-# Gives MPI::MPI_C (C bindings only) and the MPIEXEC_* variables of FindMPI.
+# Gives MPI::MPI_C (C bindings only), the MPIEXEC_* variables of FindMPI, and what the package keeps of its MPI:
+# COMMTASK_MPI_NAME, _VERSION, _LIBRARY (the file), _SONAME, _BINDIR, _ABI and COMMTASK_TESTED_MPIS.
 
-if(NOT COMMTASK_MPI MATCHES "^(mpich|openmpi)$")
-    message(FATAL_ERROR "COMMTASK_MPI is '${COMMTASK_MPI}'; it must be mpich or openmpi.")
+
+if(NOT COMMTASK_MPI MATCHES "^(mpich|openmpi|intel)$")
+    message(FATAL_ERROR "COMMTASK_MPI is '${COMMTASK_MPI}'; it must be mpich, openmpi or intel.")
 endif()
+include(commtask_mpi_identity)
+
+# What scripts/test runs the tests with (docs/mpis.md). Another patch release counts as the same.
+set(COMMTASK_TESTED_MPIS "mpich 4.0.2" "mpich 5.0.2" "openmpi 4.1.4" "intel 2021.19.0")
+set(COMMTASK_MPI_NAME_mpich "MPICH")
+set(COMMTASK_MPI_NAME_openmpi "Open MPI")
+set(COMMTASK_MPI_NAME_intel "Intel MPI")
 
 # FindMPI keeps what it found; without this a build folder would stay with its first MPI.
-if(DEFINED COMMTASK_MPI_FOUND_FOR AND NOT COMMTASK_MPI_FOUND_FOR STREQUAL COMMTASK_MPI)
+set(COMMTASK_MPI_ROOT "" CACHE PATH "Where to look for the MPI: a folder with bin/mpicc and bin/mpiexec; empty: PATH")
+if(DEFINED COMMTASK_MPI_FOUND_FOR AND NOT COMMTASK_MPI_FOUND_FOR STREQUAL "${COMMTASK_MPI} ${COMMTASK_MPI_ROOT}")
     get_cmake_property(cached_names CACHE_VARIABLES)
     foreach(name IN LISTS cached_names)
-        if(name MATCHES "^MPI_|^MPIEXEC_|^COMMTASK_MPI_IS_")
+        if(name MATCHES "^(HAVE_)?MPI_|^MPIEXEC_")
             unset(${name} CACHE)
         endif()
     endforeach()
 endif()
-set(COMMTASK_MPI_FOUND_FOR "${COMMTASK_MPI}" CACHE INTERNAL "The MPI that the cached MPI_* variables describe")
+set(COMMTASK_MPI_FOUND_FOR "${COMMTASK_MPI} ${COMMTASK_MPI_ROOT}" CACHE INTERNAL
+    "The MPI that the cached MPI_* variables describe")
 
-find_program(MPI_C_COMPILER NAMES mpicc.${COMMTASK_MPI} mpicc DOC "MPI compiler wrapper for C")
-find_program(MPIEXEC_EXECUTABLE NAMES mpiexec.${COMMTASK_MPI} mpiexec DOC "MPI program launcher")
-set(commtask_mpi_advice
-    "On Debian install libmpich-dev and mpich, or libopenmpi-dev and openmpi-bin; elsewhere pass "
+set(commtask_mpi_where "")
+if(COMMTASK_MPI_ROOT)
+    set(commtask_mpi_where PATHS "${COMMTASK_MPI_ROOT}/bin" NO_DEFAULT_PATH)
+endif()
+find_program(MPI_C_COMPILER NAMES mpicc.${COMMTASK_MPI} mpicc ${commtask_mpi_where} DOC "MPI compiler wrapper for C")
+find_program(MPIEXEC_EXECUTABLE NAMES mpiexec.${COMMTASK_MPI} mpiexec ${commtask_mpi_where} DOC "MPI program launcher")
+# For tests; not every MPI has one.
+find_program(MPI_FORTRAN_WRAPPER NAMES mpif90.${COMMTASK_MPI} mpif90 ${commtask_mpi_where} DOC "MPI wrapper for Fortran")
+string(CONCAT commtask_mpi_advice
+    "On Debian install libmpich-dev and mpich, or libopenmpi-dev and openmpi-bin; for the MPIs of the presets dev-mpich5 and "
+    "dev-intel run scripts/get_mpi; elsewhere pass -DCOMMTASK_MPI_ROOT=/folder, which has bin/mpicc and bin/mpiexec, or "
     "-DMPI_C_COMPILER=/path/to/mpicc -DMPIEXEC_EXECUTABLE=/path/to/mpiexec of that MPI.")
-string(CONCAT commtask_mpi_advice ${commtask_mpi_advice})
 if(NOT MPI_C_COMPILER OR NOT MPIEXEC_EXECUTABLE)
     message(FATAL_ERROR "COMMTASK_MPI=${COMMTASK_MPI}: no MPI compiler wrapper or no launcher. ${commtask_mpi_advice}")
 endif()
@@ -32,30 +49,54 @@ endif()
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
 target_compile_definitions(MPI::MPI_C INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)
 
-include(CheckSymbolExists)
+commtask_identify_mpi(commtask_found_mpi)
+if(NOT commtask_found_mpi_FAMILY STREQUAL COMMTASK_MPI)
+    message(FATAL_ERROR "COMMTASK_MPI=${COMMTASK_MPI}, but ${MPI_C_COMPILER} belongs to another MPI "
+                        "(${commtask_found_mpi_FAMILY} ${commtask_found_mpi_VERSION}). ${commtask_mpi_advice}")
+endif()
+set(COMMTASK_MPI_NAME "${COMMTASK_MPI_NAME_${COMMTASK_MPI}}")
+set(COMMTASK_MPI_VERSION "${commtask_found_mpi_VERSION}")
+set(COMMTASK_MPI_LIBRARY "${commtask_found_mpi_LIBRARY}")
+set(COMMTASK_MPI_SONAME "${commtask_found_mpi_SONAME}")
+get_filename_component(COMMTASK_MPI_BINDIR "${MPI_C_COMPILER}" DIRECTORY)
+get_filename_component(COMMTASK_MPIEXEC_NAME "${MPIEXEC_EXECUTABLE}" NAME)
+
+# What binaries of two MPIs must have in common; runtime/check_mpi.h.in compares it where a program is compiled.
+set(COMMTASK_MPI_ABI mpich)
+set(COMMTASK_MPI_CONDITION "defined(MPICH_VERSION) && !defined(I_MPI_VERSION)")
+if(COMMTASK_MPI STREQUAL "openmpi")
+    set(COMMTASK_MPI_ABI openmpi)
+    set(COMMTASK_MPI_CONDITION "defined(OMPI_MAJOR_VERSION)")
+elseif(COMMTASK_MPI STREQUAL "intel")
+    set(COMMTASK_MPI_CONDITION "defined(MPICH_VERSION) && defined(I_MPI_VERSION)") # not where MPI_ABI is defined
+endif()
+include(CheckTypeSize)
 include(CMakePushCheckState)
 cmake_push_check_state(RESET)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 set(CMAKE_REQUIRED_QUIET ON)
-check_symbol_exists(MPICH_VERSION mpi.h COMMTASK_MPI_IS_mpich)
-check_symbol_exists(OMPI_MAJOR_VERSION mpi.h COMMTASK_MPI_IS_openmpi)
+set(CMAKE_EXTRA_INCLUDE_FILES mpi.h)
+foreach(type IN ITEMS Comm Status Count)
+    string(TOUPPER ${type} name)
+    check_type_size(MPI_${type} MPI_BYTES_OF_${name} LANGUAGE C)
+    set(COMMTASK_MPI_BYTES_OF_${name} ${MPI_BYTES_OF_${name}})
+endforeach()
+set(CMAKE_EXTRA_INCLUDE_FILES)
 cmake_pop_check_state()
-if(NOT COMMTASK_MPI_IS_${COMMTASK_MPI})
-    message(FATAL_ERROR "COMMTASK_MPI=${COMMTASK_MPI}, but ${MPI_C_COMPILER} belongs to another MPI. "
-                        "${commtask_mpi_advice}")
-endif()
-
-# The macro by which an installed package recognises the same family.
-if(COMMTASK_MPI STREQUAL "openmpi")
-    set(COMMTASK_MPI_MACRO OMPI_MAJOR_VERSION)
-else()
-    set(COMMTASK_MPI_MACRO MPICH_VERSION)
-endif()
 
 # Words for mpiexec that every run needs, whatever the program.
 if(COMMTASK_MPI STREQUAL "openmpi")
     set(COMMTASK_MPIEXEC_FLAGS --allow-run-as-root --oversubscribe --bind-to none)
+elseif(COMMTASK_MPI STREQUAL "intel")
+    set(COMMTASK_MPIEXEC_FLAGS -genv I_MPI_PIN off) # it would bind each rank to a core
 else()
     set(COMMTASK_MPIEXEC_FLAGS "")
 endif()
-message(STATUS "commtask: MPI ${COMMTASK_MPI} (${MPI_C_COMPILER}), launcher ${MPIEXEC_EXECUTABLE}")
+message(STATUS "commtask: ${COMMTASK_MPI_NAME} ${COMMTASK_MPI_VERSION} (${COMMTASK_MPI_LIBRARY}, ${MPI_C_COMPILER}), "
+               "launcher ${MPIEXEC_EXECUTABLE}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" commtask_mpi_release "${COMMTASK_MPI_VERSION}")
+if(NOT "${COMMTASK_TESTED_MPIS};" MATCHES "${COMMTASK_MPI} ${commtask_mpi_release}[.;]")
+    list(JOIN COMMTASK_TESTED_MPIS ", " commtask_tested)
+    message(WARNING "commtask is not tested with ${COMMTASK_MPI_NAME} ${COMMTASK_MPI_VERSION}, but with: ${commtask_tested} "
+                    "(docs/mpis.md). Run its tests before you rely on it.")
+endif()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by scripts/demo, scripts/test and scripts/bench (sourced, never run): what must be installed, how to say what
-# is being done, how to configure and build one preset. Only missing Debian packages are installed, as root or with
+# is being done, how to configure and build one preset, and that two runs do not do so at once. Only missing Debian packages are installed, as root or with
 # sudo; a machine without either gets the one line that its administrator needs.
 
 commtask_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,10 +17,31 @@ for version in ${clause_versions//;/ }; do
 done
 packages_bench=(libbenchmark-dev iproute2 dpkg-dev python3-matplotlib)
 packages_test=(libopenmpi-dev openmpi-bin clang-format-19 clang-tidy-19 doxygen llvm-19 ccache
-    gfortran-12 git python3-venv xz-utils)
+    gfortran-12 git make meson python3-venv xz-utils)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# mpi_alternatives: which MPI plain mpiexec, mpicc and the like mean, a line for each of Debian's groups.
+mpi_alternatives() {
+    command -v update-alternatives >/dev/null || return 0
+    update-alternatives --get-selections | awk '$1 ~ /^mpi/ { print $1, $3 }'
+}
+
+# keep_mpi_alternatives BEFORE [AS_ROOT…]: gives back what mpi_alternatives said. An MPI that comes in beside the one that is
+# there may have the higher priority, and takes the plain names; the scripts themselves use none of them.
+keep_mpi_alternatives() {
+    local before=$1 name path now
+    shift
+    now=$(mpi_alternatives)
+    while read -r name path; do
+        [ -n "$name" ] && [ -e "$path" ] || continue
+        grep -qxF "$name $path" <<<"$now" && continue
+        printf '%s stays as it was: %s\n' "$name" "$path"
+        "$@" update-alternatives --set "$name" "$path" >/dev/null ||
+            printf 'could not: update-alternatives --set %s %s\n' "$name" "$path" >&2
+    done <<<"$before"
+}
 
 # need_packages NAME…: installs those that are missing.
 need_packages() {
@@ -28,7 +49,7 @@ need_packages() {
         say "not a Debian system: these must be there already: $*"
         return 0
     }
-    local name missing=()
+    local name alternatives missing=()
     for name in "$@"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
     done
@@ -40,15 +61,50 @@ need_packages() {
             die "these packages are missing, and this user may not install them. Ask for: apt-get install ${missing[*]}"
     fi
     say "installing ${missing[*]}"
+    alternatives=$(mpi_alternatives)
     "${as_root[@]}" apt-get update -q || printf 'apt-get update failed; trying with the lists at hand\n' >&2
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
         die "could not install ${missing[*]}"
+    keep_mpi_alternatives "$alternatives" "${as_root[@]}"
 }
 
-# build_preset PRESET [-DNAME=VALUE…]: configures and builds build/PRESET.
+# need_commands NAME…: those that no package list can promise, as on other systems than Debian.
+need_commands() {
+    local name
+    for name in "$@"; do
+        command -v "$name" >/dev/null || die "$name is not there: install it, or add its folder to PATH"
+    done
+}
+
+# hold_build PRESET: until the script ends, build/PRESET is its own; another run in this checkout waits.
+commtask_locks=()
+hold_build() {
+    local lock
+    mkdir -p "$commtask_root/build" 2>/dev/null && [ -w "$commtask_root/build" ] ||
+        die "$commtask_root/build cannot be written, and all is built there: use a checkout of your own"
+    exec {lock}>>"$commtask_root/build/.$1.lock" || die "$commtask_root/build/.$1.lock cannot be written"
+    commtask_locks+=("$lock")
+    command -v flock >/dev/null || return 0
+    flock --nonblock "$lock" || {
+        say "another run uses build/$1; waiting until it ends"
+        flock "$lock"
+    }
+}
+
+# without_locks COMMAND…: a test that is left behind must not hold the build folder of the next run.
+without_locks() (
+    for lock in "${commtask_locks[@]}"; do exec {lock}>&-; done
+    exec "$@"
+)
+
+# build_preset PRESET [-DNAME=VALUE…] [--target NAME…]: configures and builds build/PRESET, or these targets of it.
 build_preset() {
-    local preset=$1
+    local preset=$1 definitions=()
     shift
+    while [ $# -gt 0 ] && [ "$1" != --target ]; do
+        definitions+=("$1")
+        shift
+    done
     local launcher=()
     if command -v ccache >/dev/null; then
         # What two presets compile alike is compiled once, although they build in different folders.
@@ -56,6 +112,6 @@ build_preset() {
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
     (cd "$commtask_root" &&
-        cmake --preset "$preset" "${launcher[@]}" "$@" &&
-        cmake --build --preset "$preset" --parallel "$commtask_jobs")
+        cmake --preset "$preset" "${launcher[@]}" "${definitions[@]}" &&
+        cmake --build --preset "$preset" --parallel "$commtask_jobs" "$@")
 }

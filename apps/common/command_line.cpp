@@ -3,8 +3,6 @@
 // Nothing is printed: under mpiexec every rank would say it.
 #include "common/command_line.hpp"
 
-#include <unistd.h>
-
 namespace miniapp {
 
 namespace {
@@ -28,10 +26,6 @@ std::optional<farewell> parse(CLI::App& app, int argc, const char* const* argv) 
         return farewell{app.get_name() + ": " + one_line(error.what()) + "; --help lists the options.", 2};
     }
     return std::nullopt;
-}
-
-double physical_memory_bytes() {
-    return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
 } // namespace miniapp

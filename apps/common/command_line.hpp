@@ -35,6 +35,4 @@ void parse_into(parsed<Options>& into, CLI::App& app, int argc, const char* cons
     }
 }
 
-double physical_memory_bytes();
-
 } // namespace miniapp

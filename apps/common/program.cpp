@@ -3,32 +3,54 @@
 // After that a rank that fails alone can only abort the job.
 #include "common/program.hpp"
 
+#include "common/standard_output.hpp"
+#include "common/whole_file.hpp"
+
 #include <mpi.h>
 
 #include <cstdio>
 #include <exception>
-#include <utility>
+#include <new>
 
 namespace miniapp {
 
 namespace {
 
-int leave(int rank, const std::string& message, int exit_code) {
-    if (rank == 0) std::fprintf(exit_code == 0 ? stdout : stderr, "%s\n", message.c_str());
+/// True when standard output took everything; says so otherwise.
+bool said_all(const program& what) {
+    const std::string why = why_output_was_lost();
+    if (!why.empty()) std::fprintf(stderr, "%s: standard output was lost: %s.\n", what.name, why.c_str());
+    return why.empty();
+}
+
+int leave(const program& what, int rank, const std::string& message, int exit_code) {
+    if (rank == 0) {
+        std::fprintf(exit_code == 0 ? stdout : stderr, "%s\n", message.c_str());
+        if (!said_all(what)) exit_code = exit_code == 0 ? 1 : exit_code;
+    }
     MPI_Finalize();
     return exit_code;
 }
 
-/// Collective.
-bool can_write(int rank, const std::string& name) {
-    int writable = 1;
-    if (rank == 0) {
-        std::FILE* file = std::fopen(name.c_str(), "a");
-        writable = file != nullptr ? 1 : 0;
-        if (file != nullptr) std::fclose(file);
+/// Collective: the text of rank 0 on all ranks.
+std::string from_rank_0(std::string text) {
+    int length = static_cast<int>(text.size());
+    MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    text.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return text;
+}
+
+/// Of rank 0.
+std::string refuse_files(const program& what) {
+    for (const auto& [option, file] : what.files) {
+        if (file.empty()) continue;
+        if (const std::string why = why_not_writable(file); !why.empty()) {
+            return "cannot write " + std::string(option) + " " + file + ": " + why +
+                   "; choose a file in a folder that is there.";
+        }
     }
-    MPI_Bcast(&writable, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return writable != 0;
+    return what.look_at_files ? what.look_at_files() : std::string{};
 }
 
 /// FNV-1a of the words after the program's name.
@@ -55,6 +77,7 @@ bool all_have(unsigned long long hash) {
 } // namespace
 
 int run_program(int& argc, char**& argv, const program& what) {
+    hold_standard_descriptors();
     const std::string says = std::string(what.name) + ": ";
     const unsigned long long words = hash_of(argc, argv);
     int provided = MPI_THREAD_SINGLE;
@@ -63,33 +86,40 @@ int run_program(int& argc, char**& argv, const program& what) {
     int n_ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    if (!all_have(words)) return leave(rank, says + "the ranks were given different command lines; choose one.", 2);
-    if (!what.message.empty()) return leave(rank, what.message, what.exit_code);
+    if (!all_have(words))
+        return leave(what, rank, says + "the ranks were given different command lines; choose one.", 2);
+    if (!what.message.empty()) return leave(what, rank, what.message, what.exit_code);
     if (provided < what.thread_level) {
-        return leave(rank, says + "this MPI does not give the thread level that the mode needs.", 2);
+        return leave(what, rank, says + "this MPI does not give the thread level that the mode needs.", 2);
     }
-    const std::string refusal = what.settle(n_ranks);
-    if (!refusal.empty()) return leave(rank, says + refusal, 2);
-    for (const auto& [option, file] : {std::pair{"--json ", what.json_file}, {"--trace ", what.trace_file}}) {
-        if (!file.empty() && !can_write(rank, file)) {
-            return leave(rank, says + "cannot write " + option + file + "; choose a file in a folder that is there.",
-                         2);
-        }
+    std::string refusal = what.settle(n_ranks);
+    memory_need need;
+    if (refusal.empty()) {
+        need = what.memory(rank, n_ranks);
+        refusal = refuse_memory(need, available_memory_bytes(), MPI_COMM_WORLD);
     }
+    if (refusal.empty()) refusal = from_rank_0(rank == 0 ? refuse_files(what) : std::string{});
+    if (!refusal.empty()) return leave(what, rank, says + refusal, 2);
     try {
-        const bool passed = what.run(rank);
+        bool is_good = what.run(rank);
+        if (rank == 0) is_good = said_all(what) && is_good;
         MPI_Finalize();
-        return passed ? 0 : 1;
+        return is_good ? 0 : 1;
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "%s: rank %d: %s\n", what.name, rank, out_of_memory(need).c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: rank %d: %s\n", what.name, rank, error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    MPI_Abort(MPI_COMM_WORLD, 1);
     return 1;
 }
 
-bool report_written(const program& what, bool is_written) {
-    if (!is_written) std::fprintf(stderr, "%s: writing %s failed.\n", what.name, what.json_file.c_str());
-    return is_written;
+bool was_written(const program& what, const output_file& file, const std::string& why_not) {
+    if (!why_not.empty()) {
+        std::fprintf(stderr, "%s: writing %s %s failed: %s.\n", what.name, file.option, file.name.c_str(),
+                     why_not.c_str());
+    }
+    return why_not.empty();
 }
 
 } // namespace miniapp

@@ -3,6 +3,7 @@
 // The JSON side is in report_json.hpp, so that kernels and tests need not compile that library.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct check {
 };
 
 bool all_passed(const std::vector<check>& checks);
+
+/// That the runs took time: a run that computed nothing passes every other check. Not so when a time or the `speed` of
+/// the runs is zero, negative or no number.
+check time_passed(std::span<const double> run_seconds, double speed);
 
 /// One line per check and one for all, to standard output.
 void print_checks(const std::vector<check>& checks);

@@ -9,7 +9,7 @@
 
 namespace miniapp {
 
-/// Adds `checks` and `passed` to `all` and writes it to `file`; false when it could not be written.
-bool write_report(nlohmann::json all, const std::vector<check>& checks, const std::string& file);
+/// Adds `checks` and `passed` to `all` and writes it to `file`; why it could not be written, empty when it was.
+std::string write_report(nlohmann::json all, const std::vector<check>& checks, const std::string& file);
 
 } // namespace miniapp

@@ -5,6 +5,8 @@
 
 #include "six_step.hpp"
 
+#include <limits>
+
 namespace soi {
 
 namespace {
@@ -39,7 +41,11 @@ private:
 
 std::string refusal(method by, const problem& asked) {
     if (by == method::soi) return refusal(asked);
-    if (six_step_rows(asked.n_points, asked.n_ranks) != 0) return {};
+    if (const index_type rows = six_step_rows(asked.n_points, asked.n_ranks); rows != 0) {
+        if (std::max(rows, asked.n_points / rows) <= std::numeric_limits<int>::max()) return {};
+        return "--n " + std::to_string(asked.n_points) +
+               " has a factor longer than FFTW's int; choose an N with two factors of about the same size.";
+    }
     index_type unit = asked.n_ranks % 2 == 0 ? asked.n_ranks : 2 * asked.n_ranks;
     unit *= unit;
     const index_type nearest = std::max(unit, (asked.n_points + unit / 2) / unit * unit);

@@ -6,6 +6,7 @@
 #include "common/clock.hpp"
 #include "reference.hpp"
 #include "verify.hpp"
+#include "wisdom.hpp"
 
 #include <algorithm>
 #include <array>
@@ -109,6 +110,9 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
         active->barrier();
     }
     report.repeats = gather(times, comm);
+    std::vector<double> run_seconds;
+    for (const timing& t : report.repeats) run_seconds.push_back(t.slowest_total);
+    report.checks.push_back(miniapp::time_passed(run_seconds, report.gflops(report.median())));
     report.fingerprint = checks.fingerprint({y, n});
     report.checks.push_back(checks.traffic_is(counted, report.traffic));
     if (o.check == check_level::none) return;
@@ -155,7 +159,7 @@ run_report run(const options& settings, MPI_Comm comm) {
     }
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    if (!settings.wisdom_file.empty() && rank == 0) save_wisdom(settings.wisdom_file);
+    if (!settings.wisdom_file.empty() && rank == 0) report.no_wisdom = save_wisdom(settings.wisdom_file);
     return report;
 }
 

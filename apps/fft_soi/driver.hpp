@@ -31,6 +31,7 @@ struct run_report {
     std::vector<tiled::span> trace; ///< Of the last run on this rank, where wanted.
     std::uint64_t fingerprint = 0;
     std::vector<miniapp::check> checks;
+    std::string no_wisdom; ///< Why FFTW's plans were not kept, on rank 0; empty when they were or nobody asked.
 
     const timing& median() const { return repeats[repeats.size() / 2]; }
     /// 5 N log2 N per transform, as everybody counts, whatever was computed.
@@ -45,9 +46,9 @@ run_report run(const options& settings, MPI_Comm comm);
 
 /// For people, to standard output.
 void print(const run_report& report);
-/// Everything, to a file; false when it could not be written.
-bool write_json(const run_report& report, const std::string& file);
-/// Every rank's timeline, by rank 0; false when it could not be written. Collective.
-bool write_trace(const run_report& report, const std::string& file, MPI_Comm comm);
+/// Everything, to a file; why it could not be written, empty when it was.
+std::string write_json(const run_report& report, const std::string& file);
+/// Every rank's timeline, by rank 0; why it could not be written. Collective.
+std::string write_trace(const run_report& report, const std::string& file, MPI_Comm comm);
 
 } // namespace soi

@@ -5,7 +5,6 @@
 
 #include <complex>
 #include <memory>
-#include <string>
 
 namespace soi {
 
@@ -37,9 +36,5 @@ std::unique_ptr<local_fft<Real>> plan_transposing(int n, int count, int in_dista
 /// `count` transforms of `n` contiguous points each, in place.
 template <class Real>
 std::unique_ptr<local_fft<Real>> plan_rows(int n, int count, int sign, rigor effort);
-
-/// What planning found out, kept in a file for both precisions; false when there is none that can be read or written.
-bool load_wisdom(const std::string& file);
-bool save_wisdom(const std::string& file);
 
 } // namespace soi

@@ -113,14 +113,4 @@ template std::unique_ptr<local_fft<float>> plan_transposing(int, int, int, int, 
 template std::unique_ptr<local_fft<double>> plan_rows(int, int, int, rigor);
 template std::unique_ptr<local_fft<float>> plan_rows(int, int, int, rigor);
 
-bool load_wisdom(const std::string& file) {
-    const bool both = fftw_import_wisdom_from_filename(file.c_str()) != 0;
-    return fftwf_import_wisdom_from_filename((file + ".single").c_str()) != 0 || both;
-}
-
-bool save_wisdom(const std::string& file) {
-    const bool both = fftw_export_wisdom_to_filename(file.c_str()) != 0;
-    return fftwf_export_wisdom_to_filename((file + ".single").c_str()) != 0 && both;
-}
-
 } // namespace soi

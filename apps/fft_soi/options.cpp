@@ -172,13 +172,13 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--precision", given.real, names_of(precisions))->capture_default_str();
     app.add_option("--segments", o.n_segments, "Segments of the spectrum per rank")->capture_default_str();
     app.add_option("--chunks", o.n_chunks, "Chunks of the input per rank; default: messages of at least 128 KiB")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, most_chunks));
     app.add_option("--pieces", o.n_pieces, "Pieces of a chunk; default: two per compute thread")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, most_chunks));
     app.add_option("--threads", o.n_cores, "Cores per rank, communication thread included")->capture_default_str();
     app.add_option("--probe-every", o.probe_every, "Mode iprobe: pieces between probes")->capture_default_str();
     app.add_option("--at-once", o.at_once, "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, most_chunks))
         ->capture_default_str();
     app.add_option("--sign", given.sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
     app.add_flag("--inplace", o.in_place, "The result replaces the input");
@@ -199,7 +199,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     miniapp::parse_into(parsed, app, argc, argv, [&]() -> std::string {
         const bool is_explicit = *mu || *width || *tau || *shape || *family;
         if (o.n_cores < 1 || o.n_cores > 4096) return "--threads must be between 1 and 4096; choose 1.";
-        if (o.repeats < 1) return "--repeat must be at least 1; choose 15.";
+        if (o.repeats < 1 || o.repeats > 10'000) return "--repeat must be between 1 and 10000; choose 15.";
         if (o.probe_every < 1) return "--probe-every must be at least 1; choose 1.";
         if (given.sign != "-1" && given.sign != "1" && given.sign != "+1") {
             return "--sign " + given.sign + " is unknown; choose -1 (forward) or 1 (inverse).";
@@ -248,7 +248,6 @@ std::string refuse_window_in(const options& o) {
 std::string refuse_size(const options& o, int n_ranks) {
     const std::size_t complex_bytes = o.real == precision::double_ ? 16 : 8;
     const double per_rank = static_cast<double>(complex_bytes) * static_cast<double>(o.n_points) / n_ranks;
-    double needed = 5 * per_rank;
     if (o.by == method::soi) {
         const index_type long_segment =
             o.n_points / (static_cast<index_type>(o.n_segments) * n_ranks) / o.window.d * o.window.n;
@@ -256,20 +255,14 @@ std::string refuse_size(const options& o, int n_ranks) {
         const int n_chunks = o.n_chunks == 0 ? usual_chunks : o.n_chunks;
         const double message = per_rank * o.window.mu() / n_ranks / o.n_segments / n_chunks;
         if (message > INT_MAX) {
-            return "--chunks " + std::to_string(n_chunks) + " makes messages above 2 GiB; choose at least --chunks " +
-                   std::to_string(static_cast<int>(message * n_chunks / INT_MAX) + 1) + ".";
+            const double enough = std::floor(message * n_chunks / INT_MAX) + 1;
+            return "--chunks " + std::to_string(n_chunks) + " makes messages above 2 GiB; choose " +
+                   (enough <= 1024 ? "at least --chunks " + std::to_string(static_cast<int>(enough)) : "more ranks") +
+                   ".";
         }
         if (o.which == tiled::mode::seg && per_rank * o.window.mu() / static_cast<double>(complex_bytes) > INT_MAX) {
             return "--mode seg counts the numbers that a rank sends in an int; choose more ranks, or --mode p2p.";
         }
-        needed = per_rank * ((o.in_place ? 1 : 2) + o.window.mu() * (2 - 1.0 / n_ranks) + 1.0 / o.n_segments);
-    }
-    const double physical = miniapp::physical_memory_bytes();
-    if (needed > physical) {
-        std::ostringstream text;
-        text << "--n " << o.n_points << " needs " << needed / 1e9 << " GB per rank but the machine has "
-             << physical / 1e9 << " GB; choose more ranks or a smaller N.";
-        return text.str();
     }
     if (o.check == check_level::full && o.n_points > largest_checked) {
         return "--check full gathers all points on one rank, which works up to --n 2^22; choose --check spot.";
@@ -284,6 +277,26 @@ std::string settle(const options& o, int n_ranks) {
     if (std::string no = refusal(o.by, o.sizes(n_ranks)); !no.empty()) return no;
     if (std::string no = refuse_size(o, n_ranks); !no.empty()) return no;
     return o.by == method::soi ? refuse_window_in(o) : std::string{};
+}
+
+miniapp::memory_need memory(const options& o, int rank, int n_ranks) {
+    const std::size_t complex_bytes = o.real == precision::double_ ? 16 : 8;
+    const double own = static_cast<double>(complex_bytes) * static_cast<double>(o.n_points) / n_ranks;
+    // In place the input is made again for the checks.
+    const bool is_one_array = o.in_place && o.check == check_level::none;
+    double bytes = own * (is_one_array ? 1 : 2);
+    if (o.by == method::soi) {
+        const shape sizes = make_shape(o.sizes(n_ranks), complex_bytes);
+        const double spectrum = static_cast<double>(complex_bytes) * static_cast<double>(sizes.long_segment);
+        bytes = memory_bytes(sizes, complex_bytes, is_one_array) + o.n_cores * spectrum;
+    } else {
+        bytes += 4 * own; // to send, received, columns and rows
+    }
+    if (o.check == check_level::full && rank == 0) {
+        // Input and result of all ranks, and three arrays in long double.
+        bytes += static_cast<double>(o.n_points) * (2.0 * static_cast<double>(complex_bytes) + 3 * 32);
+    }
+    return {bytes, "--n " + std::to_string(o.n_points), "choose more nodes or a smaller N"};
 }
 
 } // namespace soi

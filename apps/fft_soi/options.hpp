@@ -3,6 +3,7 @@
 // window, precision, memory) in settle(), before anything is allocated.
 #pragma once
 
+#include "common/memory.hpp"
 #include "common/parsed.hpp"
 #include "distributed_fft.hpp"
 #include "presets.hpp"
@@ -43,6 +44,9 @@ parsed_options parse_options(int argc, const char* const* argv);
 
 /// The refusal for `n_ranks`, empty when all is well.
 std::string settle(const options& values, int n_ranks);
+
+/// What this rank allocates; of settled options.
+miniapp::memory_need memory(const options& values, int rank, int n_ranks);
 
 /// N as 1048576 or 2^20; 0 for anything else, also for what is larger than 64 bits.
 index_type parse_points(const std::string& text);

@@ -2,12 +2,12 @@
 // How a run is told: a few lines and one table for people, everything as JSON for programs, the timeline as one JSON
 // document of all ranks for the plot. What a table rounds, the JSON keeps.
 #include "common/report_json.hpp"
+#include "common/whole_file.hpp"
 #include "driver.hpp"
 
 #include <array>
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
 
 namespace soi {
 
@@ -74,7 +74,7 @@ void print(const run_report& r) {
     miniapp::print_checks(r.checks);
 }
 
-bool write_json(const run_report& r, const std::string& file) {
+std::string write_json(const run_report& r, const std::string& file) {
     const options& o = r.settings;
     nlohmann::json all;
     all["program"] = "fft_soi";
@@ -118,7 +118,7 @@ bool write_json(const run_report& r, const std::string& file) {
     return miniapp::write_report(std::move(all), r.checks, file);
 }
 
-bool write_trace(const run_report& r, const std::string& file, MPI_Comm comm) {
+std::string write_trace(const run_report& r, const std::string& file, MPI_Comm comm) {
     static_assert(std::is_trivially_copyable_v<tiled::span>);
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -129,7 +129,7 @@ bool write_trace(const run_report& r, const std::string& file, MPI_Comm comm) {
     for (std::size_t k = 1; k < sizes.size(); ++k) offsets[k] = offsets[k - 1] + sizes[k - 1];
     std::vector<tiled::span> all(static_cast<std::size_t>(offsets.back() + sizes.back()) / sizeof(tiled::span));
     MPI_Gatherv(r.trace.data(), own, MPI_BYTE, all.data(), sizes.data(), offsets.data(), MPI_BYTE, 0, comm);
-    if (rank != 0) return true;
+    if (rank != 0) return {};
     constexpr std::array kinds{"produce", "consume", "wait"};
     nlohmann::json spans = nlohmann::json::array();
     for (std::size_t of = 0; of < sizes.size(); ++of) {
@@ -144,9 +144,8 @@ bool write_trace(const run_report& r, const std::string& file, MPI_Comm comm) {
                              {"end_us", s.end * 1e6}});
         }
     }
-    std::ofstream out(file);
-    out << nlohmann::json{{"mode", mode_name(r)}, {"n", r.settings.n_points}, {"spans", spans}}.dump() << '\n';
-    return out.good();
+    const nlohmann::json document{{"mode", mode_name(r)}, {"n", r.settings.n_points}, {"spans", spans}};
+    return miniapp::write_whole(file, document.dump() + "\n");
 }
 
 } // namespace soi

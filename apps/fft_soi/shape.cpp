@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace soi {
 
@@ -12,6 +13,7 @@ namespace {
 
 /// Largest N that a plan may have: its bytes must be countable.
 constexpr index_type largest_n = index_type{1} << 58;
+constexpr int most_segments = 4096; // per rank
 
 /// The multiple of `unit` at least `least` that is nearest to `wanted`.
 index_type nearest_multiple(index_type wanted, index_type unit, index_type least) {
@@ -27,7 +29,7 @@ bool fits(index_type n_points, int n_ranks, index_type n_segments, const window_
 
 /// The k nearest to `wanted` with which N works on P ranks; 0 if there is none.
 index_type nearest_segments(const problem& p) {
-    const index_type most = p.n_points / p.window.width / p.n_ranks / p.n_ranks;
+    const index_type most = std::min<index_type>(most_segments, p.n_points / p.window.width / p.n_ranks / p.n_ranks);
     for (index_type away = 1; away <= std::max<index_type>(most, p.n_segments); ++away) {
         for (const index_type k : {p.n_segments - away, p.n_segments + away}) {
             if (k >= 1 && k <= most && fits(p.n_points, p.n_ranks, k, p.window)) return k;
@@ -56,8 +58,13 @@ std::string refuse_window(const window_parameters& w) {
 
 std::string refusal(const problem& p) {
     if (std::string no = refuse_window(p.window); !no.empty()) return no;
-    if (p.n_segments < 1 || p.n_segments > 4096) return "--segments must be between 1 and 4096; choose 8.";
-    if (p.n_chunks < 0) return "--chunks must be at least 1; choose 8.";
+    if (p.n_segments < 1 || p.n_segments > most_segments) return "--segments must be between 1 and 4096; choose 8.";
+    if (p.n_ranks > std::numeric_limits<int>::max() / p.n_segments) {
+        return "--segments " + std::to_string(p.n_segments) + " on " + std::to_string(p.n_ranks) +
+               " ranks are more than 2^31 segments; choose fewer.";
+    }
+    if (p.n_chunks < 0 || p.n_chunks > most_chunks)
+        return "--chunks must be between 1 and " + std::to_string(most_chunks) + "; choose 8.";
     const index_type square = static_cast<index_type>(p.n_segments) * p.n_ranks * p.n_ranks;
     const index_type least = p.window.width * square;
     if (p.n_points < 1 || p.n_points > largest_n) {

@@ -13,6 +13,9 @@ namespace soi {
 
 using index_type = std::int64_t;
 
+/// Of one rank's input; a list of them is made before anything can be refused for its memory.
+inline constexpr int most_chunks = 1 << 16;
+
 /// What was asked for.
 struct problem {
     index_type n_points = 0; ///< N.

@@ -52,7 +52,7 @@ run_report run(const options& settings, MPI_Comm comm);
 
 /// For people, to standard output.
 void print(const run_report& report);
-/// Everything, to a file; false when it could not be written.
-bool write_json(const run_report& report, const std::string& file);
+/// Everything, to a file; why it could not be written, empty when it was.
+std::string write_json(const run_report& report, const std::string& file);
 
 } // namespace dslash

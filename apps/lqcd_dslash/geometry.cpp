@@ -14,9 +14,11 @@ namespace {
 
 constexpr const char* dimension_names = "XYZT";
 
-std::int64_t product(const coordinates& values) {
-    return std::accumulate(values.begin(), values.end(), std::int64_t{1}, [](std::int64_t a, int b) { return a * b; });
-}
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+/// Of positive numbers.
+std::int64_t times(std::int64_t a, std::int64_t b) { return a > most / b ? most : a * b; }
+std::int64_t plus(std::int64_t a, std::int64_t b) { return a > most - b ? most : a + b; }
 
 bool divides(const coordinates& lattice, const coordinates& grid) {
     for (int mu = 0; mu < n_dimensions; ++mu) {
@@ -29,11 +31,11 @@ bool divides(const coordinates& lattice, const coordinates& grid) {
 
 /// Sites on all cut faces of one rank: what the best grid makes small.
 std::int64_t face_sites(const coordinates& lattice, const coordinates& grid) {
-    std::int64_t local_volume = 1;
-    for (int mu = 0; mu < n_dimensions; ++mu) local_volume *= lattice[mu] / grid[mu];
     std::int64_t sum = 0;
     for (int mu = 0; mu < n_dimensions; ++mu) {
-        if (grid[mu] > 1) sum += 2 * local_volume / (lattice[mu] / grid[mu]);
+        coordinates face{};
+        for (int nu = 0; nu < n_dimensions; ++nu) face[nu] = nu == mu ? 2 : lattice[nu] / grid[nu];
+        if (grid[mu] > 1) sum = plus(sum, saturating_product(face));
     }
     return sum;
 }
@@ -60,8 +62,8 @@ coordinates geometry::local_extents() const {
     return extents;
 }
 
-std::int64_t geometry::local_volume() const { return product(local_extents()); }
-std::int64_t geometry::global_volume() const { return product(lattice); }
+std::int64_t geometry::local_volume() const { return saturating_product(local_extents()); }
+std::int64_t geometry::global_volume() const { return saturating_product(lattice); }
 
 coordinates geometry::to_global(const coordinates& local) const {
     coordinates global{};
@@ -91,6 +93,10 @@ std::optional<coordinates> parse_coordinates(const std::string& text) {
         at = next;
     }
     return at == end ? std::optional(values) : std::nullopt;
+}
+
+std::int64_t saturating_product(const coordinates& values) {
+    return std::accumulate(values.begin(), values.end(), std::int64_t{1}, times);
 }
 
 std::string to_string(const coordinates& values) {
@@ -138,20 +144,28 @@ coordinates nearest_lattice(const coordinates& lattice, const coordinates& grid)
         const std::int64_t step = 2 * std::int64_t{grid[mu]};
         const std::int64_t below = lattice[mu] / step * step;
         const std::int64_t above = below + step;
-        const std::int64_t best = lattice[mu] - below < above - lattice[mu] ? below : above;
-        nearest[mu] = static_cast<int>(std::max(2 * step, best));
+        const bool is_below = lattice[mu] - below < above - lattice[mu] || above > std::numeric_limits<int>::max();
+        nearest[mu] = static_cast<int>(std::max(2 * step, is_below ? below : above));
     }
     return nearest;
 }
 
+std::string refuse_grid(const std::optional<coordinates>& lattice, const coordinates& grid, int n_ranks) {
+    const std::int64_t wanted = saturating_product(grid);
+    if (wanted == n_ranks) return {};
+    // MPI counts its ranks in an int.
+    const bool can_be_started = wanted <= std::numeric_limits<int>::max();
+    const std::string wanted_text = can_be_started ? std::to_string(wanted) : "more than 2147483647";
+    std::string text = "grid " + to_string(grid) + " needs " + wanted_text + " ranks but " + std::to_string(n_ranks) +
+                       (n_ranks == 1 ? " was" : " were") + " started; ";
+    const auto other =
+        choose_grid(lattice.value_or(coordinates{8 * n_ranks, 8 * n_ranks, 8 * n_ranks, 8 * n_ranks}), n_ranks);
+    if (other) return text + "nearest that works: --grid " + to_string(*other) + ".";
+    return text + (can_be_started ? "start " + wanted_text + " ranks, or " : "") + "choose another lattice.";
+}
+
 std::string refusal(const coordinates& lattice, const coordinates& grid, int n_ranks) {
-    if (product(grid) != n_ranks) {
-        std::string text = "grid " + to_string(grid) + " needs " + std::to_string(product(grid)) + " ranks but " +
-                           std::to_string(n_ranks) + (n_ranks == 1 ? " was" : " were") + " started; ";
-        const auto other = choose_grid(lattice, n_ranks);
-        if (other) return text + "nearest that works: --grid " + to_string(*other) + ".";
-        return text + "start " + std::to_string(product(grid)) + " ranks, or choose another lattice.";
-    }
+    if (std::string no = refuse_grid(lattice, grid, n_ranks); !no.empty()) return no;
     for (int mu = 0; mu < n_dimensions; ++mu) {
         const std::string name(1, dimension_names[mu]);
         std::string what;
@@ -170,7 +184,7 @@ std::string refusal(const coordinates& lattice, const coordinates& grid, int n_r
                to_string(grid) + ".";
     }
     // Keeps site numbers within the 29 bits of the kernel's tables and faces within the int that MPI counts by.
-    if (product(lattice) / product(grid) > (std::int64_t{1} << 26)) {
+    if (saturating_product(lattice) / n_ranks > (std::int64_t{1} << 26)) {
         return "lattice " + to_string(lattice) + ": more than 2^26 sites per rank; use more ranks.";
     }
     return {};

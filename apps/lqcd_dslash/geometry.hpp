@@ -48,6 +48,13 @@ coordinates position_of(int rank, const coordinates& grid);
 /// The grid for `n_ranks` with the smallest faces, cutting T before Z before Y before X; nothing when none fits.
 std::optional<coordinates> choose_grid(const coordinates& lattice, int n_ranks);
 
+/// The product, or the largest number where that is larger.
+std::int64_t saturating_product(const coordinates& values);
+
+/// Empty when the grid has `n_ranks` ranks; otherwise one sentence with the nearest that works, which is of the lattice where
+/// one is given.
+std::string refuse_grid(const std::optional<coordinates>& lattice, const coordinates& grid, int n_ranks);
+
 /// Empty when every local extent is even and at least 4 and the grid has `n_ranks` ranks; otherwise one sentence that
 /// says what is wrong and the nearest that works.
 std::string refusal(const coordinates& lattice, const coordinates& grid, int n_ranks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wilson Dslash on a grid of ranks. Advantage: a real stencil whose faces matter, checked in every run. Disadvantage:
 // one operator, not a solver, so nothing here reduces over the ranks while it is timed.
-// Exit status: 0 all checks passed, 1 a check failed, 2 the command line or the lattice was refused.
+// Exit status: 0 all checks passed, 1 a check failed or output was lost, 2 the command line or the lattice was refused.
 #include "common/program.hpp"
 #include "driver.hpp"
 #include "runtime_session.hpp"
@@ -24,8 +24,9 @@ int main(int argc, char** argv) {
                           .thread_level = thread_level_of(settings.which),
                           .message = parsed.message,
                           .exit_code = parsed.exit_code,
-                          .json_file = settings.json_file,
+                          .files = {{"--json", settings.json_file}},
                           .settle = [&](int n_ranks) { return dslash::settle(settings, n_ranks); },
+                          .memory = [&](int, int) { return dslash::memory(settings); },
                           .run = {}};
     lqcd.run = [&](int rank) {
         dslash::run_report report;
@@ -35,8 +36,8 @@ int main(int argc, char** argv) {
         }
         if (rank != 0) return report.passed();
         dslash::print(report);
-        const bool is_written = settings.json_file.empty() || dslash::write_json(report, settings.json_file);
-        return report.passed() && miniapp::report_written(lqcd, is_written);
+        const std::string why_not = settings.json_file.empty() ? "" : dslash::write_json(report, settings.json_file);
+        return miniapp::was_written(lqcd, lqcd.files.front(), why_not) && report.passed();
     };
     return miniapp::run_program(argc, argv, lqcd);
 }

@@ -6,6 +6,7 @@
 #include "common/command_line.hpp"
 
 #include <sstream>
+#include <tuple>
 
 namespace dslash {
 
@@ -17,12 +18,14 @@ std::string mode_names() {
     return names;
 }
 
-/// Bytes that one rank will touch.
-double memory_bytes(const options& values) {
-    const geometry geom = make_geometry(*values.lattice, *values.grid, 0, values.force_comm);
-    const double real_bytes = values.kernel.real == precision::double_ ? 8 : 4;
-    constexpr double n_fields = 6;
-    return static_cast<double>(geom.local_volume()) * real_bytes * (8.0 * values.kernel.link_reals + n_fields * 24);
+/// More would take days, and twice as many hops must fit an int.
+constexpr int most_iterations = 1'000'000;
+constexpr int most_repeats = 10'000;
+
+std::string refuse_count(const char* option, int value, int most) {
+    if (value >= 1 && value <= most) return {};
+    return std::string(option) + " " + std::to_string(value) + " is not between 1 and " + std::to_string(most) +
+           "; choose one that is.";
 }
 
 } // namespace
@@ -81,9 +84,11 @@ parsed_options parse_options(int argc, const char* const* argv) {
             return "--check " + check_name + " is unknown; choose none, golden or full.";
         }
         if (o.n_cores < 1 || o.n_cores > 4096) return "--threads must be between 1 and 4096.";
-        if (o.iterations < 1) return "--iterations must be at least 1.";
-        if (o.repeats < 1) return "--repeat must be at least 1.";
-        if (o.probe_every < 1) return "--probe-every must be at least 1.";
+        for (const auto& [option, value, most] : {std::tuple{"--iterations", o.iterations, most_iterations},
+                                                  {"--repeat", o.repeats, most_repeats},
+                                                  {"--probe-every", o.probe_every, most_iterations}}) {
+            if (std::string no = refuse_count(option, value, most); !no.empty()) return no;
+        }
         if (!(o.kappa > 0 && o.kappa < 1)) return "--kappa must be between 0 and 1.";
         if (o.kernel.link_reals != 18 && o.kernel.link_reals != 12) return "--links must be 18 or 12.";
         if (width != "auto") {
@@ -108,11 +113,11 @@ parsed_options parse_options(int argc, const char* const* argv) {
 
 std::string settle(options& values, int n_ranks) {
     if (!values.lattice) {
-        const coordinates grid =
-            values.grid.value_or(choose_grid({8 * n_ranks, 8 * n_ranks, 8 * n_ranks, 8 * n_ranks}, n_ranks)
-                                     .value_or(coordinates{1, 1, 1, 1}));
-        values.grid = grid;
-        values.lattice = coordinates{8 * grid[0], 8 * grid[1], 8 * grid[2], 8 * grid[3]};
+        if (!values.grid) values.grid = choose_grid({8 * n_ranks, 8 * n_ranks, 8 * n_ranks, 8 * n_ranks}, n_ranks);
+        // First, since the lattice of a grid that is far too large would overflow.
+        if (std::string no = refuse_grid({}, *values.grid, n_ranks); !no.empty()) return no;
+        values.lattice = coordinates{};
+        for (int mu = 0; mu < n_dimensions; ++mu) (*values.lattice)[mu] = 8 * (*values.grid)[mu];
     }
     if (!values.grid) {
         values.grid = choose_grid(*values.lattice, n_ranks);
@@ -128,14 +133,22 @@ std::string settle(options& values, int n_ranks) {
     if (!no.empty()) return no;
     no = width_refusal(make_geometry(*values.lattice, *values.grid, 0, values.force_comm), values.kernel);
     if (!no.empty()) return no;
-    const double physical = miniapp::physical_memory_bytes();
-    if (memory_bytes(values) > physical) {
-        std::ostringstream text;
-        text << "lattice " << to_string(*values.lattice) << " needs " << memory_bytes(values) / 1e9
-             << " GB per rank but the machine has " << physical / 1e9 << " GB; use more ranks or a smaller lattice.";
-        return text.str();
-    }
     return {};
+}
+
+miniapp::memory_need memory(const options& values) {
+    const geometry geom = make_geometry(*values.lattice, *values.grid, 0, values.force_comm);
+    const double real_bytes = values.kernel.real == precision::double_ ? 8 : 4;
+    constexpr double n_fields = 5;
+    const auto volume = static_cast<double>(geom.local_volume());
+    double reals = volume * (8.0 * values.kernel.link_reals + n_fields * 24);
+    for (int mu = 0; mu < n_dimensions; ++mu) {
+        // Half a spinor for each site of two faces, to send and to receive.
+        if (geom.communicated[mu]) reals += volume / geom.local_extent(mu) * 2 * 12 * 2;
+    }
+    constexpr double n_chains = 2; // the plain one's list of hops and the timed one's
+    return {reals * real_bytes + n_chains * 2.0 * values.iterations * sizeof(hop_step),
+            "lattice " + to_string(*values.lattice), "use more nodes or a smaller lattice"};
 }
 
 } // namespace dslash

@@ -3,6 +3,7 @@
 // as a sentence for rank 0 to print, so that all ranks leave together.
 #pragma once
 
+#include "common/memory.hpp"
 #include "common/parsed.hpp"
 #include "exchange.hpp"
 
@@ -33,5 +34,8 @@ parsed_options parse_options(int argc, const char* const* argv);
 
 /// Settles lattice and grid for `n_ranks`; gives the refusal, empty when all is well.
 std::string settle(options& values, int n_ranks);
+
+/// What each rank allocates; of settled options.
+miniapp::memory_need memory(const options& values);
 
 } // namespace dslash

@@ -100,7 +100,7 @@ void print(const run_report& r) {
     miniapp::print_checks(r.checks);
 }
 
-bool write_json(const run_report& r, const std::string& file) {
+std::string write_json(const run_report& r, const std::string& file) {
     const options& s = r.settings;
     nlohmann::json all;
     all["program"] = "lqcd_dslash";

@@ -17,6 +17,7 @@
 #include "harness/report.h"
 #include "presets.hpp"
 #include "reference.hpp"
+#include "wisdom.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -220,7 +221,11 @@ void ask(const command_line& given, const place& here) {
     for (int log2 = given.first_log2; log2 <= given.last_log2; ++log2) {
         contest(given, here, log2).run(given, out);
         // Plans and rows are kept size by size: planning the last one is what takes longest.
-        if (!given.wisdom_file.empty() && here.rank == 0) soi::save_wisdom(given.wisdom_file);
+        if (!given.wisdom_file.empty() && here.rank == 0) {
+            const std::string why = soi::save_wisdom(given.wisdom_file);
+            if (!why.empty())
+                std::fprintf(stderr, "bench_fft: --wisdom %s: %s\n", given.wisdom_file.c_str(), why.c_str());
+        }
         if (here.rank == 0 && !given.shared.json_file.empty()) {
             std::ofstream(given.shared.json_file) << out.to_json().dump(2) << '\n';
         }
@@ -237,7 +242,7 @@ int main(int argc, char** argv) {
     app.add_option("--wisdom", given.wisdom_file, "keep FFTW's plans in this file");
     app.add_option("--first", given.first_log2, "log2 of the smallest N")->check(CLI::Range(14, 28));
     app.add_option("--last", given.last_log2, "log2 of the largest N")->check(CLI::Range(14, 28));
-    app.add_option("--segments", given.n_segments, "segments per rank")->check(CLI::PositiveNumber);
+    app.add_option("--segments", given.n_segments, "segments per rank")->check(CLI::Range(1, 4096));
     CLI11_PARSE(app, argc, argv);
     int level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);

@@ -24,7 +24,7 @@ struct options {
     void declare(CLI::App& app) {
         app.add_option("--json", json_file, "write the results to this file");
         app.add_flag("--quick", is_quick, "a tenth of the rounds");
-        app.add_option("--rounds", n_rounds, "rounds of alternation")->check(CLI::PositiveNumber);
+        app.add_option("--rounds", n_rounds, "rounds of alternation")->check(CLI::Range(1, 1'000'000));
     }
 };
 

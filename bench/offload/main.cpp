@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
         ->required()
         ->check(CLI::IsMember({"post", "overlap", "pingpong", "threads"}));
     app.add_option("--json", json_file, "where rank 0 writes the samples")->required();
-    app.add_option("--samples", most_samples, "of a small message; large ones get fewer")->check(CLI::PositiveNumber);
+    app.add_option("--samples", most_samples, "of a small message; large ones get fewer")
+        ->check(CLI::Range(1, 1'000'000));
     app.add_flag("--commself", with_commself, "with a progress thread of the program's own");
     CLI11_PARSE(app, argc, argv);
 

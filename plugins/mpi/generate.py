@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes the interposer's wrappers from the MPI's own mpi.h and functions.table, so that no signature is copied by hand and
 # the library fits the MPI that it is built for. One file each: pointers to the real functions, macros that send the
-# runtime's own calls to them, wrappers, the version script, and the table as commtask-run --list prints it.
+# runtime's own calls to them and past the tools, wrappers, the version script, and the table as commtask-run --list prints it.
 """usage: generate.py --out DIR --base-map libcommtask.map -- COMPILER [ARGUMENT...]"""
 import argparse
 import pathlib
@@ -23,6 +23,8 @@ BETWEEN_TWO = {"MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", 
                "MPI_Sendrecv_replace", "MPI_Ssend"}
 # Blocking functions whose nonblocking twin is called where the program called: nobody keeps their arrays for the worker.
 TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
+# What makes requests that move only when somebody looks at just them (polled.hpp).
+POLLED = re.compile("MPI_File_i(read|write)\\w*_all|MPIX_Grequest_(start|class_allocate)")
 # Blocking functions that src/ has a body for: they look again and again.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
@@ -69,6 +71,9 @@ class Wrapper:
             request = self.arguments[self.position_of("MPI_Request*")]
             comm = self.arguments[self.position_of("MPI_Comm")]
             return f"commtask::interposer::make_persistent<{section}>({comm}, {request}, [&] {{ return {self.call(self.real)}; }})"
+        if POLLED.fullmatch(self.base()):
+            request = self.arguments[self.position_of("MPI_Request*")]
+            return f"commtask::interposer::make_polled<{section}>({request}, [&] {{ return {self.call(self.real)}; }})"
         return f"commtask::interposer::inside<{section}>([&] {{ return {self.call(self.real)}; }})"
 
     def describe(self, arguments):
@@ -119,6 +124,15 @@ def text_of_pointers(wrappers):
     return "\n".join([*lines, "}", ""])
 
 
+def text_of_local(names):
+    """Included before every file of the library: what it calls beside the wrappers' functions passes by the tools that count
+    what the program calls. Where an MPI has a macro beside the function, nothing is called."""
+    lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n"]
+    for name in names:
+        lines.append(f"#ifndef {name}\n#define {name} P{name}\n#endif")
+    return "\n".join([*lines, ""])
+
+
 def text_of_redirect(wrappers):
     """Included before every file of the runtime: its calls go to the MPI, not into the wrappers."""
     lines = [NOTE, "#pragma once\n", '#include "real_mpi.hpp"\n']
@@ -128,8 +142,8 @@ def text_of_redirect(wrappers):
 
 
 def text_of_wrappers(wrappers):
-    lines = [NOTE, '#include "own.hpp"', '#include "post.hpp"', '#include "real_mpi.hpp"', '#include "resolve.hpp"',
-             "", "using commtask::interposer::lane_section;",
+    lines = [NOTE, '#include "own.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
+             '#include "real_mpi.hpp"', '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
              "using commtask::interposer::worker_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]  # some MPIs have macros beside them
     lines += ["", 'extern "C" {']
@@ -180,9 +194,11 @@ def main():
     functions = header.read_header(options.compiler)
     classes = header.classify(functions, header.read_table(HERE / "functions.table"))
     wrappers = [Wrapper(f, classes[f.name], functions) for f in sorted(functions.values()) if classes[f.name] != "local"]
+    local = sorted(name for name in functions if classes[name] == "local")
     options.out.mkdir(parents=True, exist_ok=True)
     for name, text in {
         "real_mpi.hpp": text_of_pointers(wrappers),
+        "local_mpi.hpp": text_of_local(local),
         "redirect_mpi.hpp": text_of_redirect(wrappers),
         "wrappers.cpp": text_of_wrappers(wrappers),
         "own.hpp": text_of_own(wrappers),

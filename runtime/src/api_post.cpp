@@ -4,6 +4,7 @@
 // nothing that the worker writes. A wrong argument is refused before a slot is taken, so nothing needs to be undone.
 #include "arguments.hpp"
 #include "context.hpp"
+#include "graph.hpp"
 #include "last_error.hpp"
 #include "operation_traits.hpp"
 #include "task_pool.hpp"
@@ -49,45 +50,14 @@ constexpr std::uint32_t public_flags =
     return count;
 }
 
-/// Room for the edges of this task; kept with the slot, so it is allocated once per slot and size.
-[[nodiscard]] bool make_room_for_edges(task& slot, std::uint32_t count) noexcept {
-    if (count == 0 || count <= slot.edge_capacity) return true; // without edges their line is not even loaded
-    try {
-        slot.predecessors = std::make_unique<task*[]>(count);
-        slot.edges = std::make_unique<edge[]>(count);
-        slot.edge_capacity = count;
-    } catch (const std::bad_alloc&) {
-        slot.edge_capacity = 0;
-        return false;
-    }
-    return true;
-}
-
 /// Writes the options into the slot and takes a reference on each predecessor.
-void fill_extras(task& slot, const commtask_options& options, std::uint32_t n_predecessors) noexcept {
-    slot.extras = {options.callback, options.callback_argument, options.status, 0, 0, n_predecessors};
-    std::uint32_t next = 0;
+void fill_extras(task& slot, const commtask_options& options) noexcept {
+    slot.extras = {options.callback, options.callback_argument, options.status, 0, 0, 0};
     const auto add = [&](task* predecessor) {
-        if (predecessor == nullptr) return;
-        predecessor->life.take_reference();
-        slot.predecessors[next] = predecessor;
-        ++next;
+        if (predecessor != nullptr) graph::add_predecessor(slot, *predecessor);
     };
     for (std::size_t i = 0; i < options.n_after; ++i) add(options.after[i]);
     for (std::size_t i = 0; i < options.n_events; ++i) add(options.events[i]);
-}
-
-/// The part of a post that is the same with and without options. Takes a reference for the handle if there is one.
-void fill_slot(task& slot, const commtask_op& op, comm_queue& queue, std::uint32_t flags, bool has_handle) noexcept {
-    slot.op = op;
-    slot.op.reserved = static_cast<int>(flags);
-    slot.queue = &queue;
-    // relaxed throughout: the inbox publishes the slot.
-    slot.life.begin(has_handle ? 2 : 1);
-    slot.result = {};
-    slot.waiting_for.store(0, std::memory_order_relaxed);
-    slot.marks.store(0, std::memory_order_relaxed);
-    slot.successors.store(nullptr, std::memory_order_relaxed);
 }
 
 void undo_extras(task& slot) noexcept {
@@ -104,7 +74,7 @@ void store_request(task& slot, const commtask_op& op) noexcept {
 [[nodiscard]] bool drop_place(comm_queue& queue, std::uint32_t ticket_class, std::uint64_t ticket) noexcept {
     task* const slot = task_pool::acquire();
     if (slot == nullptr) return false;
-    fill_slot(*slot, commtask_op_noop(queue.comm), queue, flag_has_extras, false);
+    slot->begin_operation(commtask_op_noop(queue.comm), queue, flag_has_extras, 1);
     slot->extras = {nullptr, nullptr, nullptr, ticket, ticket_class, 0};
     slot->posted_ns = now_ns();
     queue.owner->post(*slot);
@@ -120,11 +90,11 @@ void store_request(task& slot, const commtask_op& op) noexcept {
         if (code = check_arguments(op, *queue, tag_upper_bound); code != COMMTASK_OK) return code;
     }
     const operation_traits& operation = operation_of(op.kind);
-    std::uint32_t flags = 0;
+    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
         if (code = check_options(*options, operation); code != COMMTASK_OK) return code;
-        flags = options->flags | flag_has_extras;
+        flags |= options->flags | flag_has_extras;
         n_predecessors = count_predecessors(*options);
     }
     const bool has_ticket = options != nullptr && options->ticket.number != 0;
@@ -133,21 +103,20 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     if (is_ordered) flags |= flag_has_extras;
 
     task* const slot = task_pool::acquire();
-    if (slot == nullptr || !make_room_for_edges(*slot, n_predecessors)) {
+    if (slot == nullptr || !graph::make_room_for_edges(*slot, n_predecessors)) {
         if (slot != nullptr) task_pool::release(slot);
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
     }
-    const bool keeps_stats = runtime.settings().stats != 0;
-    const std::uint64_t begin_ns = keeps_stats ? now_ns() : 0;
-    fill_slot(*slot, op, *queue, flags, task_out != nullptr);
+    statistics* const counted = runtime.statistics_if_kept();
+    const std::uint64_t begin_ns = counted != nullptr ? now_ns() : 0;
+    slot->begin_operation(op, *queue, flags, task_out != nullptr ? 2 : 1); // the handle's
     if (options != nullptr) {
-        fill_extras(*slot, *options, n_predecessors);
+        fill_extras(*slot, *options);
     } else if (is_ordered) {
         slot->extras = {};
     }
-    if (n_predecessors > 0) slot->waiting_for.store(n_predecessors + 1, std::memory_order_relaxed);
     if (operation.takes_request) store_request(*slot, op);
-    if (keeps_stats) slot->posted_ns = begin_ns;
+    if (counted != nullptr) slot->posted_ns = begin_ns;
     if (is_ordered) {
         const auto order = static_cast<std::uint32_t>(operation.ordered_in);
         slot->extras.ticket_class = order;
@@ -164,7 +133,7 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     }
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
-    if (keeps_stats) queue->owner->post_times.add(now_ns() - begin_ns);
+    if (counted != nullptr) counted->add_post(now_ns() - begin_ns);
     return COMMTASK_OK;
 }
 

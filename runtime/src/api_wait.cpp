@@ -8,7 +8,9 @@
 
 #include <commtask/commtask.h>
 
+#include <algorithm>
 #include <new>
+#include <span>
 
 namespace commtask::detail {
 namespace {
@@ -31,9 +33,32 @@ namespace {
     return code;
 }
 
+/// An event's successor waits for nothing more. One that ended before it is of this context or of an earlier one, whose lanes
+/// are gone: its slot alone is touched, which a canceled one was kept for.
+void tell_successor(task& successor) noexcept {
+    switch (successor.life.state()) {
+    case task_state::open: return successor.queue->owner->released(successor);
+    case task_state::given_up: return;
+    default: return task_pool::drop(&successor);
+    }
+}
+
 [[nodiscard]] int check_status(const commtask_status* status) noexcept {
     if (status == nullptr || status->struct_size != 0) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
+}
+
+/// The calling thread had to wait for these tasks, which have all ended, and goes on.
+void count_unblock(std::span<const commtask_t> ended) noexcept {
+    context* const runtime = context::current();
+    statistics* const counted = runtime == nullptr ? nullptr : runtime->statistics_if_kept();
+    if (counted == nullptr) return; // the tasks' lines stay with the worker
+    std::uint64_t last_end_ns = 0;
+    for (const task* const which : ended) {
+        if (which != nullptr) last_end_ns = std::max(last_end_ns, which->run.since_ns);
+    }
+    const std::uint64_t now = now_ns();
+    counted->add_unblock(now - std::min(last_end_ns, now));
 }
 
 /// Waits until `is_done()`, in the way that the context's policy says.
@@ -41,12 +66,12 @@ namespace {
 template <typename IsDone>
 [[nodiscard]] int wait_until(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
-    context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
     if (timeout_ns != 0 && lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not wait: the worker runs it");
     }
-    if (wait_in_library(runtime->main_lane(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
 
@@ -64,8 +89,8 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (*ended == 0) {
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
-        if (runtime == nullptr || lane::is_driving() || runtime->waiting().worker_is_reserved) return COMMTASK_OK;
-        *ended = wait_in_library(runtime->main_lane(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
+        if (runtime == nullptr || lane::is_driving() || !runtime->should_drive()) return COMMTASK_OK;
+        *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
     return *handle == COMMTASK_NULL ? COMMTASK_OK : collect(*handle, status);
@@ -79,15 +104,17 @@ int commtask_progress(int* moved) noexcept {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
     *moved = 0;
-    if (runtime->waiting().worker_is_reserved) return COMMTASK_OK;
-    const drive_result result = drive_for_a_moment(runtime->main_lane(), 4, [](bool has_moved) { return has_moved; });
-    if (result == drive_result::refused) {
-        // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
-        runtime->main_lane().wake_up.ring();
-    } else {
-        leave_to_worker(runtime->main_lane());
+    if (!runtime->should_drive()) return COMMTASK_OK;
+    for (lane& each : runtime->lanes()) {
+        const drive_result result = drive_for_a_moment(each, 4, [](bool has_moved) { return has_moved; });
+        if (result == drive_result::refused) {
+            // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
+            each.wake_up.ring();
+        } else {
+            leave_to_worker(each);
+        }
+        if (result == drive_result::moved) *moved = 1;
     }
-    *moved = result == drive_result::moved ? 1 : 0;
     return COMMTASK_OK;
 }
 
@@ -99,8 +126,10 @@ int commtask_wait_for(commtask_t* handle, int64_t timeout_ns, commtask_status* s
     if (handle == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     if (*handle == COMMTASK_NULL) return COMMTASK_OK;
-    const int code = wait_until(timeout_ns, [&] { return has_ended(**handle); });
-    return code == COMMTASK_OK ? collect(*handle, status) : code;
+    if (has_ended(**handle)) return collect(*handle, status);
+    if (const int code = wait_until(timeout_ns, [&] { return has_ended(**handle); }); code != COMMTASK_OK) return code;
+    count_unblock({handle, 1});
+    return collect(*handle, status);
 }
 
 int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
@@ -122,7 +151,10 @@ int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, siz
         }
         return !is_any_active;
     };
-    if (const int code = wait_until(timeout_ns, look); code != COMMTASK_OK) return code;
+    if (!look()) {
+        if (const int code = wait_until(timeout_ns, look); code != COMMTASK_OK) return code;
+        if (found < n_tasks) count_unblock({&tasks[found], 1});
+    }
     *index = found;
     return is_any_active ? collect(tasks[found], status) : COMMTASK_OK;
 }
@@ -139,8 +171,10 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
         }
         return first_open == n_tasks;
     };
-    const int waited = wait_until(timeout_ns, look);
+    const bool had_to_wait = !look();
+    const int waited = had_to_wait ? wait_until(timeout_ns, look) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
+    if (had_to_wait && waited == COMMTASK_OK) count_unblock({tasks, n_tasks});
     bool has_failed = false;
     bool was_canceled = false;
     for (std::size_t i = 0; i < n_tasks; ++i) {
@@ -175,31 +209,18 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
     if (n_signals == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_signals is 0, and must be at least 1");
     task* const slot = task_pool::acquire();
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for an event");
-    slot->op = {};
-    slot->op.reserved = static_cast<int>(flag_is_event);
-    slot->queue = nullptr;
-    // The handle, and the signals that are to come: the last one drops it.
-    slot->life.begin(2);
-    slot->result = {};
-    slot->waiting_for.store(n_signals, std::memory_order_relaxed);
-    slot->marks.store(0, std::memory_order_relaxed);
-    // release: an event reaches other threads by ways that need not synchronise with this one.
-    slot->successors.store(nullptr, std::memory_order_release);
+    slot->begin_event(n_signals);
     *event = static_cast<commtask_event_t>(static_cast<void*>(slot));
     return COMMTASK_OK;
 }
 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
-    std::uint32_t missing = event->waiting_for.load(std::memory_order_relaxed);
-    do {
-        if (missing == 0) return refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
-        // acq_rel: what every signalling thread did before is visible to the successors.
-    } while (!event->waiting_for.compare_exchange_weak(missing, missing - 1, std::memory_order_acq_rel));
-    if (missing > 1) return COMMTASK_OK;
-    graph::finish(*event, task_state::completed, 1,
-                  [](task& successor) { successor.queue->owner->released(successor); });
-    return COMMTASK_OK;
+    const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
+    if (!late.is_open()) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    return graph::signal(*event, &tell_successor)
+               ? COMMTASK_OK
+               : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
 }
 
 int commtask_event_release(commtask_event_t* event) noexcept {

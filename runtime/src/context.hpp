@@ -6,13 +6,14 @@
 
 #include "affinity.hpp"
 #include "config.hpp"
-#include "lane.hpp"
+#include "lane_set.hpp"
 #include "mpi_comms.hpp"
 #include "mpi_errors.hpp"
 #include "mpi_node.hpp"
 #include "mpi_transport.hpp"
+#include "statistics.hpp"
+#include "waiting.hpp"
 #include "watchdog.hpp"
-#include "worker.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -31,9 +32,32 @@ public:
     /// Stops the worker; drain() comes first.
     ~context();
 
-    /// Waits until every task has ended, or gives up those that cannot.
-    /// @return whether all ended.
-    bool drain();
+    /// How drain() came to its end.
+    enum class drained : std::uint8_t {
+        completely, ///< Every task has ended.
+        by_force,   ///< Some could not, and were given up.
+        not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
+    };
+    /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
+    [[nodiscard]] drained drain();
+
+    /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
+    /// context that it has found stays.
+    class visit {
+    public:
+        visit() noexcept {
+            n_visits_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+            is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
+        }
+        visit(const visit&) = delete;
+        visit& operator=(const visit&) = delete;
+        ~visit() { n_visits_.fetch_sub(1, std::memory_order_release); }
+        /// Whether there is a context.
+        [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+
+    private:
+        bool is_open_;
+    };
 
     /// Any thread. The queue of a communicator, registering it if need be; null with a sentence if it is none.
     [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept;
@@ -41,32 +65,40 @@ public:
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
-    [[nodiscard]] lane& main_lane() noexcept { return lane_; }
+    [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
+    /// Null without COMMTASK_STATS.
+    [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
-        return {worker_.is_reserved(), static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
+        return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
+
+    /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
+    [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
 
     /// The context in force, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
     static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
 
 private:
+    [[nodiscard]] lane_settings lane_plan() const;
     [[nodiscard]] worker_settings worker_plan();
     void hook_mpi_finalize() noexcept;
-    [[nodiscard]] lane_stats collected_stats();
+    static void close() noexcept;
+    [[nodiscard]] drained leave_behind() noexcept;
 
     static std::atomic<context*> current_;
+    static std::atomic<int> n_visits_;
 
     const config settings_;
     const int thread_level_;
     mpi_error_handling errors_;
     const rank_place place_;
     process_narrowing narrowing_;
+    const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
     mpi_transport transport_;
-    lane lane_;
+    lane_set lanes_;
     mpi_comms comms_;
-    worker worker_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
 };

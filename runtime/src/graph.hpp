@@ -9,8 +9,28 @@
 #include "task_pool.hpp"
 
 #include <cstdint>
+#include <new>
 
 namespace commtask::detail::graph {
+
+/// Poster. Room for the edges of a task; kept with the slot, so it is allocated once per slot and size.
+/// @return false without memory
+[[nodiscard]] inline bool make_room_for_edges(task& slot, std::uint32_t count) noexcept {
+    if (count == 0 || count <= slot.edge_capacity) return true; // without edges their line is not even loaded
+    slot.predecessors.reset(new (std::nothrow) task*[count]());
+    slot.edges.reset(new (std::nothrow) edge[count]());
+    const bool has_room = slot.predecessors != nullptr && slot.edges != nullptr;
+    slot.edge_capacity = has_room ? count : 0;
+    return has_room;
+}
+
+/// Poster, after begin_operation() and with extras that have room for it: the task waits for one more.
+inline void add_predecessor(task& successor, task& predecessor) noexcept {
+    predecessor.life.take_reference();
+    successor.predecessors[successor.extras.n_predecessors++] = &predecessor;
+    // One more than there are until they are all linked. relaxed: the inbox publishes it.
+    successor.waiting_for.store(successor.extras.n_predecessors + 1, std::memory_order_relaxed);
+}
 
 /// Adds the edges from `successor`'s predecessors, and drops the references that the poster took on those that have ended
 /// already. The worker of `successor` only, once.
@@ -62,6 +82,19 @@ void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& 
         ++released;
     }
     if (released > 0) task_pool::drop(&ended, released);
+}
+
+/// Any thread: one of an event's signals; the last one ends it. `move_on` as for finish().
+/// @return false if the event has had all of them
+template <typename MoveOn>
+[[nodiscard]] bool signal(task& event, MoveOn&& move_on) noexcept {
+    std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
+    do {
+        if (missing == 0) return false;
+        // acq_rel: what every signalling thread did before is visible to the successors; partner of itself.
+    } while (!event.waiting_for.compare_exchange_weak(missing, missing - 1, std::memory_order_acq_rel));
+    if (missing == 1) finish(event, task_state::completed, 1, move_on);
+    return true;
 }
 
 } // namespace commtask::detail::graph

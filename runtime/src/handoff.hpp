@@ -9,15 +9,15 @@
 
 namespace commtask::detail {
 
-/// Many givers, one taker. `Item` has a member `Item* next_handed`, which is in use while the item is in here.
-template <typename Item>
+/// Many givers, one taker. `Next` is the member of an item that is in use while the item is in here.
+template <typename Item, Item* Item::* Next>
 class handoff {
 public:
     /// Any thread.
     void give(Item* item) noexcept {
         Item* top = top_.load(std::memory_order_relaxed);
         do {
-            item->next_handed = top;
+            item->*Next = top;
             // seq_cst: also partner of the sleeping worker's look before it sleeps (see bell).
         } while (!top_.compare_exchange_weak(top, item, std::memory_order_seq_cst, std::memory_order_relaxed));
     }
@@ -28,8 +28,8 @@ public:
         Item* item = top_.exchange(nullptr, std::memory_order_acquire);
         Item* first = nullptr;
         while (item != nullptr) {
-            Item* const below = item->next_handed;
-            item->next_handed = first;
+            Item* const below = item->*Next;
+            item->*Next = first;
             first = item;
             item = below;
         }

@@ -60,15 +60,35 @@ public:
         return try_put(item, [] {});
     }
 
+    /// Any thread: put() for one that must not wait. Without room the place is its own all the same: the item reaches the
+    /// taker another way, and the taker calls take_place_without_item().
+    /// @return whether the item is in; otherwise `place` says where it belongs
+    [[nodiscard]] bool put_or_keep_place(Item* item, std::uint64_t& place) noexcept {
+        place = take_place();
+        // acquire: partner of the release in raise_limit().
+        if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
+        if (place >= limit_.load(std::memory_order_acquire)) return false;
+        publish(place, item);
+        return true;
+    }
+
+    /// The taker only, when take() found nothing. @return whether it is this place's turn; then it is over
+    [[nodiscard]] bool take_place_without_item(std::uint64_t place) noexcept {
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        if (head != place) return false;
+        // The next lap must not take what the last one left here. No poster writes this cell before it is given back.
+        cells_[head & mask_].word.store(0, std::memory_order_relaxed);
+        pass(head);
+        return true;
+    }
+
     /// The taker only. @return null if nothing has arrived.
     [[nodiscard]] Item* take() noexcept {
         // acquire: partner of the release in publish().
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_acquire);
         if (word == 0 || (word & 1U) != lap_parity(head)) return nullptr;
-        head_.store(head + 1, std::memory_order_relaxed);
-        // release: partner of the acquire in raise_limit(); posters may reuse the cells before this one.
-        if (((head + 1) & (given_back_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
+        pass(head);
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
@@ -88,6 +108,12 @@ public:
     void give_back_all() noexcept { taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release); }
 
 private:
+    void pass(std::uint64_t head) noexcept {
+        head_.store(head + 1, std::memory_order_relaxed);
+        // release: partner of the acquire in raise_limit(); posters may reuse the cells before this one.
+        if (((head + 1) & (given_back_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
+    }
+
     struct alignas(cache_line_bytes) cell {
         std::atomic<std::uintptr_t> word{0};
     };

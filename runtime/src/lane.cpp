@@ -41,9 +41,9 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 
 } // namespace
 
-lane::lane(transport& carrier, const lane_settings& settings)
-    : wake_up(settings.has_heavy_barrier), waiters(settings.has_heavy_barrier), transport_(&carrier),
-      settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
+lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
+    : wake_up(settings.has_heavy_barrier), transport_(&carrier), waiters_(&waiters), settings_(settings),
+      inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
 
 lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
 lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
@@ -54,14 +54,38 @@ void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {
         // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
         while (!inbox_.try_put(&posted)) {
-            if (task* const earlier = inbox_.take()) overflow_.push_back(earlier);
+            if (task* const earlier = take_posted()) overflow_.push_back(earlier);
             inbox_.give_back_all();
         }
         return;
     }
+    if (driven_by_me != nullptr) return post_from_a_driver(posted);
     const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
     inbox_.put(&posted);
     if (!posts_quietly) wake_for(flags);
+}
+
+/// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
+/// place, and comes another way.
+void lane::post_from_a_driver(task& posted) noexcept {
+    if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
+    wake_up.ring();
+}
+
+/// @return null if nothing has arrived
+task* lane::take_posted() noexcept {
+    if (task* const posted = inbox_.take()) return posted;
+    if (late_ == nullptr && late_posts_.is_empty()) return nullptr;
+    for (task* late = late_posts_.take_all(); late != nullptr;) {
+        task* const next = late->next_ready;
+        task** at = &late_;
+        while (*at != nullptr && (*at)->late_place < late->late_place) at = &(*at)->next_ready;
+        late->next_ready = *at;
+        *at = late;
+        late = next;
+    }
+    if (late_ == nullptr || !inbox_.take_place_without_item(late_->late_place)) return nullptr;
+    return std::exchange(late_, late_->next_ready);
 }
 
 /// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
@@ -99,25 +123,6 @@ bool lane::try_post_ordered(task& posted) noexcept {
     return true;
 }
 
-void lane::take_baton_as_guest() noexcept { static_cast<void>(try_take_baton_as_guest(UINT64_MAX)); }
-
-bool lane::try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept {
-    if (try_take_baton()) return true;
-    constexpr int looks_before_yield = 64;
-    n_guests_.fetch_add(1, std::memory_order_relaxed);
-    bool has_it = false;
-    for (int i = 1; !has_it; ++i) {
-        pause_briefly();
-        if (i % looks_before_yield == 0) {
-            if (now_ns() >= deadline_ns) break;
-            sched_yield();
-        }
-        has_it = try_take_baton();
-    }
-    n_guests_.fetch_sub(1, std::memory_order_relaxed);
-    return has_it;
-}
-
 void lane::released(task& which) noexcept {
     if (driven_by_me == this) return on_released(which);
     hand_over(which, mark_released);
@@ -126,7 +131,7 @@ void lane::released(task& which) noexcept {
 void lane::cancel(task& which) noexcept {
     if (driven_by_me == this) {
         which.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // this thread alone will look
-        return consider(which);
+        return on_cancel(which);
     }
     hand_over(which, mark_cancel);
 }
@@ -149,57 +154,80 @@ void lane::request_report() noexcept {
     wake_up.ring();
 }
 
+void lane::begin_pass() noexcept {
+    ended_in_pass_ = 0;
+    pass_ns_ = 0;
+}
+
+/// Before anything is taken out: who looks must not find this lane quiet while it has a task in hand.
+void lane::take_back_drained() noexcept {
+    if (!was_drained_.load(std::memory_order_relaxed)) return;
+    was_drained_.store(false, std::memory_order_relaxed);
+    // Partner of the fence in was_quiet(): who sees that something was taken out sees that this is no longer drained.
+    std::atomic_thread_fence(std::memory_order_release);
+}
+
+bool lane::was_quiet() const noexcept {
+    if (has_arrivals()) return false;
+    // Partner of the fence in take_back_drained().
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return was_drained();
+}
+
 bool lane::progress() noexcept {
     count_one(n_passes_);
-    task* posted = inbox_.take();
+    take_back_drained();
+    task* posted = take_posted();
     const bool has_others = !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
 
     const driving_scope driving{*this};
-    ended_in_pass_ = 0;
+    begin_pass();
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
-        posted = i < accepted_per_pass ? inbox_.take() : nullptr;
+        posted = i < accepted_per_pass ? take_posted() : nullptr;
     }
     take_handed();
     issue_ready();
     if (transport_->in_flight() > 0) {
         transport_->poll(*this);
+        stay_if_abandoned();
         issue_ready();
     }
     if (report_requested_.load(std::memory_order_relaxed)) {
         report_requested_.store(false, std::memory_order_seq_cst);
         std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
     }
-    if (ended_in_pass_ > 0) waiters.announce();
+    if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
 }
 
 void lane::look_at(task& which) noexcept {
-    if (transport_->has_polled_all() || !is_live(which) || !which.is_started) return;
+    if (transport_->has_polled_all() || !is_live(which) || which.run.now != phase::in_flight) return;
     const driving_scope driving{*this};
-    ended_in_pass_ = 0;
+    take_back_drained();
+    begin_pass();
     transport_->poll_one(which, *this);
     issue_ready();
-    if (ended_in_pass_ == 0) return;
-    waiters.announce();
+    if (ended_in_pass_ > 0) waiters_->announce();
     publish_what_is_left();
 }
 
 void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
     const driving_scope driving{*this};
-    ended_in_pass_ = 0;
+    take_back_drained();
+    begin_pass();
     take_overflow();
     while (inbox_.has_more()) {
         // A place that was taken is filled at once.
-        if (task* const posted = inbox_.take()) {
+        if (task* const posted = take_posted()) {
             accept(*posted);
         } else {
             pause_briefly();
@@ -207,8 +235,47 @@ void lane::take_in_all() noexcept {
     }
     take_handed();
     issue_ready();
-    if (ended_in_pass_ > 0) waiters.announce();
+    if (ended_in_pass_ > 0) waiters_->announce();
     publish_what_is_left();
+}
+
+bool lane::could_still_move() noexcept {
+    if (has_arrivals() || first_ready_ != nullptr || !overflow_.empty()) return true;
+    if (transport_->in_flight() == 0) return false;
+    const driving_scope driving{*this};
+    begin_pass();
+    transport_->poll(*this);
+    if (ended_in_pass_ == 0) return false;
+    waiters_->announce();
+    publish_what_is_left();
+    return true;
+}
+
+void lane::give_up(task_filter chosen) noexcept {
+    const driving_scope driving{*this};
+    begin_pass();
+    const std::vector<task*> lost = live_tasks(chosen);
+    for (task* which : lost) which->life.take_reference(); // a callback may want a slot
+    for (task* which : lost) {
+        if (is_live(*which) && which->run.now != phase::in_flight) cancel(*which);
+    }
+    issue_ready();
+    for (task* which : lost) {
+        if (is_live(*which)) {
+            if (which->run.now == phase::in_flight) transport_->abandon(*which);
+            finish(*which, task_state::given_up);
+        }
+        task_pool::drop(which);
+    }
+    waiters_->announce();
+    publish_what_is_left();
+}
+
+/// Not a lock: it waits for nothing, and nothing waits for it.
+void lane::stay_if_abandoned() const noexcept {
+    // acquire: partner of the release in abandon().
+    if (!is_abandoned_.load(std::memory_order_acquire)) return;
+    for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }
 
 void lane::take_overflow() noexcept {
@@ -221,7 +288,8 @@ void lane::take_overflow() noexcept {
 void lane::publish_what_is_left() noexcept {
     const bool work_left = has_work();
     if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_seq_cst);
-    const drain_watch watch = drain_.load(std::memory_order_relaxed);
+    // acquire: partner of the store in watch_drain(); what was posted before it is seen here.
+    const drain_watch watch = drain_.load(std::memory_order_acquire);
     if (watch == drain_watch::none) return;
     // A question that is asked between these two is answered by this pass, or by the next one.
     if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
@@ -229,7 +297,7 @@ void lane::publish_what_is_left() noexcept {
     if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
     // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.
     was_drained_.store(is_drained, std::memory_order_release);
-    if (is_drained) waiters.announce();
+    if (is_drained) waiters_->announce();
 }
 
 void lane::take_handed() noexcept {
@@ -239,84 +307,104 @@ void lane::take_handed() noexcept {
         const std::uint32_t marks =
             which->marks.fetch_and(~std::uint32_t{mark_handed_off | mark_released}, std::memory_order_acq_rel);
         if ((marks & mark_released) != 0) on_released(*which);
-        if ((marks & mark_cancel) != 0) consider(*which);
+        if ((marks & mark_cancel) != 0) on_cancel(*which);
         task_pool::drop(which);
         which = next;
     }
 }
 
-void lane::accept(task& posted) noexcept {
-    const bool has_predecessors = posted.has_extras() && posted.extras.n_predecessors > 0;
-    posted.live_in.store(this, std::memory_order_relaxed);
-    posted.is_started = false;
-    posted.is_queued = false;
-    posted.is_zombie = false;
-    posted.has_all_predecessors = !has_predecessors;
-    posted.scratch = nullptr;
-    posted.open_requests = 0;
-    posted.accepted_ns = 0;
-    count_one(n_live_);
-    if (settings_.keeps_stats) {
-        posted.accepted_ns = now_ns();
-        stats_.queue_delay.add(posted.accepted_ns - std::min(posted.posted_ns, posted.accepted_ns));
-    }
-    if (has_predecessors) posted.has_all_predecessors = graph::link_predecessors(posted);
-    consider(posted);
-    // Its age will be asked for if it stays; the clock is not read for tasks that come and go.
-    if (!posted.is_queued && is_live(posted) && posted.accepted_ns == 0) posted.accepted_ns = now_ns();
+/// The clock, read once in a pass that asks for it.
+std::uint64_t lane::pass_time() noexcept {
+    if (pass_ns_ == 0) pass_ns_ = now_ns();
+    return pass_ns_;
 }
 
-void lane::on_released(task& which) noexcept {
-    which.has_all_predecessors = true;
-    if (which.is_zombie) {
-        which.is_zombie = false;
-        task_pool::drop(&which);
-        return;
+/// The one way from phase to phase.
+/// @param end  how the task ends, if `to` is final
+void lane::move(task& which, phase from, phase to, task_state end) noexcept {
+    COMMTASK_ASSERT(which.run.now == from);
+    which.run.now = to;
+    if (!settings_.observers.empty()) tell(which, from, to, end);
+}
+
+void lane::tell(task& which, phase from, phase to, task_state end) noexcept {
+    const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
+    which.run.since_ns = step.at_ns;
+    for (task_observer* const observer : settings_.observers) observer->moved(which, step);
+}
+
+void lane::accept(task& posted) noexcept {
+    posted.run = {};
+    posted.run.number = ++n_accepted_;
+    posted.live_in.store(this, std::memory_order_relaxed);
+    count_one(n_live_);
+    if (posted.has_extras() && posted.extras.n_predecessors > 0) {
+        posted.run.is_pointed_to = true;
+        if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
     }
-    consider(which);
+    if (posted.run.is_pointed_to) {
+        move(posted, phase::posted, phase::waiting);
+        posted.run.accepted_ns = pass_time();
+        if (is_marked(posted, mark_cancel)) on_cancel(posted);
+    } else {
+        make_ready(posted, phase::posted);
+    }
+}
+
+/// The last predecessor is done. Its task may be final, if it did not wait for that.
+void lane::on_released(task& which) noexcept {
+    if (!std::exchange(which.run.is_pointed_to, false)) return;
+    if (which.run.now == phase::waiting) {
+        make_ready(which, phase::waiting);
+    } else if (!is_live(which)) {
+        task_pool::drop(&which);
+    }
+}
+
+bool lane::is_marked(const task& which, std::uint32_t mark) noexcept {
+    // acquire: partner of the acq_rel in hand_over(); the mark of a failed predecessor came with the last count.
+    return (which.marks.load(std::memory_order_acquire) & mark) != 0;
 }
 
 bool lane::is_doomed(const task& which) noexcept {
-    // acquire: partner of the acq_rel in hand_over(); the mark of a failed predecessor came with the last count.
-    const std::uint32_t marks = which.marks.load(std::memory_order_acquire);
     const bool runs_after_failure = (which.flags() & COMMTASK_RUN_AFTER_FAILURE) != 0;
-    return (marks & mark_cancel) != 0 || ((marks & mark_predecessor_failed) != 0 && !runs_after_failure);
+    return is_marked(which, runs_after_failure ? mark_cancel : mark_cancel | mark_predecessor_failed);
 }
 
-/// Something about a task may have changed: queues it if it can be issued or must be canceled. Not for tasks that the
-/// lane has not seen, which accept() considers, nor for those that ended.
-void lane::consider(task& which) noexcept {
+/// Somebody wants it canceled, and has said so in its marks. One that the lane has not seen is looked at by accept().
+void lane::on_cancel(task& which) noexcept {
     if (!is_live(which)) return;
-    // acquire: partner of the acq_rel in hand_over().
-    const bool wants_cancel = (which.marks.load(std::memory_order_acquire) & mark_cancel) != 0;
-    if (which.is_started) {
-        if (wants_cancel) transport_->withdraw(which);
-        return;
+    switch (which.run.now) {
+    case phase::in_flight: return transport_->withdraw(which);
+    case phase::waiting: return make_ready(which, phase::waiting);
+    case phase::held:
+        // It must not wait for its turn to be canceled: the turn may never come.
+        if (!which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) return;
+        return enqueue_ready(which, phase::held);
+    case phase::posted:
+    case phase::ready: // issue() looks at the marks
+    case phase::ended:
+    case phase::dropped: return;
     }
-    if (which.is_queued) {
-        // One that waits for its turn must not wait for it to be canceled: the turn may never come.
-        const bool has_ticket = which.has_extras() && which.extras.ticket != 0;
-        if (wants_cancel && has_ticket &&
-            which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) {
-            enqueue_ready(which);
-        }
-        return;
-    }
-    if (!which.has_all_predecessors && !wants_cancel) return;
-    which.is_queued = true;
-    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which);
+}
+
+/// A task that can be issued, or must be canceled, takes its place in program order if it has one.
+void lane::make_ready(task& which, phase from) noexcept {
+    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
     comm_order& order = which.queue->orders[which.extras.ticket_class];
     if (is_doomed(which)) {
         order.arrive(which.extras.ticket, nullptr); // its place is free, it ends at once
-        enqueue_ready(which);
+        enqueue_ready(which, from);
     } else {
         order.arrive(which.extras.ticket, &which);
-        if (which.accepted_ns == 0 && order.expected() != which.extras.ticket) which.accepted_ns = now_ns();
+        move(which, from, phase::held);
     }
-    order.issue_in_order([this](task& next) { enqueue_ready(next); });
+    order.issue_in_order([this](task& next) { enqueue_ready(next, phase::held); });
+    if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = pass_time();
 }
 
-void lane::enqueue_ready(task& ready) noexcept {
+void lane::enqueue_ready(task& ready, phase from) noexcept {
+    move(ready, from, phase::ready);
     ready.next_ready = nullptr;
     if (first_ready_ == nullptr) {
         first_ready_ = &ready;
@@ -336,38 +424,33 @@ void lane::issue_ready() noexcept {
 
 void lane::issue(task& ready) noexcept {
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
-    ready.is_started = true;
-    if (settings_.keeps_stats) ready.started_ns = now_ns();
+    move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
     const start_result result = transport_->start(ready);
+    stay_if_abandoned();
     starting_kind_.store(0, std::memory_order_relaxed);
-    if (result != start_result::started) return ended(ready);
-    if (ready.accepted_ns == 0) ready.accepted_ns = now_ns();
+    if (result != start_result::started) return end_by_result(ready);
+    if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
 }
 
-void lane::ended(task& which) noexcept {
+void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
+    COMMTASK_ASSERT(which.run.open_parts > 0);
+    if (--which.run.open_parts == 0) end_by_result(which);
+}
+
+void lane::end_by_result(task& which) noexcept {
     if (which.result.error != 0) return finish(which, task_state::failed);
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
 }
 
 void lane::finish(task& which, task_state state) noexcept {
     COMMTASK_ASSERT(is_live(which));
-    const bool was_started = which.is_started;
-    if (settings_.keeps_stats) {
-        const std::uint64_t now = now_ns();
-        ++stats_.tasks[which.op.kind];
-        if (state == task_state::failed) ++stats_.failed;
-        if (state == task_state::canceled) ++stats_.canceled;
-        if (was_started) {
-            stats_.in_flight.add(now - which.started_ns);
-            stats_.bytes[which.op.kind] += static_cast<std::uint64_t>(std::max<std::int64_t>(which.result.bytes, 0));
-        }
-        which.posted_ns = now; // from here on: when it ended, for the unblock time
-    }
-    if (was_started) {
+    if (which.run.now == phase::in_flight) {
         transport_->clean_up(which);
+        move(which, phase::in_flight, phase::ended, state);
     } else {
         std::memset(which.mpi_status, 0, sizeof which.mpi_status);
+        move(which, which.run.now, phase::dropped, state);
     }
     which.live_in.store(nullptr, std::memory_order_relaxed);
     ++ended_in_pass_;
@@ -376,13 +459,12 @@ void lane::finish(task& which, task_state state) noexcept {
     count_one(n_live_, -1);
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
+        which.run.is_pointed_to = false;
         static_cast<void>(which.life.finish(state, 0));
         return;
     }
-    // A task that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
-    which.is_zombie = !which.has_all_predecessors;
-    graph::finish(which, state, which.is_zombie ? 0 : 1,
-                  [](task& successor) { successor.queue->owner->released(successor); });
+    // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
+    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
 }
 
 void lane::run_callback(task& which, task_state state) noexcept {
@@ -393,6 +475,7 @@ void lane::run_callback(task& which, task_state state) noexcept {
     copy_status(which, state, status);
     const std::uint64_t begin_ns = settings_.callback_limit_ns == 0 ? 0 : now_ns();
     extras.callback(&status, extras.callback_argument);
+    stay_if_abandoned();
     if (settings_.callback_limit_ns == 0 || !settings_.warns) return;
     const std::uint64_t end_ns = now_ns();
     const std::uint64_t took_ns = end_ns - begin_ns;

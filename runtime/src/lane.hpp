@@ -5,12 +5,13 @@
 // everything else may be called by any thread.
 #pragma once
 
+#include "baton.hpp"
 #include "bell.hpp"
 #include "comm_queue.hpp"
 #include "graph.hpp"
 #include "handoff.hpp"
 #include "inbox.hpp"
-#include "stats.hpp"
+#include "observer.hpp"
 #include "transport.hpp"
 
 #include <atomic>
@@ -24,14 +25,15 @@ namespace commtask::detail {
 struct lane_settings {
     std::size_t queue_capacity = 4096;
     std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
-    bool keeps_stats = false;
-    bool warns = true; ///< May write warnings to stderr.
+    bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
+    std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
 };
 
-class lane final : public completion_sink {
+class lane final : public completion_sink, public baton {
 public:
-    lane(transport& carrier, const lane_settings& settings);
+    /// `waiters`: where threads that wait for tasks sleep; lanes of one set share it.
+    lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
 
     // Any thread ------------------------------------------------------------------------------------------------------
 
@@ -68,9 +70,14 @@ public:
         wake_up.ring_surely();
     }
 
-    /// After watch_drain(): whether nothing was left after the last pass. Exact once all posts happened before that pass.
-    [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
+    /// After watch_drain(): whether nothing was left after the last pass, and nothing has come since. Exact for one lane once
+    /// the program posts no more; for several see lane_set::is_quiet().
+    [[nodiscard]] bool was_quiet() const noexcept;
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
+
+    /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
+    /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
+    void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
@@ -85,37 +92,7 @@ public:
         ~quiet_posts();
     };
 
-    /// Only one thread drives at a time.
-    [[nodiscard]] bool try_take_baton() noexcept {
-        return !baton_.load(std::memory_order_relaxed) && !baton_.exchange(true, std::memory_order_acquire);
-    }
-    void return_baton() noexcept { baton_.store(false, std::memory_order_release); }
-
-    /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
-    /// on a driver. Undone by return_baton().
-    void take_baton_as_guest() noexcept;
-    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first
-    [[nodiscard]] bool try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept;
-    [[nodiscard]] bool has_guests() const noexcept { return n_guests_.load(std::memory_order_relaxed) > 0; }
-
-    /// One waiting thread at a time drives in place of a reserved worker. Undone by end_driving().
-    [[nodiscard]] bool try_claim_driving() noexcept {
-        return !waiter_drives_.load(std::memory_order_relaxed) &&
-               !waiter_drives_.exchange(true, std::memory_order_relaxed);
-    }
-    void end_driving() noexcept { waiter_drives_.store(false, std::memory_order_relaxed); }
-    [[nodiscard]] bool has_driving_waiter() const noexcept { return waiter_drives_.load(std::memory_order_relaxed); }
-
-    /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the baton: drivers must
-    /// leave MPI's lock to it now and then.
-    void add_blocked_outside(int by) noexcept { n_blocked_outside_.fetch_add(by, std::memory_order_relaxed); }
-    [[nodiscard]] bool has_blocked_outside() const noexcept {
-        return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
-    }
-
-    bell wake_up;                        ///< Where the worker sleeps.
-    waiting_room waiters;                ///< Where waiting threads sleep.
-    shared_time_distribution post_times; ///< Only with statistics.
+    bell wake_up; ///< Where the worker sleeps.
 
     // Driver ----------------------------------------------------------------------------------------------------------
 
@@ -136,7 +113,7 @@ public:
     }
     /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
     [[nodiscard]] bool could_move() const noexcept {
-        return inbox_.can_take() || !handoff_.is_empty() || approx_has_work() ||
+        return inbox_.can_take() || !late_posts_.is_empty() || !handoff_.is_empty() || approx_has_work() ||
                report_requested_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
@@ -148,37 +125,56 @@ public:
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
 
+    /// Chooses among unfinished tasks.
+    using task_filter = bool (*)(const task&);
+    [[nodiscard]] static bool is_any(const task& /*which*/) { return true; }
+
     /// The unfinished tasks as a table; empty if there are none.
-    [[nodiscard]] std::string unfinished_table(const char* heading) const;
+    [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
 
-    /// Ends every unfinished task as given up. The last thing before the lane is destroyed.
-    void give_up_all() noexcept;
+    [[nodiscard]] std::size_t count_unfinished(task_filter chosen) const { return live_tasks(chosen).size(); }
 
-    lane_stats& counters() noexcept { return stats_; }
+    /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
+    [[nodiscard]] bool could_still_move() noexcept;
+
+    /// Ends unfinished tasks: those that have not started are canceled, the others given up. Their callbacks may post.
+    void give_up(task_filter chosen) noexcept;
 
     // The transport's reports.
-    void ended(task& which) noexcept override;
+    void part_ended(task& which, std::uint32_t part) noexcept override;
 
 private:
+    [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
     void wake_for(std::uint32_t flags) noexcept;
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
+    void begin_pass() noexcept;
+    void take_back_drained() noexcept;
     void publish_what_is_left() noexcept;
     void take_overflow() noexcept;
+    void post_from_a_driver(task& posted) noexcept;
+    [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
     void take_handed() noexcept;
     void on_released(task& which) noexcept;
-    void consider(task& which) noexcept;
-    void enqueue_ready(task& ready) noexcept;
+    void on_cancel(task& which) noexcept;
+    void make_ready(task& which, phase from) noexcept;
+    void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept;
+    void tell(task& which, phase from, phase to, task_state end) noexcept;
+    [[nodiscard]] std::uint64_t pass_time() noexcept;
+    void end_by_result(task& which) noexcept;
+    void enqueue_ready(task& ready, phase from) noexcept;
     void issue_ready() noexcept;
     void issue(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;
     void run_callback(task& which, task_state state) noexcept;
+    [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
-    [[nodiscard]] std::vector<const task*> live_tasks() const;
+    void stay_if_abandoned() const noexcept;
+    [[nodiscard]] std::vector<task*> live_tasks(task_filter chosen) const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;
 
     /// Whether the driver says after its passes if anything is left.
@@ -189,21 +185,24 @@ private:
     };
 
     transport* const transport_;
+    waiting_room* const waiters_;
     const lane_settings settings_;
     inbox<task> inbox_;
-    handoff<task> handoff_;
-    alignas(cache_line_bytes) std::atomic<bool> baton_{false};
-    std::atomic<bool> report_requested_{false};
-    std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
-    std::atomic<int> n_blocked_outside_{0};
-    std::atomic<bool> waiter_drives_{false};
+    handoff<task, &task::next_ready>
+        late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
+    handoff<task, &task::next_handed> handoff_;
+    alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
+    std::atomic<bool> is_abandoned_{false};
 
     // The driver's.
     alignas(cache_line_bytes) task* first_ready_ = nullptr;
     task* last_ready_ = nullptr;
+    task* late_ = nullptr;        ///< Taken out of late_posts_, the first place first; linked as the ready ones.
     std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
     std::size_t overflow_taken_ = 0;
     std::uint64_t ended_in_pass_ = 0;
+    std::uint64_t pass_ns_ = 0; ///< When this pass first asked for the time; 0: it has not.
+    std::uint64_t n_accepted_ = 0;
     std::uint64_t last_callback_warning_ns_ = 0;
     std::uint64_t unsaid_callback_warnings_ = 0;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
@@ -213,8 +212,10 @@ private:
     std::atomic<bool> was_drained_{false};
     std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
-    lane_stats stats_;
 };
+
+/// To finish() and signal(): a task whose last predecessor is done goes back to its lane.
+inline void release_to_its_lane(task& successor) noexcept { successor.queue->owner->released(successor); }
 
 /// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept;

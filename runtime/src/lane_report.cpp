@@ -23,21 +23,21 @@ constexpr std::size_t lines_at_most = 64;
 
 } // namespace
 
-std::vector<const task*> lane::live_tasks() const {
-    std::vector<const task*> live;
-    for (const task* slot : task_pool::all_slots()) {
-        if (is_live(*slot)) live.push_back(slot);
+std::vector<task*> lane::live_tasks(task_filter chosen) const {
+    std::vector<task*> live;
+    for (task* slot : task_pool::all_slots()) {
+        if (is_live(*slot) && chosen(*slot)) live.push_back(slot);
     }
     std::sort(live.begin(), live.end(),
-              [](const task* left, const task* right) { return left->accepted_ns < right->accepted_ns; });
+              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
     return live;
 }
 
 std::string lane::where_it_waits(const task& which) const {
-    if (which.is_started) {
+    if (which.run.now == phase::in_flight) {
         return "in flight: MPI has not completed it";
     }
-    if (which.is_queued) {
+    if (which.run.now == phase::held) {
         const std::uint64_t turn = which.queue->orders[which.extras.ticket_class].expected();
         return "ready, place " + std::to_string(which.extras.ticket) + " in program order; place " +
                std::to_string(turn) + " has not come";
@@ -54,8 +54,8 @@ std::string lane::where_it_waits(const task& which) const {
     return "for its predecessors";
 }
 
-std::string lane::unfinished_table(const char* heading) const {
-    const std::vector<const task*> live = live_tasks();
+std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
+    const std::vector<task*> live = live_tasks(chosen);
     if (live.empty()) return {};
     const std::uint64_t now = now_ns();
     std::string table = "commtask: " + std::to_string(live.size()) + (live.size() == 1 ? " task" : " tasks") +
@@ -63,7 +63,7 @@ std::string lane::unfinished_table(const char* heading) const {
     for (std::size_t i = 0; i < std::min(live.size(), lines_at_most); ++i) {
         const task& which = *live[i];
         std::array<char, 32> age{};
-        const std::uint64_t since = which.accepted_ns == 0 ? now : std::min(which.accepted_ns, now);
+        const std::uint64_t since = which.run.accepted_ns == 0 ? now : std::min(which.run.accepted_ns, now);
         std::snprintf(age.data(), age.size(), "  %7.3f  ", static_cast<double>(now - since) * 1e-9);
         table += std::string(age.data()) + transport_->describe(which) + "; " + where_it_waits(which) + "\n";
     }
@@ -71,16 +71,6 @@ std::string lane::unfinished_table(const char* heading) const {
         table += "  ... and " + std::to_string(live.size() - lines_at_most) + " more\n";
     }
     return table;
-}
-
-void lane::give_up_all() noexcept {
-    for (const task* which : live_tasks()) {
-        task& lost = const_cast<task&>(*which); // the list is made for reading, the slots are ours
-        if (lost.is_started) transport_->abandon(lost);
-        finish(lost, task_state::given_up);
-    }
-    first_ready_ = nullptr;
-    waiters.announce();
 }
 
 } // namespace commtask::detail

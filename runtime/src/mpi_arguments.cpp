@@ -174,12 +174,7 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_RSEND: return first_failure(send_side, dest, send_tag);
     case COMMTASK_OP_RECV: return first_failure(recv_side, source, recv_tag);
     case COMMTASK_OP_SENDRECV: return first_failure(send_side, recv_side, dest, source, send_tag, recv_tag);
-    case COMMTASK_OP_SENDRECV_REPLACE:
-        if (!fits_int(op.recv.count)) {
-            return refuse(COMMTASK_ERR_COUNT, "the count of a sendrecv_replace is %lld, and packing carries at most %d",
-                          static_cast<long long>(op.recv.count), INT_MAX);
-        }
-        return first_failure(recv_side, dest, source, send_tag, recv_tag);
+    case COMMTASK_OP_SENDRECV_REPLACE: return first_failure(recv_side, dest, source, send_tag, recv_tag);
     case COMMTASK_OP_MPROBE:
         return first_failure([&] { return check_pointer(op.result, "message"); }, source, recv_tag);
     case COMMTASK_OP_MRECV: return first_failure([&] { return check_pointer(op.result, "message"); }, recv_side);

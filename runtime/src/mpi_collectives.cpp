@@ -101,7 +101,7 @@ int start_collective(task& which, started_requests& started) noexcept {
     } else {
         bool is_int = which.op.array_form == COMMTASK_COUNTS_INT;
         if (!is_int && !has_large_counts) {
-            if (code = narrow_arrays(which.op, which.scratch); code != MPI_SUCCESS) return code;
+            if (code = narrow_arrays(which.op, which.run.scratch); code != MPI_SUCCESS) return code;
             is_int = true;
         }
         code = start_arrays(which.op, is_int, &started.requests[0]);

@@ -29,6 +29,10 @@ thread_local std::array<remembered, 8> remembered_queues;
 
 std::atomic<std::uint64_t> epochs{0};
 
+/// The other two end in MPI_Finalize, which may call commtask_finalize while it deletes their attributes: MPICH does not
+/// survive that another one is deleted then.
+[[nodiscard]] bool can_be_freed(MPI_Comm comm) noexcept { return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF; }
+
 #ifdef OMPI_MAJOR_VERSION
 /// Open MPI's handles are addresses: asking MPI about a freed one reads memory that is no longer its own, and may crash.
 /// The table behind the handles of Fortran has the living ones. Once per communicator.
@@ -40,17 +44,19 @@ std::atomic<std::uint64_t> epochs{0};
     return false;
 }
 #else
-[[nodiscard]] bool is_alive(MPI_Comm /*comm*/) noexcept { return true; } // a number, which MPI checks itself
+/// MPICH's handles are numbers, which it checks itself, but for the one kind whose number says that MPI made it: of those
+/// the program can have two, and of another MPICH aborts.
+[[nodiscard]] bool is_alive(MPI_Comm comm) noexcept {
+    constexpr unsigned kind = 0xfc000000;
+    const auto bits = static_cast<unsigned>(comm);
+    return (bits & kind) != (static_cast<unsigned>(MPI_COMM_WORLD) & kind) || !can_be_freed(comm);
+}
 #endif
-
-/// The other two end in MPI_Finalize, which may call commtask_finalize while it deletes their attributes: MPICH does not
-/// survive that another one is deleted then.
-[[nodiscard]] bool can_be_freed(MPI_Comm comm) noexcept { return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF; }
 
 } // namespace
 
-mpi_comms::mpi_comms(mpi_error_handling& errors, lane& served_by)
-    : errors_(errors), lane_(served_by), epoch_(epochs.fetch_add(1) + 1) {
+mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes)
+    : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1) {
     const errors_come_back scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
@@ -93,12 +99,13 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
     if (queue != nullptr) return MPI_SUCCESS;
     if (!is_alive(comm)) return MPI_ERR_COMM;
     const errors_come_back scope;
-    auto made = std::make_unique<comm_queue>(comm, lane_);
+    auto made = std::make_unique<comm_queue>(comm, lanes_.lane_for(queues_.size()));
     int is_intercommunicator = 0;
-    if (const int code = MPI_Comm_test_inter(comm, &is_intercommunicator); code != MPI_SUCCESS) return code;
+    int code = scope.code_of(MPI_Comm_test_inter(comm, &is_intercommunicator));
+    if (code != MPI_SUCCESS) return code;
     made->is_intercommunicator = is_intercommunicator != 0;
-    const int code =
-        made->is_intercommunicator ? MPI_Comm_remote_size(comm, &made->n_peers) : MPI_Comm_size(comm, &made->n_peers);
+    code = scope.code_of(made->is_intercommunicator ? MPI_Comm_remote_size(comm, &made->n_peers)
+                                                    : MPI_Comm_size(comm, &made->n_peers));
     if (code != MPI_SUCCESS) return code;
     std::array<char, MPI_MAX_OBJECT_NAME> name{};
     int length = 0;
@@ -106,7 +113,8 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
     if (made->name.empty()) made->name = "a communicator of " + std::to_string(made->n_peers);
     if (const int taken = errors_.take_over(comm); taken != MPI_SUCCESS) return taken;
     if (can_be_freed(comm)) {
-        if (const int set = MPI_Comm_set_attr(comm, keyval_, made.get()); set != MPI_SUCCESS) return set;
+        code = scope.code_of(MPI_Comm_set_attr(comm, keyval_, made.get()));
+        if (code != MPI_SUCCESS) return code;
     }
     const std::lock_guard guard{mutex_};
     queue = made.get();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "comm_queue.hpp"
+#include "lane_set.hpp"
 #include "mpi_errors.hpp"
 
 #include <mpi.h>
@@ -19,8 +20,8 @@ namespace commtask::detail {
 
 class mpi_comms {
 public:
-    /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF for `lane`.
-    mpi_comms(mpi_error_handling& errors, lane& served_by);
+    /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
+    mpi_comms(mpi_error_handling& errors, lane_set& lanes);
     mpi_comms(const mpi_comms&) = delete;
     mpi_comms& operator=(const mpi_comms&) = delete;
     ~mpi_comms();
@@ -43,7 +44,7 @@ private:
     static int on_free(MPI_Comm comm, int keyval, void* queue, void* self) noexcept;
 
     mpi_error_handling& errors_;
-    lane& lane_;
+    lane_set& lanes_;
     const std::uint64_t epoch_; ///< Tells the threads' remembered queues of this object from those of an earlier one.
     int keyval_ = MPI_KEYVAL_INVALID;
     int tag_upper_bound_ = 32767;

@@ -5,7 +5,9 @@
 // the first to go.
 #include "context.hpp"
 
+#include "drain.hpp"
 #include "last_error.hpp"
+#include "mpi_identity.hpp"
 #include "mpi_stats.hpp"
 #include "operation_traits.hpp"
 
@@ -16,6 +18,7 @@
 #include <cstdio>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -29,16 +32,6 @@ namespace {
         std::fprintf(stderr, "commtask: warning: %s; the worker shares its core\n", map.failure->c_str());
     }
     return mine;
-}
-
-[[nodiscard]] lane_settings settings_of_lane(const config& settings) {
-    lane_settings of_lane;
-    of_lane.queue_capacity = static_cast<std::size_t>(settings.queue_capacity);
-    of_lane.callback_limit_ns = static_cast<std::uint64_t>(settings.callback_limit_us) * 1000U;
-    of_lane.keeps_stats = settings.stats != 0;
-    of_lane.warns = settings.verbose >= 1;
-    of_lane.has_heavy_barrier = register_heavy_barrier();
-    return of_lane;
 }
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
@@ -62,13 +55,16 @@ void print_stats(const lane_stats& mine, bool with_others) {
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
+std::atomic<int> context::n_visits_{0};
 
 context::context(config settings, int thread_level)
     : settings_(std::move(settings)), thread_level_(thread_level), place_(collective_find_place(settings_)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
+      statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
       transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lane_(transport_, settings_of_lane(settings_)), comms_(errors_, lane_), worker_(lane_, worker_plan()),
-      watchdog_(lane_, settings_.stall_s, &name_of_kind) {
+      lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_),
+      watchdog_(lanes_[0], settings_.stall_s, &name_of_kind) {
+    lanes_.start_worker(0, worker_plan());
     hook_mpi_finalize();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -78,10 +74,21 @@ context::context(config settings, int thread_level)
         std::fprintf(stderr, "commtask: rank %d: %s\n", rank, place_.reason.c_str());
     }
     if (settings_.verbose >= 1) {
+        if (const auto trouble = foreign_launcher()) std::fprintf(stderr, "commtask: warning: %s\n", trouble->c_str());
         if (const auto advice = openmp_started_too_early(place_)) {
             std::fprintf(stderr, "commtask: warning: %s\n", advice->c_str());
         }
     }
+}
+
+lane_settings context::lane_plan() const {
+    lane_settings plan;
+    plan.queue_capacity = static_cast<std::size_t>(settings_.queue_capacity);
+    plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
+    plan.warns = settings_.verbose >= 1;
+    plan.has_heavy_barrier = register_heavy_barrier();
+    if (statistics_) plan.observers = {statistics_.get()};
+    return plan;
 }
 
 worker_settings context::worker_plan() {
@@ -89,7 +96,7 @@ worker_settings context::worker_plan() {
     plan.is_reserved = place_.idle == idle_policy::reserved;
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
-    plan.keeps_stats = settings_.stats != 0;
+    if (statistics_) plan.counters = &statistics_->counters();
     plan.on_start = [this] {
         const std::error_code failure = bind_worker(place_, 0);
         if (failure && settings_.verbose >= 1) {
@@ -100,8 +107,8 @@ worker_settings context::worker_plan() {
 }
 
 context::~context() {
-    worker_.stop();
-    set_current(nullptr);
+    close();
+    lanes_.stop_workers();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
@@ -125,47 +132,74 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
-bool context::drain() {
-    // A task that comes back has let everything posted before it in.
-    commtask_t last = COMMTASK_NULL;
-    if (commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &last) == COMMTASK_OK) {
-        commtask_wait(&last, nullptr);
-    }
-    lane_.watch_drain();
-    constexpr std::int64_t look_ns = 10'000'000;
-    constexpr std::uint64_t grace_ns = 1'000'000'000; // for signals that are on their way
-    const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
-    std::uint64_t ended = lane_.approx_ended();
-    std::uint64_t since_ns = now_ns();
-    while (!wait_in_library(lane_, waiting(), look_ns, [this] { return lane_.was_drained(); })) {
-        const std::uint64_t now = now_ns();
-        if (const std::uint64_t ended_now = lane_.approx_ended(); ended_now != ended) {
-            ended = ended_now;
-            since_ns = now;
-            continue;
-        }
-        const std::uint64_t quiet_ns = now - since_ns;
-        const bool can_move = lane_.approx_has_work();
-        const bool is_hopeless = can_move ? limit_ns > 0 && quiet_ns >= limit_ns
-                                          : quiet_ns >= (limit_ns > 0 ? std::min(limit_ns, grace_ns) : grace_ns);
-        if (!is_hopeless) continue;
-        worker_.stop(); // from here on this thread alone drives
-        while (!lane_.try_take_baton()) sched_yield();
-        if (settings_.verbose >= 1) std::fputs(lane_.unfinished_table("given up by commtask_finalize").c_str(), stderr);
-        lane_.give_up_all();
-        lane_.return_baton();
-        if (settings_.stats != 0) print_stats(collected_stats(), false);
-        return false;
-    }
-    worker_.stop();
-    if (settings_.stats != 0) print_stats(collected_stats(), true);
-    return true;
+/// From here on nobody finds a context, and no thread is in a visit to the one that was there. A visit is a few instructions.
+void context::close() noexcept {
+    current_.store(nullptr, std::memory_order_seq_cst);
+    // acquire: partner of the release at a visit's end.
+    while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-lane_stats context::collected_stats() {
-    lane_stats all = lane_.counters();
-    all.post = lane_.post_times.snapshot();
-    return all;
+context::drained context::drain() {
+    lanes_.watch_drain();
+    // This thread does not drive: a function of the program's that does not come back must not keep it.
+    const waiting_policy looks_on{true, waiting().spin_ns};
+    constexpr std::int64_t look_ns = 10'000'000;
+    drain_patience patience{static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9)};
+    std::vector<std::uint64_t> passes_seen(lanes_.size(), 0);
+    const auto is_inside_a_call = [&] {
+        bool is_inside = false;
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            const std::uint64_t passes = lanes_[i].approx_passes();
+            const bool stood_still = passes == std::exchange(passes_seen[i], passes);
+            is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
+        }
+        return is_inside;
+    };
+    while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+        drain_look look{now_ns(), lanes_.approx_ended(), is_inside_a_call() || lanes_.approx_has_work()};
+        if (!patience.is_over(look)) continue;
+        if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+            look.is_at_work = true;
+            if (patience.is_over(look)) return leave_behind();
+            continue;
+        }
+        if (lanes_.could_still_move()) {
+            patience.restart();
+            lanes_.return_all_batons();
+            continue;
+        }
+        close(); // what callbacks post now would never end
+        for (lane& each : lanes_) {
+            if (settings_.verbose >= 1) {
+                std::fputs(each.unfinished_table("given up by commtask_finalize").c_str(), stderr);
+            }
+            each.give_up(lane::is_any);
+        }
+        lanes_.return_all_batons();
+        lanes_.stop_workers();
+        if (statistics_) print_stats(statistics_->collected(), false);
+        return drained::by_force;
+    }
+    lanes_.stop_workers();
+    if (statistics_) print_stats(statistics_->collected(), true);
+    return drained::completely;
+}
+
+context::drained context::leave_behind() noexcept {
+    watchdog_.stop();
+    close();
+    for (lane& each : lanes_) {
+        each.abandon();
+        if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
+        const int kind = each.approx_starting_kind();
+        const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
+        std::fprintf(
+            stderr,
+            "commtask: unfinished tasks are left as they are by commtask_finalize: the worker is inside one call "
+            "(%.*s) that does not come back\n",
+            static_cast<int>(what.size()), what.data());
+    }
+    return drained::not_at_all;
 }
 
 comm_queue* context::queue_of(MPI_Comm comm, int& code) noexcept {

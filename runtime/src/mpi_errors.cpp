@@ -6,23 +6,27 @@
 #include "mpi_errors.hpp"
 
 #include "lane.hpp"
+#include "mpi_identity.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
 namespace {
 
 thread_local int quiet_depth = 0;
+thread_local int kept_code = MPI_SUCCESS;
 
 /// The communicators that have our handler. Process-wide, because MPI calls the handler without a context.
 struct handler_table {
     std::mutex mutex;
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-    bool may_call_mpi = false; ///< In the handler.
+    bool may_call_mpi = false;   ///< In the handler.
+    bool codes_get_lost = false; ///< The MPI returns MPI_SUCCESS after a handler that is a function.
     std::vector<MPI_Comm> taken_over;
 };
 
@@ -45,8 +49,16 @@ handler_table& handlers() {
 [[nodiscard]] bool worlds_handler_has_it(MPI_Comm /*comm*/, int /*code*/) { return false; }
 #endif
 
+#if defined(MPICH_VERSION)
+/// Seen in MPICH 4.3.2 and 5.0.2, not in 4.2.3. Asked of its text: MPI says so itself only if an error is made.
+[[nodiscard]] bool returns_success_after_functions(const mpi_identity& mpi) {
+    const auto [major, minor, patch] = mpi.numbers();
+    return mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 3));
+}
+#endif
+
 void on_error(MPI_Comm* comm, int* code, ...) {
-    if (mpi_error_handling::is_quiet()) return;
+    if (mpi_error_handling::is_quiet()) return mpi_error_handling::keep(*code);
     // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
     if (handlers().may_call_mpi) {
         if (worlds_handler_has_it(*comm, *code)) return;
@@ -63,8 +75,17 @@ void on_error(MPI_Comm* comm, int* code, ...) {
 
 } // namespace
 
-errors_come_back::errors_come_back() noexcept { ++quiet_depth; }
-errors_come_back::~errors_come_back() { --quiet_depth; }
+errors_come_back::errors_come_back() noexcept : outer_(std::exchange(kept_code, MPI_SUCCESS)) { ++quiet_depth; }
+
+errors_come_back::~errors_come_back() {
+    --quiet_depth;
+    kept_code = outer_;
+}
+
+int errors_come_back::code_of(int code) const noexcept {
+    const int kept = std::exchange(kept_code, MPI_SUCCESS);
+    return code == MPI_SUCCESS && handlers().codes_get_lost ? kept : code;
+}
 
 mpi_error_handling::mpi_error_handling() noexcept {
     const errors_come_back scope;
@@ -74,6 +95,7 @@ mpi_error_handling::mpi_error_handling() noexcept {
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&thread_level);
     table.may_call_mpi = thread_level < MPI_THREAD_MULTIPLE;
+    table.codes_get_lost = returns_success_after_functions(mpi_at_run_time());
 #else
     table.may_call_mpi = true;
 #endif
@@ -83,6 +105,11 @@ mpi_error_handling::mpi_error_handling() noexcept {
 
 MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
 bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
+bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost; }
+
+void mpi_error_handling::keep(int code) noexcept {
+    if (kept_code == MPI_SUCCESS) kept_code = code; // the first one counts
+}
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     const errors_come_back scope;

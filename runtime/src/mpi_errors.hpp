@@ -11,12 +11,19 @@
 namespace commtask::detail {
 
 /// Errors of MPI calls that this thread makes come back as codes while one of these lives, or while it drives a lane.
+/// MPICH from 4.3 on returns MPI_SUCCESS once a handler that is a function has returned: there the handler keeps the code.
 class errors_come_back {
 public:
     errors_come_back() noexcept;
     errors_come_back(const errors_come_back&) = delete;
     errors_come_back& operator=(const errors_come_back&) = delete;
     ~errors_come_back();
+
+    /// @return the code of the call that returned `code`, the first since this was asked last.
+    [[nodiscard]] int code_of(int code) const noexcept;
+
+private:
+    int outer_; ///< What the scope around this one has not asked for yet.
 };
 
 /// The error handling of a context. Calls MPI, so: on the thread that initialises or finalises, or on a driver.
@@ -27,6 +34,13 @@ public:
 
     /// Whether errors of the calling thread's MPI calls come back as codes now: then no handler of the program's may run.
     [[nodiscard]] static bool is_quiet() noexcept;
+
+    /// Whether this MPI returns MPI_SUCCESS after a handler that is a function; only errors_come_back, and the status of a
+    /// request, know the code then.
+    [[nodiscard]] static bool codes_get_lost() noexcept;
+
+    /// A handler's function was called while errors come back.
+    static void keep(int code) noexcept;
 
     /// Takes over MPI_COMM_WORLD and MPI_COMM_SELF.
     mpi_error_handling() noexcept;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting messages and doors. MPI-3.1 has no nonblocking sendrecv: it is a receive and a send with one task, the receive
-// first, so that a send to oneself finds it. sendrecv_replace packs what is sent, because the same buffer receives.
+// first, so that a send to oneself finds it. sendrecv_replace sends a copy, because the same buffer receives: packed, or where
+// packing has no number for so many bytes, with the gaps between them.
 #include "mpi_counts.hpp"
+#include "mpi_errors.hpp"
 #include "mpi_start.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,13 +21,16 @@ namespace {
 [[nodiscard]] int start_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                              MPI_Request* request) noexcept {
     const one_count n{count};
-    return COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request);
+    const errors_come_back errors;
+    return errors.code_of(
+        COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request));
 }
 
 [[nodiscard]] int start_recv(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count n{op.recv.count};
-    return COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type, op.source,
-                             op.recv_tag, op.comm, request);
+    const errors_come_back errors;
+    return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,
+                                            op.source, op.recv_tag, op.comm, request));
 }
 
 /// The second half of a sendrecv: if the send cannot start, the receive is withdrawn and the error is the task's.
@@ -44,22 +51,62 @@ namespace {
     return add_send(op, op.send.buffer, op.send.count, op.send.type, started);
 }
 
-[[nodiscard]] int start_sendrecv_replace(task& which, started_requests& started) noexcept {
+/// What a sendrecv_replace sends, of memory in the task's scratch.
+struct copied_message {
+    const void* buffer = nullptr;
+    MPI_Count count = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+[[nodiscard]] int pack(task& which, copied_message& copied) noexcept {
     const commtask_op& op = which.op;
-    if (!fits_int(op.recv.count)) return MPI_ERR_COUNT;
     const int count = static_cast<int>(op.recv.count);
     int packed_size = 0;
     if (const int code = MPI_Pack_size(count, op.recv.type, op.comm, &packed_size); code != MPI_SUCCESS) return code;
-    which.scratch = std::malloc(packed_size > 0 ? static_cast<std::size_t>(packed_size) : 1);
-    if (which.scratch == nullptr) return MPI_ERR_NO_MEM;
+    which.run.scratch = std::malloc(packed_size > 0 ? static_cast<std::size_t>(packed_size) : 1);
+    if (which.run.scratch == nullptr) return MPI_ERR_NO_MEM;
     int position = 0;
-    if (const int code = MPI_Pack(op.recv.buffer, count, op.recv.type, which.scratch, packed_size, &position, op.comm);
-        code != MPI_SUCCESS) {
+    const int code = MPI_Pack(op.recv.buffer, count, op.recv.type, which.run.scratch, packed_size, &position, op.comm);
+    copied = {which.run.scratch, position, MPI_PACKED};
+    return code;
+}
+
+[[nodiscard]] int copy_with_gaps(task& which, copied_message& copied) noexcept {
+    const commtask_op& op = which.op;
+    MPI_Count lower = 0;
+    MPI_Count extent = 0;
+    MPI_Count true_lower = 0;
+    MPI_Count true_extent = 0;
+    int code = MPI_Type_get_extent_x(op.recv.type, &lower, &extent);
+    if (code == MPI_SUCCESS) code = MPI_Type_get_true_extent_x(op.recv.type, &true_lower, &true_extent);
+    if (code != MPI_SUCCESS) return code;
+    const MPI_Count last = (op.recv.count - 1) * extent; // a type may go downwards
+    const MPI_Count first_byte = true_lower + std::min<MPI_Count>(last, 0);
+    const auto size = static_cast<std::size_t>(true_extent + std::abs(last));
+    which.run.scratch = std::malloc(size);
+    if (which.run.scratch == nullptr) return MPI_ERR_NO_MEM;
+    // As numbers: the buffer may be MPI_BOTTOM, and what is added to it an address.
+    const auto from = reinterpret_cast<std::uintptr_t>(op.recv.buffer) + static_cast<std::uintptr_t>(first_byte);
+    std::memcpy(which.run.scratch, reinterpret_cast<const void*>(from), size);
+    const auto base = reinterpret_cast<std::uintptr_t>(which.run.scratch) - static_cast<std::uintptr_t>(first_byte);
+    copied = {reinterpret_cast<const void*>(base), op.recv.count, op.recv.type};
+    return MPI_SUCCESS;
+}
+
+[[nodiscard]] int start_sendrecv_replace(task& which, started_requests& started) noexcept {
+    constexpr MPI_Count most_packed_bytes = MPI_Count{1} << 30; // half of what an int counts, as packing may add to it
+    const commtask_op& op = which.op;
+    MPI_Count element = 0;
+    if (const int code = MPI_Type_size_x(op.recv.type, &element); code != MPI_SUCCESS) return code;
+    const bool can_pack =
+        fits_int(op.recv.count) && element <= most_packed_bytes / std::max<MPI_Count>(op.recv.count, 1);
+    copied_message copied;
+    if (const int code = can_pack ? pack(which, copied) : copy_with_gaps(which, copied); code != MPI_SUCCESS) {
         return code;
     }
     if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
     started.count = 1;
-    return add_send(op, which.scratch, position, MPI_PACKED, started);
+    return add_send(op, copied.buffer, copied.count, copied.type, started);
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 #include "context.hpp"
 #include "last_error.hpp"
 #include "mpi_counts.hpp"
+#include "mpi_identity.hpp"
+#include "settings.hpp"
 
 #include <commtask/commtask.h>
 
@@ -19,36 +21,9 @@
 namespace commtask::detail {
 namespace {
 
-/// The fields that the program set, as text for the one parser that there is.
-[[nodiscard]] std::optional<config_problem> apply_program(config& settings, const commtask_config& given) {
-    commtask_config known{};
-    std::memcpy(&known, &given, std::min(sizeof known, given.struct_size));
-    std::optional<config_problem> problem;
-    const auto set = [&](std::string_view variable, const std::string& text) {
-        if (problem) return;
-        problem = apply(settings, *find_config_field(variable), text, config_source::program);
-    };
-    const auto set_number = [&](std::string_view variable, auto number) {
-        const bool is_zero = number == static_cast<decltype(number)>(COMMTASK_ZERO);
-        if (number != 0) set(variable, is_zero ? "0" : std::to_string(number));
-    };
-    set_number("COMMTASK_LANES", known.lanes);
-    if (known.core != nullptr) set("COMMTASK_CORE", known.core);
-    if (known.idle != nullptr) set("COMMTASK_IDLE", known.idle);
-    set_number("COMMTASK_SPIN_US", known.spin_us);
-    set_number("COMMTASK_NAP_MAX_US", known.nap_max_us);
-    set_number("COMMTASK_QUEUE_CAPACITY", known.queue_capacity);
-    set_number("COMMTASK_TEST_WINDOW", known.test_window);
-    set_number("COMMTASK_STALL_S", known.stall_s);
-    set_number("COMMTASK_FINALIZE_TIMEOUT_S", known.finalize_timeout_s);
-    set_number("COMMTASK_CALLBACK_LIMIT_US", known.callback_limit_us);
-    set_number("COMMTASK_STATS", known.stats);
-    set_number("COMMTASK_VERBOSE", known.verbose);
-    return problem;
-}
-
 /// @return the code of what is wrong with MPI's state, with a sentence; COMMTASK_OK if nothing.
 [[nodiscard]] int check_mpi(int& thread_level) {
+    if (const auto reason = why_mpi_does_not_fit()) return refuse(COMMTASK_ERR_MPI_LIBRARY, "%s", reason->c_str());
     int is_initialized = 0;
     int is_finalized = 0;
     MPI_Initialized(&is_initialized);
@@ -65,25 +40,6 @@ namespace {
                   thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
 }
 
-/// Settings from program and environment. @return COMMTASK_OK or COMMTASK_ERR_CONFIG with a sentence.
-[[nodiscard]] int collect_settings(config& settings, const commtask_config* given) {
-    if (given != nullptr && given->struct_size == 0) {
-        return refuse(COMMTASK_ERR_CONFIG, "config->struct_size is 0: start from COMMTASK_CONFIG_INIT");
-    }
-    if (given != nullptr) {
-        if (const auto problem = apply_program(settings, *given)) {
-            return refuse(COMMTASK_ERR_CONFIG, "%s", problem->sentence.c_str());
-        }
-    }
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (const config_problem& problem : apply_environment(settings, environ)) {
-        if (!problem.is_warning) return refuse(COMMTASK_ERR_CONFIG, "%s", problem.sentence.c_str());
-        if (rank == 0) std::fprintf(stderr, "commtask: warning: %s\n", problem.sentence.c_str());
-    }
-    return COMMTASK_OK;
-}
-
 /// Whether all ranks can go on. Collective.
 [[nodiscard]] bool collective_all_agree(bool i_can) {
     int mine = i_can ? 1 : 0;
@@ -98,7 +54,9 @@ namespace {
     int thread_level = MPI_THREAD_SINGLE;
     if (const int code = check_mpi(thread_level); code != COMMTASK_OK) return code;
     config settings;
-    const int code = collect_settings(settings, given);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int code = collect_settings(settings, given, rank == 0);
     if (!collective_all_agree(code == COMMTASK_OK)) {
         return code != COMMTASK_OK ? code : refuse(COMMTASK_ERR_CONFIG, "another rank's configuration has a bad value");
     }
@@ -134,9 +92,14 @@ int commtask_finalize(void) noexcept {
     if (lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_finalize was called on the worker, from a callback");
     }
-    const bool all_ended = mine->drain();
+    const context::drained how = mine->drain();
+    if (how == context::drained::not_at_all) {
+        return refuse(
+            COMMTASK_ERR_UNFINISHED,
+            "the worker is inside a call of the program's that does not come back; what is unfinished stays so");
+    }
     delete mine;
-    if (all_ended) return COMMTASK_OK;
+    if (how == context::drained::completely) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were given up; stderr has the list");
 }
 
@@ -148,13 +111,13 @@ int commtask_get_info(commtask_info* info) noexcept {
     }
     commtask_info full{};
     full.struct_size = info->struct_size;
-    full.lanes = 1;
+    full.lanes = static_cast<unsigned>(mine->lanes().size());
     full.worker_cpu = mine->place().lane_cpus.empty() ? -1 : mine->place().lane_cpus.front();
     full.worker_is_reserved = mine->waiting().worker_is_reserved ? 1 : 0;
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
-    full.n_tasks_ended = mine->main_lane().approx_ended();
+    full.n_tasks_ended = mine->lanes().approx_ended();
     full.task_bytes = task_pool::slot_count() * sizeof(task);
     std::memcpy(info, &full, std::min(sizeof full, info->struct_size));
     return COMMTASK_OK;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Testsome reports an error either in the status (MPI_ERR_IN_STATUS) or for the call; in the second case the window is
-// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case.
+// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case, or where MPI
+// returns success for what failed (mpi_errors.hpp); an MPI that does not set it leaves the zero that was there.
 #include "mpi_transport.hpp"
 
+#include "mpi_errors.hpp"
 #include "operation_traits.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace commtask::detail {
 
@@ -50,12 +53,23 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     }
 }
 
+/// What failed gave no request.
+/// @return whether there was one
+[[nodiscard]] static bool drop_nulls(started_requests& started) noexcept {
+    const auto first = started.requests.begin();
+    const auto end = std::remove(first, first + started.count, MPI_REQUEST_NULL);
+    return std::exchange(started.count, static_cast<int>(end - first)) > started.count;
+}
+
 start_result mpi_transport::start(task& which) noexcept {
     started_requests started;
-    const int code = start_operation(which, started);
+    const errors_come_back errors;
+    int code = errors.code_of(start_operation(which, started));
+    if (mpi_error_handling::codes_get_lost() && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
     if (started.is_probing) {
+        which.run.open_parts = 1;
         probes_.push_back(&which);
         count_in_flight();
         return start_result::started;
@@ -68,11 +82,11 @@ start_result mpi_transport::start(task& which) noexcept {
         }
     }
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
-    which.open_requests = static_cast<std::uint32_t>(started.count);
-    for (int i = 0; i < started.count; ++i) {
-        if (i == 0) which.request_at = static_cast<std::uint32_t>(requests_.size());
-        requests_.push_back(started.requests[static_cast<std::size_t>(i)]);
-        owners_.push_back({&which, i == 0});
+    which.run.open_parts = static_cast<std::uint32_t>(started.count);
+    which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
+    for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+        requests_.push_back(started.requests[part]);
+        owners_.push_back({&which, part});
     }
     count_in_flight();
     return start_result::started;
@@ -94,13 +108,14 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
 }
 
 void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
-    if (has_status_request(which)) test(which.request_at, 1, sink);
+    if (has_status_request(which)) test(which.run.status_request_at, 1, sink);
 }
 
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     int n_ended = 0;
-    const int code =
-        MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data());
+    const errors_come_back errors;
+    const int code = errors.code_of(
+        MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data()));
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
         int error_class = MPI_SUCCESS;
         MPI_Error_class(code, &error_class);
@@ -115,9 +130,10 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
             std::swap(statuses_[static_cast<std::size_t>(j)], statuses_[static_cast<std::size_t>(j - 1)]);
         }
     }
+    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
     for (int i = 0; i < n_ended; ++i) {
         const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
-        const int error = code == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
+        const int error = is_said_by_status ? status.MPI_ERROR : MPI_SUCCESS;
         request_ended(first + static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), status, error, sink);
         // An MPI that leaves a status untouched must not show the next request this one's.
         statuses_[static_cast<std::size_t>(i)] = MPI_Status{};
@@ -128,7 +144,8 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
     for (std::size_t index = first + count; index > first; --index) {
         int has_ended = 0;
         MPI_Status status{};
-        const int code = MPI_Test(&requests_[index - 1], &has_ended, &status);
+        const errors_come_back errors;
+        const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
         if (code != MPI_SUCCESS || has_ended != 0) request_ended(index - 1, status, code, sink);
     }
 }
@@ -141,22 +158,22 @@ void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, i
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
         // The other half of a sendrecv must not wait for ever for what will not come.
-        if (which.open_requests > 1) withdraw(which);
+        if (which.run.open_parts > 1) withdraw(which);
     }
-    if (ended.gives_status) {
+    if (ended.part == 0) {
         take_status(which, status);
         // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
         int was_canceled = 0;
         if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
         which.result.is_canceled = was_canceled != 0;
     }
-    if (--which.open_requests == 0) sink.ended(which);
+    sink.part_ended(which, ended.part);
 }
 
 void mpi_transport::remove(std::size_t index) noexcept {
     requests_[index] = requests_.back();
     owners_[index] = owners_.back();
-    if (owners_[index].gives_status) owners_[index].of->request_at = static_cast<std::uint32_t>(index);
+    if (owners_[index].part == 0) owners_[index].of->run.status_request_at = static_cast<std::uint32_t>(index);
     requests_.pop_back();
     owners_.pop_back();
     count_in_flight();
@@ -171,8 +188,8 @@ void mpi_transport::remove(std::size_t index) noexcept {
 
 /// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
 bool mpi_transport::has_status_request(const task& which) const noexcept {
-    return which.request_at < owners_.size() && owners_[which.request_at].of == &which &&
-           owners_[which.request_at].gives_status;
+    const std::size_t at = which.run.status_request_at;
+    return at < owners_.size() && owners_[at].of == &which && owners_[at].part == 0;
 }
 
 void mpi_transport::poll_probes(completion_sink& sink) noexcept {
@@ -189,8 +206,9 @@ void mpi_transport::poll_probes(completion_sink& sink) noexcept {
             const bool is_barred = std::any_of(
                 probes_.begin(), kept_end, [&](const task* earlier) { return want_the_same(earlier->op, which.op); });
             if (!is_barred) {
-                code = MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
-                                   static_cast<MPI_Message*>(which.op.result), &status);
+                const errors_come_back errors;
+                code = errors.code_of(MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
+                                                  static_cast<MPI_Message*>(which.op.result), &status));
             }
             if (code == MPI_SUCCESS && is_there == 0) {
                 probes_[n_kept++] = &which;
@@ -207,7 +225,7 @@ void mpi_transport::poll_probes(completion_sink& sink) noexcept {
     probes_.resize(n_kept);
     count_in_flight();
     // Reported last, since a callback may withdraw another probe.
-    for (task* const which : ended_probes_) sink.ended(*which);
+    for (task* const which : ended_probes_) sink.part_ended(*which, 0);
     ended_probes_.clear();
 }
 
@@ -218,14 +236,14 @@ void mpi_transport::withdraw(task& which) noexcept {
     if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) which.result.is_canceled = true;
     if (!has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
-    if (MPI_Request& asked = requests_[which.request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
+    if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
     std::erase(probes_, &which);
-    std::uint32_t n_left = which.open_requests;
+    std::uint32_t n_left = which.run.open_parts;
     if (has_status_request(which)) {
-        abandon_request(which.request_at);
+        abandon_request(which.run.status_request_at);
         --n_left;
     }
     // The send of a sendrecv, which no task knows the place of.
@@ -235,13 +253,13 @@ void mpi_transport::abandon(task& which) noexcept {
         --n_left;
     }
     count_in_flight();
-    which.scratch = nullptr; // MPI may still read it: it is left alone
+    which.run.scratch = nullptr; // MPI may still read it: it is left alone
 }
 
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_traits& kind = operation_of(owners_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.waits_for_message && owners_[index].gives_status) {
+    if (kind.waits_for_message && owners_[index].part == 0) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;
@@ -252,8 +270,8 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
 }
 
 void mpi_transport::clean_up(task& which) noexcept {
-    std::free(which.scratch);
-    which.scratch = nullptr;
+    std::free(which.run.scratch);
+    which.run.scratch = nullptr;
 }
 
 } // namespace commtask::detail

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ private:
     /// Whose request it is.
     struct owner {
         task* of;
-        bool gives_status; ///< Its status is the task's; false for the send of a sendrecv.
+        std::uint32_t part; ///< The status of part 0 is the task's; a sendrecv's send is part 1.
     };
 
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;

@@ -21,13 +21,24 @@ class comm_queue;
 class lane;
 struct task;
 
-/// How a task ended. What it does before is known to its worker alone (task::is_started, is_queued, ...).
+/// How a task ended; what it does before is its phase, which its driver alone knows.
 enum class task_state : std::uint32_t {
     open = 0,                             ///< Not final -> worker, or the last signal of an event.
     completed = COMMTASK_STATE_COMPLETED, ///< Final. The buffers are the caller's again.
     failed = COMMTASK_STATE_FAILED,       ///< Final. The result says why.
     canceled = COMMTASK_STATE_CANCELED,   ///< Final. MPI never saw the operation, or gave it back unmatched.
     given_up = 5, ///< Final, at the end of the library only: MPI may still own the buffers. Reads as canceled.
+};
+
+/// Where a task is on its way. Its driver alone moves it on, by lane::move(), which tells observers.
+enum class phase : std::uint8_t {
+    posted,    ///< Its lane has not seen it -> lane::accept() (waiting, held or ready).
+    waiting,   ///< Has unfinished predecessors -> the last one's end, or a cancel (held or ready).
+    held,      ///< Its turn in program order has not come -> the order of its communicator, or a cancel (ready).
+    ready,     ///< In the list of ready tasks -> lane::issue() (in_flight, or dropped if it must not start).
+    in_flight, ///< MPI owns the buffers -> the transport's report of its last part (ended).
+    ended,     ///< Final; MPI has seen the operation.
+    dropped,   ///< Final; MPI never saw it.
 };
 
 /// State and references of a task in one word, so that its end is announced and the worker's reference is dropped by one
@@ -71,6 +82,7 @@ private:
 enum task_flag : std::uint32_t {
     flag_has_extras = 1U << 16, ///< task::extras is set.
     flag_is_event = 1U << 17,   ///< No operation: commtask_event_signal completes it.
+    flag_is_call = 1U << 18,    ///< A call of MPI's that the interposer made a task of; nobody else sets it.
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
@@ -100,6 +112,19 @@ struct task_extras {
     std::uint32_t n_predecessors;
 };
 
+/// What begins anew each time that a task runs. The driver's.
+struct task_run {
+    phase now = phase::posted;
+    /// Predecessors still point to it: the slot is kept for them, even if the task is final. The one thing beside the phase.
+    bool is_pointed_to = false;
+    std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
+    std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
+    void* scratch = nullptr;       ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
+    std::uint64_t accepted_ns = 0; ///< In the pass that first saw it, if it stayed; for the list of unfinished tasks.
+    std::uint64_t since_ns = 0;    ///< In the pass that brought it into its phase. Only with observers.
+    std::uint64_t number = 0;      ///< Of its lane; never used again.
+};
+
 /// Aligned to pairs of lines, since processors fetch the neighbour of a line along with it: a pair has one writer, but for
 /// the options' line beside the shared one.
 struct alignas(2 * cache_line_bytes) task {
@@ -108,7 +133,7 @@ struct alignas(2 * cache_line_bytes) task {
     comm_queue* queue;
     std::atomic<std::uint32_t> marks; ///< task_mark bits; here, where the worker looks anyway.
     alignas(cache_line_bytes) task_extras extras;
-    std::uint64_t posted_ns; ///< Only with statistics.
+    std::uint64_t posted_ns; ///< Only with observers.
 
     // Shared: the poster initialises, the worker finishes, waiters look. The worker touches it once, at the end.
     alignas(cache_line_bytes) life_word life;
@@ -116,25 +141,44 @@ struct alignas(2 * cache_line_bytes) task {
     std::atomic<edge*> successors;          ///< closed_well() or closed_badly() at the end.
     outcome result;
 
-    // The worker's.
-    alignas(2 * cache_line_bytes) task* next_ready; ///< In the worker's list of ready tasks.
+    // The driver's.
+    alignas(2 * cache_line_bytes) task* next_ready; ///< In the lane's list of ready tasks, or of late posts.
     std::atomic<const lane*> live_in;               ///< The lane that has it, as long as it is not final.
-    std::uint64_t accepted_ns;                      ///< When the worker saw it; for the list of unfinished tasks.
-    void* scratch; ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
-    std::uint32_t open_requests;
-    std::uint32_t request_at;  ///< Where the transport keeps the request that gives the status, while it is open.
-    bool is_started;           ///< MPI owns the buffers.
-    bool is_queued;            ///< Ready: in the list of ready tasks, or held by the order of its communicator.
-    bool has_all_predecessors; ///< The worker knows that none is left to wait for.
-    bool is_zombie;            ///< Final, but predecessors still point to it.
-    alignas(8) std::byte mpi_status[32]; ///< The transport's own status.
-    std::uint64_t started_ns;            ///< Only with statistics.
+    task_run run;
+    alignas(8) std::byte mpi_status[32]; ///< The transport's own status; before the issue, the request of an attach.
     task* next_handed;                   ///< In the handoff.
+    std::uint64_t late_place;            ///< In the inbox, of one that came another way (lane::post_from_a_driver).
 
     // Kept over reuse: predecessors of a task and the edges to them, room for `edge_capacity`.
     alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;
     std::unique_ptr<edge[]> edges;
     std::uint32_t edge_capacity;
+
+    /// Poster. A slot becomes a task without options and without predecessors. relaxed: the inbox publishes it.
+    void begin_operation(const commtask_op& operation, comm_queue& of, std::uint32_t flags,
+                         std::uint32_t n_references) noexcept {
+        op = operation;
+        op.reserved = static_cast<int>(flags);
+        queue = &of;
+        life.begin(n_references);
+        result = {};
+        waiting_for.store(0, std::memory_order_relaxed);
+        marks.store(0, std::memory_order_relaxed);
+        successors.store(nullptr, std::memory_order_relaxed);
+    }
+
+    /// Any thread. A slot becomes an event, with a reference for its handle and one that the last signal drops.
+    void begin_event(std::uint32_t n_signals) noexcept {
+        op = {};
+        op.reserved = static_cast<int>(flag_is_event);
+        queue = nullptr;
+        life.begin(2);
+        result = {};
+        waiting_for.store(n_signals, std::memory_order_relaxed);
+        marks.store(0, std::memory_order_relaxed);
+        // release: an event reaches other threads by ways that need not synchronise with this one.
+        successors.store(nullptr, std::memory_order_release);
+    }
 
     [[nodiscard]] std::uint32_t flags() const noexcept { return static_cast<std::uint32_t>(op.reserved); }
     [[nodiscard]] bool has_extras() const noexcept { return (flags() & flag_has_extras) != 0; }

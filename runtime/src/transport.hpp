@@ -15,15 +15,16 @@ namespace commtask::detail {
 
 /// How starting an operation ended.
 enum class start_result : std::uint8_t {
-    started,   ///< In flight: poll() will report it.
+    started,   ///< In flight: task::run.open_parts says how many parts poll() will report.
     completed, ///< Done already; task::result is set.
     failed,    ///< Refused; task::result says why. Nothing is in flight.
 };
 
-/// Where a transport reports tasks that are no longer in flight, with task::result set.
+/// Where a transport reports parts of tasks that are no longer in flight. Part 0 is the one whose status is the task's; with
+/// the last part task::result is set.
 class completion_sink {
 public:
-    virtual void ended(task& which) noexcept = 0;
+    virtual void part_ended(task& which, std::uint32_t part) noexcept = 0;
 
 protected:
     ~completion_sink() = default;
@@ -35,13 +36,13 @@ public:
 
     [[nodiscard]] virtual start_result start(task& which) noexcept = 0;
 
-    /// Lets operations progress and reports some of those that ended. Bounded work.
+    /// Lets operations progress and reports some of the parts that ended. Bounded work.
     virtual void poll(completion_sink& sink) noexcept = 0;
 
     /// Whether the last poll() has looked at every operation, or at some only.
     [[nodiscard]] virtual bool has_polled_all() const noexcept { return true; }
 
-    /// Looks at one started operation, and reports it if it has ended. For transports whose poll() may leave some out.
+    /// Looks at part 0 of one started operation, and reports it if it has ended. For transports whose poll() may leave some out.
     virtual void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept {}
 
     /// Withdraws a started operation if that is still possible; poll() reports it in any case.

@@ -14,7 +14,7 @@ watchdog::watchdog(lane& watched, double stall_s, kind_name_function kind_name)
     if (stall_ns_ > 0) thread_ = std::thread([this] { run(); });
 }
 
-watchdog::~watchdog() {
+void watchdog::stop() noexcept {
     if (!thread_.joinable()) return;
     {
         const std::lock_guard guard{mutex_};

@@ -23,7 +23,10 @@ public:
     watchdog(lane& watched, double stall_s, kind_name_function kind_name);
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
-    ~watchdog();
+    ~watchdog() { stop(); }
+
+    /// Ends the thread.
+    void stop() noexcept;
 
 private:
     void run();

@@ -32,14 +32,18 @@ void worker::run() noexcept {
     } else {
         run_shared();
     }
-    lane_.counters().worker_life_ns += now_ns() - begin_ns;
+    if (settings_.counters != nullptr) settings_.counters->worker_life_ns += now_ns() - begin_ns;
+}
+
+void worker::count_sleep() noexcept {
+    if (settings_.counters != nullptr) ++settings_.counters->worker_sleeps;
 }
 
 bool worker::timed_pass() noexcept {
-    if (!settings_.keeps_stats) return lane_.progress();
+    if (settings_.counters == nullptr) return lane_.progress();
     const std::uint64_t begin_ns = now_ns();
     const bool moved = lane_.progress();
-    if (moved) lane_.counters().worker_busy_ns += now_ns() - begin_ns;
+    if (moved) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
     return moved;
 }
 
@@ -55,7 +59,7 @@ void worker::run_reserved() noexcept {
         lane_.prepare_sleep();
         lane_.return_baton();
         if (!spin_until_work()) {
-            ++lane_.counters().worker_sleeps;
+            count_sleep();
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
         }
         take_baton();
@@ -91,41 +95,10 @@ void worker::make_way() noexcept {
     lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
 }
 
-/// Whether a shared worker that found nothing stays awake all the same: its core is idle, so that it takes nothing from
-/// anybody, and is there when something comes.
-bool worker::may_linger() noexcept {
-    constexpr std::uint64_t longest_with_work_ns = 5'000'000;
-    if (!is_core_idle_) return false;
-    const std::uint64_t now = now_ns();
-    if (nothing_since_ns_ == 0) nothing_since_ns_ = now;
-    return now - nothing_since_ns_ < (lane_.approx_has_work() ? longest_with_work_ns : settings_.spin_ns);
-}
-
-/// A yield that comes back at once found nobody else who wants the core; one that takes long found somebody who computes.
-void worker::yield_and_learn() noexcept {
-    constexpr std::uint64_t at_once_ns = 5'000;
-    constexpr std::uint64_t long_ns = 50'000;
+void worker::yield_and_learn(core_gauge& core) noexcept {
     const std::uint64_t begin_ns = now_ns();
     sched_yield();
-    const std::uint64_t end_ns = now_ns();
-    if (end_ns - begin_ns > long_ns) return leave_core(end_ns);
-    if (is_core_idle_ || end_ns - begin_ns >= at_once_ns || end_ns < core_is_others_until_ns_) return;
-    is_core_idle_ = true;
-    core_is_idle_since_ns_ = end_ns;
-}
-
-/// Others need the core. For a while, yields that happen to come back at once say nothing; for longer each time that it was
-/// soon wrong to believe them.
-void worker::leave_core(std::uint64_t now) noexcept {
-    constexpr std::uint64_t shortest_ns = 500'000;
-    constexpr std::uint64_t longest_ns = 2'000'000;
-    constexpr std::uint64_t soon_ns = 4'000'000;
-    if (is_core_idle_) {
-        const bool was_soon = now - core_is_idle_since_ns_ < soon_ns;
-        distrust_ns_ = was_soon ? std::min(std::max(2 * distrust_ns_, shortest_ns), longest_ns) : shortest_ns;
-    }
-    is_core_idle_ = false;
-    core_is_others_until_ns_ = now + distrust_ns_;
+    core.yielded(begin_ns, now_ns());
 }
 
 void worker::run_shared() noexcept {
@@ -136,6 +109,8 @@ void worker::run_shared() noexcept {
     constexpr std::int64_t first_nap_ns = 5'000;
     constexpr std::int64_t naps_when_others_drive = 10;
     constexpr int most_looks_at_others = 8;
+    core_gauge core{settings_.spin_ns};
+    const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), lane_.approx_has_work()); };
     int idle_passes = 0;
     std::int64_t nap_ns = first_nap_ns;
     std::uint64_t passes_seen = 0;
@@ -146,8 +121,8 @@ void worker::run_shared() noexcept {
         if ((others_drive || !lane_.could_move()) && may_linger()) {
             passes_seen = lane_.approx_passes();
             looks_at_others = others_drive ? looks_at_others + 1 : 0;
-            if (looks_at_others > most_looks_at_others) leave_core(now_ns());
-            yield_and_learn();
+            if (looks_at_others > most_looks_at_others) core.found_wanted(now_ns());
+            yield_and_learn(core);
             continue;
         }
         if (!lane_.try_take_baton()) {
@@ -162,12 +137,12 @@ void worker::run_shared() noexcept {
         lane_.return_baton();
         if (moved) {
             idle_passes = 0;
-            nothing_since_ns_ = 0;
+            core.found_something();
             nap_ns = first_nap_ns;
             continue;
         }
         if (may_linger()) {
-            yield_and_learn();
+            yield_and_learn(core);
             continue;
         }
         if (others_drive) {
@@ -176,13 +151,13 @@ void worker::run_shared() noexcept {
             lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                               [this] { return has_reason_to_wake(); });
         } else if (!has_work) {
-            ++lane_.counters().worker_sleeps;
+            count_sleep();
             // A waiting thread may have started something between this pass and the sleep.
             lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
-            nothing_since_ns_ = 0;
+            core.found_something();
             passes_seen = lane_.approx_passes();
         } else if (++idle_passes <= yields_before_naps) {
-            yield_and_learn();
+            yield_and_learn(core);
         } else {
             lane_.wake_up.nap(nap_ns, [this] { return has_reason_to_wake(); });
             nap_ns = std::min(2 * nap_ns, static_cast<std::int64_t>(settings_.nap_max_ns));

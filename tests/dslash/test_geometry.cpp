@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 using namespace dslash;
@@ -125,7 +126,22 @@ TEST(Options, RefuseALatticeBeforeAnythingStarts) {
     EXPECT_THAT(settled({"--lattice", "8.8.8.8"}, 3), HasSubstr("nearest that works"));
     EXPECT_THAT(settled({"--lattice", "6.6.6.6", "--width", "64"}, 1), HasSubstr("the widest that fits is 8"));
     EXPECT_THAT(settled({"--lattice", "8.8.8.8", "--width", "24"}, 1), HasSubstr("choose 64, 32, 16 or 8"));
-    EXPECT_THAT(settled({"--lattice", "128.128.128.256"}, 8), HasSubstr("more ranks"));
+    EXPECT_THAT(settled({"--lattice", "128.128.128.258"}, 1), HasSubstr("more ranks"));
+    EXPECT_THAT(settled({"--grid", "2147483647.1.1.1"}, 1), HasSubstr("nearest that works: --grid 1.1.1.1"));
+}
+
+TEST(Options, TellWhatARankAllocates) {
+    parsed_options parsed = parse({"--lattice", "8.8.8.8", "--iterations", "1"});
+    ASSERT_EQ(settle(parsed.values, 1), "");
+    const double links_and_fields = 4096.0 * 8 * (8 * 18 + 5 * 24);
+    EXPECT_GE(memory(parsed.values).bytes, links_and_fields);
+    EXPECT_LE(memory(parsed.values).bytes, 1.1 * links_and_fields);
+}
+
+TEST(Product, OfLargeExtentsIsTheLargestNumber) {
+    EXPECT_EQ(saturating_product({1 << 15, 1 << 15, 1 << 15, 1 << 15}), std::int64_t{1} << 60);
+    EXPECT_EQ(saturating_product({1 << 16, 1 << 16, 1 << 16, 1 << 16}), std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(saturating_product({1 << 30, 1 << 30, 1 << 30, 1 << 30}), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(FixedSum, DoesNotDependOnOrder) {

@@ -117,6 +117,7 @@ def parse(words):
                         help="the job kills its ranks: their last lines may be lost, and only zero or not is its status")
     parser.add_argument("--limit", type=float, default=50, help="seconds for each of the two runs")
     parser.add_argument("--preload", default="", help="a tool that both runs preload")
+    parser.add_argument("--preload-after", default="", help="the same, behind what commtask-run preloads")
     parser.add_argument("--fortran", default="", help="PROGRAM is a source for this compiler wrapper")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="for both runs")
     parser.add_argument("--address-space", type=int, default=0, metavar="BYTES", help="the limit of each rank")
@@ -129,10 +130,11 @@ def judge(options, launcher, program):
     environment = dict(os.environ)
     environment.update(entry.split("=", 1) for entry in options.set)
     words = [program, *options.arguments]
-    tool = [f"LD_PRELOAD={options.preload}"] if options.preload else []
-    prefix = ["env", *tool] if tool else []
+    prefix = ["env", f"LD_PRELOAD={options.preload}"] if options.preload else []
     if options.address_space:
         prefix = ["prlimit", f"--as={options.address_space}", *prefix]
+    if options.preload_after:
+        words = ["sh", "-c", f'LD_PRELOAD=$LD_PRELOAD:{options.preload_after} exec "$0" "$@"', *words]
     native = Outcome([*launcher, *prefix, *words], environment, options.limit)
     if native.status == SKIPPED:
         raise Skip(native.text)

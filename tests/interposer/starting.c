@@ -31,6 +31,8 @@ static void between(int argc, char** argv, int asked) {
     EXPECT(flag == 0);
     MPI_Query_thread(&level);
     EXPECT(level >= asked);
+    EXPECT(asked == MPI_THREAD_MULTIPLE ||
+           level < MPI_THREAD_MULTIPLE); // a program with threads that believes it deadlocks
     MPI_Is_thread_main(&flag);
     EXPECT(flag == 1);
     MPI_Get_processor_name(name, &length);

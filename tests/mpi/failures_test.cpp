@@ -200,7 +200,8 @@ TEST_F(Failures, AHandlerFunctionSetAfterTheFirstTaskServesTheProgramsCalls) {
     MPI_Comm_set_errhandler(comm_, mine);
     for (int i = 0; i < 3; ++i) {
         n_handler_calls = 0;
-        EXPECT_NE(MPI_Send(&value, 1, MPI_INT, n_ranks_, 0, comm_), MPI_SUCCESS);
+        const int code = MPI_Send(&value, 1, MPI_INT, n_ranks_, 0, comm_);
+        EXPECT_TRUE(code != MPI_SUCCESS || !returns_codes_after_functions());
         EXPECT_EQ(n_handler_calls, 1);
         expect_truncation(10);
     }
@@ -215,7 +216,8 @@ TEST_F(Failures, AHandlerFunctionSetBeforeTheFirstTaskServesTheProgramsCalls) {
     for (int i = 0; i < 3; ++i) {
         expect_truncation(10);
         n_handler_calls = 0;
-        EXPECT_NE(MPI_Send(&value, 1, MPI_INT, n_ranks_, 0, comm_), MPI_SUCCESS);
+        const int code = MPI_Send(&value, 1, MPI_INT, n_ranks_, 0, comm_);
+        EXPECT_TRUE(code != MPI_SUCCESS || !returns_codes_after_functions());
         EXPECT_EQ(n_handler_calls, 1);
     }
     MPI_Errhandler_free(&mine);

@@ -2,7 +2,8 @@
 //
 // mpi.errors.large: a message of more elements than an int counts, from a rank to itself, through whatever the MPI has
 // for it: it arrives whole, or is refused with a sentence, and never arrives cut short. It needs 4.3 GB; a machine
-// without them skips it. The label is `large`.
+// without them skips it. The same for a sendrecv_replace of more bytes than an int counts, whose count is small enough for any
+// MPI. The label is `large`.
 #include "runtime_test.hpp"
 
 #include <climits>
@@ -58,6 +59,37 @@ TEST_F(LargeCount, AMessageBeyondAnIntArrivesWholeOrIsRefused) {
     std::size_t n_wrong = 0;
     for (std::size_t i = 0; i < size; i += 4096) n_wrong += received[i] != static_cast<char>(i / 4096 % 127) ? 1U : 0U;
     EXPECT_EQ(n_wrong, 0U);
+}
+
+TEST_F(LargeCount, AReplacedBufferBeyondAnIntOfBytesArrivesWholeAndKeepsItsGaps) {
+    constexpr std::size_t block = 15;
+    constexpr std::size_t stride = 16;
+    constexpr int count = static_cast<int>(INT_MAX / block) + 1001;
+    constexpr std::size_t size = count * stride;
+    if (available_bytes() < 3 * size) GTEST_SKIP() << "not enough memory";
+    MPI_Datatype blocks = MPI_DATATYPE_NULL;
+    MPI_Datatype with_gaps = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(block, MPI_BYTE, &blocks);
+    MPI_Type_create_resized(blocks, 0, stride, &with_gaps);
+    MPI_Type_commit(&with_gaps);
+    const auto buffer = std::make_unique_for_overwrite<char[]>(size);
+    constexpr std::size_t step = 4096;
+    const auto expected = [](std::size_t at) { return static_cast<char>(at / step % 127); };
+    for (std::size_t i = 0; i < size; i += step) {
+        buffer[i] = expected(i);
+        buffer[i + stride - 1] = -1;
+    }
+    commtask_t task = post(commtask_op_sendrecv_replace(buffer.get(), count, with_gaps, rank_, 0, rank_, 0, comm_));
+    commtask_status status = COMMTASK_STATUS_INIT;
+    EXPECT_EQ(commtask_wait_for(&task, 8 * limit_ns, &status), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(status.bytes, static_cast<MPI_Count>(count) * static_cast<MPI_Count>(block));
+    std::size_t n_wrong = 0;
+    for (std::size_t i = 0; i < size; i += step) {
+        n_wrong += buffer[i] != expected(i) || buffer[i + stride - 1] != -1 ? 1U : 0U;
+    }
+    EXPECT_EQ(n_wrong, 0U);
+    MPI_Type_free(&with_gaps);
+    MPI_Type_free(&blocks);
 }
 
 } // namespace

@@ -61,6 +61,12 @@ void leaves_early();
 void killed();
 void fatal_handler();
 
+// scenario_ending.cpp
+void finalize_waits_for_a_call();
+void finalize_leaves_a_call();
+void finalize_retries();
+void finalize_late_signal();
+
 // scenario_worker.cpp
 void idle();
 void idle_with_a_receive();

@@ -161,6 +161,28 @@ void stats() {
         CHECK(commtask_post(&send, nullptr, nullptr) == COMMTASK_OK);
         CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
     }
+    // One that fails, one that is canceled, and one that another one started.
+    const commtask_op too_short = commtask_op_recv(in, 1, MPI_CHAR, rank, 1, MPI_COMM_WORLD);
+    const commtask_op too_long = commtask_op_send(out, 100, MPI_CHAR, rank, 1, MPI_COMM_WORLD);
+    const commtask_op from_nobody = commtask_op_recv(in + 1, 1, MPI_CHAR, rank, 2, MPI_COMM_WORLD);
+    const commtask_op wanted = commtask_op_barrier(MPI_COMM_WORLD);
+    commtask_t failing = COMMTASK_NULL;
+    commtask_t unwanted = COMMTASK_NULL;
+    commtask_t first = COMMTASK_NULL;
+    commtask_t second = COMMTASK_NULL;
+    CHECK(commtask_post(&too_short, nullptr, &failing) == COMMTASK_OK);
+    CHECK(commtask_post(&too_long, nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_wait(&failing, nullptr) == COMMTASK_FAILED);
+    CHECK(commtask_post(&from_nobody, nullptr, &unwanted) == COMMTASK_OK);
+    CHECK(commtask_cancel(unwanted) == COMMTASK_OK);
+    CHECK(commtask_wait(&unwanted, nullptr) == COMMTASK_CANCELED);
+    CHECK(commtask_post(&wanted, nullptr, &first) == COMMTASK_OK);
+    commtask_options after_first = COMMTASK_OPTIONS_INIT;
+    after_first.after = &first;
+    after_first.n_after = 1;
+    CHECK(commtask_post(&wanted, &after_first, &second) == COMMTASK_OK);
+    CHECK(commtask_wait(&second, nullptr) == COMMTASK_OK);
+    CHECK(commtask_release(&first) == COMMTASK_OK);
     // A collective's bytes are what each rank gives, whatever the collective.
     const int is_periodic = 1;
     MPI_Comm ring = MPI_COMM_NULL;

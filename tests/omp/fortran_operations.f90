@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The operations of the Fortran module that the ring of the documentation does not use, each with a dependent task that
-! looks at its result: an argument in a wrong field would show here. Kinds are compared by fortran.py.
+! looks at its result: an argument in a wrong field would show here.
 program fortran_operations
   use, intrinsic :: iso_c_binding
   use commtask_omp

@@ -3,9 +3,8 @@
 // The progress logic under real threads without MPI: a worker of each kind drives a lane whose transport ends, refuses
 // and keeps operations at random, while threads post random graphs, cancel, signal events and wait. Without MPI the
 // sanitizers see every access, and thousands of rounds take seconds.
-#include "lane.hpp"
 #include "task_pool.hpp"
-#include "worker.hpp"
+#include "waiting.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +29,10 @@ public:
             return start_result::failed;
         }
         if (draw < 5) return start_result::completed;
-        flying_.push_back({&which, draw < 8 ? 100U : draw - 8, false});
+        which.run.open_parts = 1 + draw % 2;
+        for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+            flying_.push_back({&which, part, draw < 8 ? 100U : draw - 8 + part, false});
+        }
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
@@ -47,9 +49,9 @@ public:
         }
         n_in_flight_ = flying_.size();
         for (const flight& each : landed) {
-            each.which->result.error = random_() % 16 == 0 ? 7 : 0;
-            each.which->result.is_canceled = each.is_withdrawn;
-            sink.ended(*each.which);
+            if (random_() % 16 == 0) each.which->result.error = 7;
+            if (each.part == 0) each.which->result.is_canceled = each.is_withdrawn;
+            sink.part_ended(*each.which, each.part);
         }
     }
     void withdraw(task& which) noexcept override {
@@ -69,6 +71,7 @@ public:
 private:
     struct flight {
         task* which;
+        std::uint32_t part;
         std::size_t polls_left;
         bool is_withdrawn;
     };
@@ -79,8 +82,9 @@ private:
 /// What the C interface does around a lane, as far as this test needs it.
 class poster {
 public:
-    poster(lane& served, comm_queue& queue, std::atomic<long>& n_called, unsigned seed)
-        : lane_(served), queue_(queue), n_called_(n_called), random_(seed) {}
+    poster(lane_set& lanes, std::vector<std::unique_ptr<comm_queue>>& queues, std::atomic<long>& n_called,
+           unsigned seed)
+        : lanes_(lanes), queues_(queues), n_called_(n_called), random_(seed) {}
     poster(const poster&) = delete;
     poster& operator=(const poster&) = delete;
     ~poster() {
@@ -92,39 +96,28 @@ public:
         for (auto i = random_() % 4; i > 0 && !held_.empty(); --i) after.push_back(held_[random_() % held_.size()]);
         if (random_() % 4 == 0) after.push_back(an_event());
         task& made = *task_pool::acquire();
-        made.op = {};
-        made.op.kind = COMMTASK_OP_SEND;
+        comm_queue& queue = *queues_[random_() % queues_.size()];
+        commtask_op op{};
+        op.kind = COMMTASK_OP_SEND;
         const std::uint32_t flags = random_() % 4 == 0 ? std::uint32_t{COMMTASK_RUN_AFTER_FAILURE} : 0U;
-        made.op.reserved = static_cast<int>(flag_has_extras | flags);
-        made.queue = &queue_;
-        made.marks.store(0, std::memory_order_relaxed);
-        made.life.begin(2);
-        made.result = {};
-        made.successors.store(nullptr, std::memory_order_relaxed);
-        const auto count = static_cast<std::uint32_t>(after.size());
-        if (count > made.edge_capacity) {
-            made.predecessors = std::make_unique<task*[]>(count);
-            made.edges = std::make_unique<edge[]>(count);
-            made.edge_capacity = count;
-        }
-        for (std::uint32_t i = 0; i < count; ++i) {
-            after[i]->life.take_reference();
-            made.predecessors[i] = after[i];
-        }
-        made.waiting_for.store(count == 0 ? 0 : count + 1, std::memory_order_relaxed);
-        const std::uint64_t ticket = random_() % 3 == 0 ? queue_.orders[0].take_ticket() : 0;
+        made.begin_operation(op, queue, flag_has_extras | flags, 2);
         made.extras = {[](const commtask_status*, void* counter) {
                            static_cast<std::atomic<long>*>(counter)->fetch_add(1, std::memory_order_relaxed);
                        },
                        &n_called_,
                        nullptr,
-                       ticket,
+                       random_() % 3 == 0 ? queue.orders[0].take_ticket() : 0,
                        0,
-                       count};
-        lane_.post(made);
+                       0};
+        static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(after.size())));
+        for (task* const predecessor : after) graph::add_predecessor(made, *predecessor);
+        queue.owner->post(made);
         ++n_posted;
         held_.push_back(&made);
-        if (random_() % 8 == 0) lane_.cancel(*held_[random_() % held_.size()]);
+        if (random_() % 8 == 0) {
+            task& unwanted = *held_[random_() % held_.size()];
+            unwanted.queue->owner->cancel(unwanted);
+        }
         if (random_() % 3 == 0) signal_one();
         if (held_.size() > 32) forget_one();
     }
@@ -138,7 +131,7 @@ public:
         signal_all();
         for (task* each : held_) {
             static_cast<void>(
-                wait_in_library(lane_, policy, -1, [&] { return each->life.state() != task_state::open; }));
+                wait_in_library(lanes_, policy, -1, [&] { return each->life.state() != task_state::open; }));
         }
     }
 
@@ -148,14 +141,7 @@ private:
     task* an_event() {
         if (!events_.empty() && random_() % 2 == 0) return events_.back();
         task& event = *task_pool::acquire();
-        event.op = {};
-        event.op.reserved = static_cast<int>(flag_is_event);
-        event.queue = nullptr;
-        event.marks.store(0, std::memory_order_relaxed);
-        event.life.begin(2);
-        event.result = {};
-        event.waiting_for.store(1, std::memory_order_relaxed);
-        event.successors.store(nullptr, std::memory_order_release);
+        event.begin_event(1);
         events_.push_back(&event);
         return &event;
     }
@@ -163,9 +149,7 @@ private:
         if (events_.empty()) return;
         task& event = *events_.front();
         events_.pop_front();
-        event.waiting_for.store(0, std::memory_order_release);
-        graph::finish(event, task_state::completed, 1,
-                      [](task& successor) { successor.queue->owner->released(successor); });
+        static_cast<void>(graph::signal(event, release_to_its_lane));
         task_pool::drop(&event);
     }
     void forget_one() {
@@ -174,8 +158,8 @@ private:
         held_.pop_back();
     }
 
-    lane& lane_;
-    comm_queue& queue_;
+    lane_set& lanes_;
+    std::vector<std::unique_ptr<comm_queue>>& queues_;
     std::atomic<long>& n_called_;
     std::minstd_rand random_;
     std::vector<task*> held_;
@@ -188,6 +172,7 @@ struct setting {
     std::size_t capacity;
     bool has_heavy_barrier;
     bool takes_over = false;
+    std::size_t n_lanes = 1;
 };
 
 class FakeSchedules : public testing::TestWithParam<setting> {};
@@ -197,12 +182,15 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
     constexpr int n_rounds = 8;
     constexpr int n_tasks = 400;
     for (unsigned round = 0; round < n_rounds; ++round) {
-        random_transport carrier;
+        std::vector<random_transport> carriers(GetParam().n_lanes);
+        std::vector<transport*> below;
+        for (random_transport& each : carriers) below.push_back(&each);
         lane_settings of_lane;
         of_lane.queue_capacity = GetParam().capacity;
         of_lane.has_heavy_barrier = GetParam().has_heavy_barrier && register_heavy_barrier();
-        lane served{carrier, of_lane};
-        comm_queue queue{MPI_Comm{}, served};
+        lane_set lanes{below, of_lane};
+        std::vector<std::unique_ptr<comm_queue>> queues;
+        for (lane& each : lanes) queues.push_back(std::make_unique<comm_queue>(MPI_Comm{}, each));
         worker_settings plan;
         plan.is_reserved = GetParam().is_reserved;
         plan.spin_ns = 2'000;
@@ -210,22 +198,22 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         const waiting_policy policy{plan.is_reserved, 1'000, GetParam().takes_over};
         std::atomic<long> n_called{0};
         std::atomic<long> n_posted{0};
-        {
-            worker driver{served, plan};
-            std::array<std::thread, n_threads> threads;
-            for (unsigned t = 0; t < n_threads; ++t) {
-                threads[t] = std::thread{[&, t] {
-                    poster mine{served, queue, n_called, 1 + 100 * round + t};
-                    for (int i = 0; i < n_tasks; ++i) mine.post_one();
-                    mine.settle(policy);
-                    n_posted += mine.n_posted;
-                }};
-            }
-            for (std::thread& each : threads) each.join();
-            static_cast<void>(wait_in_library(served, policy, -1, [&] { return n_called == n_posted; }));
+        for (std::size_t i = 0; i < lanes.size(); ++i) lanes.start_worker(i, plan);
+        std::array<std::thread, n_threads> threads;
+        for (unsigned t = 0; t < n_threads; ++t) {
+            threads[t] = std::thread{[&, t] {
+                poster mine{lanes, queues, n_called, 1 + 100 * round + t};
+                for (int i = 0; i < n_tasks; ++i) mine.post_one();
+                mine.settle(policy);
+                n_posted += mine.n_posted;
+            }};
         }
-        EXPECT_EQ(n_called, n_posted);
-        EXPECT_EQ(served.unfinished_table("left over"), "");
+        for (std::thread& each : threads) each.join();
+        lanes.watch_drain();
+        static_cast<void>(wait_in_library(lanes, policy, -1, [&] { return lanes.is_quiet(); }));
+        EXPECT_EQ(n_called, n_posted) << "quiet, though tasks were open";
+        lanes.stop_workers();
+        for (lane& each : lanes) EXPECT_EQ(each.unfinished_table("left over"), "");
     }
 }
 
@@ -234,7 +222,10 @@ INSTANTIATE_TEST_SUITE_P(Workers, FakeSchedules,
                                          setting{"reserved_heavy", true, 1024, true},
                                          setting{"shared_heavy", false, 8, true},
                                          setting{"waiters_drive", true, 64, false, true},
-                                         setting{"waiters_drive_heavy", true, 8, true, true}),
+                                         setting{"waiters_drive_heavy", true, 8, true, true},
+                                         setting{"two_reserved", true, 16, false, false, 2},
+                                         setting{"three_shared_heavy", false, 8, true, false, 3},
+                                         setting{"three_with_waiters", true, 8, true, true, 3}),
                          [](const auto& parameter) { return std::string{parameter.param.name}; });
 
 } // namespace

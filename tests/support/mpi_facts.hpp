@@ -18,4 +18,22 @@ namespace commtask::test {
 #endif
 }
 
+/// Whether a call of the program returns its code after a handler that is a function. MPICH from 4.3 on returns success.
+[[nodiscard]] inline bool returns_codes_after_functions() {
+#if defined(MPICH_NUMVERSION) && !defined(I_MPI_VERSION)
+    return MPICH_NUMVERSION < 40300000;
+#else
+    return true;
+#endif
+}
+
+/// Whether sends to the rank itself take the same memory every time, however fast they are received.
+[[nodiscard]] inline bool keeps_own_sends_apart() {
+#ifdef I_MPI_VERSION
+    return false;
+#else
+    return true;
+#endif
+}
+
 } // namespace commtask::test

@@ -4,11 +4,15 @@
 // keeps what was started in order, so a test can look at that too.
 #pragma once
 
-#include "lane.hpp"
+#include "lane_set.hpp"
 #include "task_pool.hpp"
 #include "transport.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -31,27 +35,32 @@ public:
             which.result.error = 1;
             return start_result::failed;
         }
-        flying_.insert(&which);
-        n_in_flight_ = flying_.size() + landed_.size();
+        which.run.open_parts = which.op.recv_tag > 1 ? static_cast<std::uint32_t>(which.op.recv_tag) : 1;
+        for (std::uint32_t part = 0; part < which.run.open_parts; ++part) flying_.insert({&which, part});
+        count_in_flight();
         return start_result::started;
     }
 
     void poll(completion_sink& sink) noexcept override {
         if (only_poller != std::thread::id{} && only_poller != std::this_thread::get_id()) return;
         const auto landed = std::exchange(landed_, {});
-        n_in_flight_ = flying_.size();
-        for (const auto& [which, result] : landed) {
-            which->result = result;
-            sink.ended(*which);
+        count_in_flight();
+        for (const auto& [which, part, result] : landed) {
+            const int earlier_error = which->result.error;
+            if (part == 0) which->result = result;
+            if (which->result.error == 0) which->result.error = earlier_error != 0 ? earlier_error : result.error;
+            sink.part_ended(*which, part);
         }
     }
 
     void withdraw(task& which) noexcept override {
-        if (flying_.contains(&which)) land(which, {.is_canceled = true});
+        for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+            if (flying_.contains({&which, part})) land(which, {.is_canceled = true}, part);
+        }
     }
     void abandon(task& which) noexcept override {
-        flying_.erase(&which);
-        n_in_flight_ = flying_.size() + landed_.size();
+        std::erase_if(flying_, [&](const auto& each) { return each.first == &which; });
+        count_in_flight();
     }
     void clean_up(task& which) noexcept override { cleaned_.push_back(&which); }
     [[nodiscard]] std::string describe(const task& which) const override {
@@ -61,11 +70,11 @@ public:
     /// Polls of other threads find nothing; nobody: all do.
     std::thread::id only_poller;
 
-    /// The next poll reports this task.
-    void land(task& which, const outcome& result = {}) {
-        flying_.erase(&which);
-        landed_.emplace_back(&which, result);
-        n_in_flight_ = flying_.size() + landed_.size();
+    /// The next poll reports this part of the task.
+    void land(task& which, const outcome& result = {}, std::uint32_t part = 0) {
+        flying_.erase({&which, part});
+        landed_.push_back({&which, part, result});
+        count_in_flight();
     }
 
     /// What was started since the last call, in order.
@@ -73,9 +82,16 @@ public:
     [[nodiscard]] const std::vector<task*>& cleaned() const { return cleaned_; }
 
 private:
+    struct report {
+        task* which;
+        std::uint32_t part;
+        outcome result;
+    };
+    void count_in_flight() { n_in_flight_ = flying_.size() + landed_.size(); }
+
     std::vector<task*> started_;
-    std::set<task*> flying_;
-    std::vector<std::pair<task*, outcome>> landed_;
+    std::set<std::pair<task*, std::uint32_t>> flying_;
+    std::vector<report> landed_;
     std::vector<task*> cleaned_;
 };
 
@@ -86,102 +102,124 @@ struct task_plan {
     order_class order = order_class::messages;
     std::uint32_t flags = 0;
     int tag = 0;
+    int n_parts = 1;
     commtask_callback callback = nullptr;
     void* argument = nullptr;
 };
 
-/// A lane over a fake transport, driven by the test's own thread. Holds a reference on every task that it posted.
-class lane_bench {
+/// Lanes over fake transports, driven by the test's own thread unless it starts workers. Holds a reference on every task
+/// that it posted, and sees at its end that all their slots came back.
+template <std::size_t NLanes>
+class lanes_bench {
 public:
-    explicit lane_bench(std::size_t capacity = 64) : lane_(carrier_, {.queue_capacity = capacity}) {}
-    lane_bench(const lane_bench&) = delete;
-    lane_bench& operator=(const lane_bench&) = delete;
-    ~lane_bench() {
-        for (task* held : held_) task_pool::drop(held);
+    explicit lanes_bench(std::size_t capacity = 64, std::vector<task_observer*> observers = {})
+        : lanes_(below(), {.queue_capacity = capacity, .observers = std::move(observers)}) {
+        // No handle: Open MPI's null is a symbol of its library.
+        for (lane& each : lanes_) queues_.push_back(std::make_unique<comm_queue>(MPI_Comm{}, each));
+    }
+    lanes_bench(const lanes_bench&) = delete;
+    lanes_bench& operator=(const lanes_bench&) = delete;
+    ~lanes_bench() {
+        for (task* held : held_) let_go(*held);
     }
 
-    task& make(const task_plan& plan = {}) {
+    task& make(std::size_t on, const task_plan& plan = {}, std::uint32_t n_references = 2) {
         task& made = *task_pool::acquire();
-        made.op = {};
-        made.op.kind = COMMTASK_OP_SEND;
-        made.op.send_tag = plan.tag;
-        made.op.reserved = static_cast<int>(flag_has_extras | plan.flags);
-        made.queue = &queue_;
-        made.marks.store(0);
-        made.life.begin(2);
-        made.result = {};
-        made.successors.store(nullptr);
-        const auto count = static_cast<std::uint32_t>(plan.after.size());
-        made.extras = {plan.callback, plan.argument, nullptr, plan.ticket, static_cast<std::uint32_t>(plan.order),
-                       count};
-        made.waiting_for.store(count == 0 ? 0 : count + 1);
-        if (count > made.edge_capacity) {
-            made.predecessors = std::make_unique<task*[]>(count);
-            made.edges = std::make_unique<edge[]>(count);
-            made.edge_capacity = count;
-        }
-        for (std::uint32_t i = 0; i < count; ++i) {
-            plan.after[i]->life.take_reference();
-            made.predecessors[i] = plan.after[i];
-        }
-        held_.push_back(&made);
+        commtask_op op{};
+        op.kind = COMMTASK_OP_SEND;
+        op.send_tag = plan.tag;
+        op.recv_tag = plan.n_parts; // the fake has no other use for it
+        made.begin_operation(op, *queues_[on], flag_has_extras | plan.flags, n_references);
+        made.extras = {plan.callback, plan.argument, nullptr, plan.ticket, static_cast<std::uint32_t>(plan.order), 0};
+        static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(plan.after.size())));
+        for (task* const predecessor : plan.after) graph::add_predecessor(made, *predecessor);
+        made.posted_ns = now_ns();
+        if (n_references > 1) held_.push_back(&made);
         return made;
     }
 
-    task& post(const task_plan& plan = {}) {
-        task& made = make(plan);
-        lane_.post(made);
+    task& post(std::size_t on, const task_plan& plan = {}) {
+        task& made = make(on, plan);
+        lanes_[on].post(made);
         return made;
     }
+
+    /// Of any thread; nobody can ask for the task later.
+    void post_unheld(std::size_t on, const task_plan& plan) { lanes_[on].post(make(on, plan, 1)); }
 
     /// Lets go of a task or an event: its slot may be another's from then on.
     void drop(task& held) {
         std::erase(held_, &held);
-        task_pool::drop(&held);
+        let_go(held);
     }
 
     /// An event of one signal, as the public interface makes it.
     task& make_event() {
         task& event = *task_pool::acquire();
-        event.op = {};
-        event.op.reserved = static_cast<int>(flag_is_event);
-        event.marks.store(0);
-        event.life.begin(2);
-        event.waiting_for.store(1);
-        event.successors.store(nullptr);
+        event.begin_event(1);
         held_.push_back(&event);
         return event;
     }
 
-    static void signal(task& event) {
-        event.waiting_for.store(0);
-        graph::finish(event, task_state::completed, 1,
-                      [](task& successor) { successor.queue->owner->released(successor); });
+    static void signal(task& event) { static_cast<void>(graph::signal(event, release_to_its_lane)); }
+
+    /// Passes until nothing moves on any lane.
+    void run() {
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (lane& each : lanes_) moved = each.progress() || moved;
+        }
     }
 
-    /// Passes until nothing moves.
-    void run() {
-        while (lane_.progress()) {}
+    [[nodiscard]] std::uint64_t take_ticket(std::size_t on, order_class order = order_class::messages) {
+        return queues_[on]->orders[static_cast<std::size_t>(order)].take_ticket();
     }
+
+    fake_transport& carrier(std::size_t of) { return carriers_[of]; }
+    lane_set& lanes() { return lanes_; }
+
+private:
+    [[nodiscard]] std::vector<transport*> below() {
+        std::vector<transport*> all;
+        for (fake_transport& each : carriers_) all.push_back(&each);
+        return all;
+    }
+
+    /// Of a task that has ended this is the last reference: its slot comes back. But for one that a predecessor, which never
+    /// ended, still points to.
+    static void let_go(task& held) {
+        const task_state state = held.life.state();
+        const bool is_kept = held.run.is_pointed_to && !held.is_event();
+        const bool is_last = held.life.drop_references(1);
+        EXPECT_TRUE(is_last || is_kept || state == task_state::open || state == task_state::given_up)
+            << "somebody keeps the slot";
+        if (is_last) task_pool::release(&held);
+    }
+
+    std::array<fake_transport, NLanes> carriers_;
+    lane_set lanes_;
+    std::vector<std::unique_ptr<comm_queue>> queues_;
+    std::vector<task*> held_;
+};
+
+/// The same for one lane.
+class lane_bench : public lanes_bench<1> {
+public:
+    using lanes_bench::lanes_bench;
+
+    task& make(const task_plan& plan = {}) { return lanes_bench::make(0, plan); }
+    task& post(const task_plan& plan = {}) { return lanes_bench::post(0, plan); }
+    [[nodiscard]] std::uint64_t take_ticket(order_class order = order_class::messages) {
+        return lanes_bench::take_ticket(0, order);
+    }
+    fake_transport& carrier() { return lanes_bench::carrier(0); }
+    lane& the_lane() { return lanes()[0]; }
 
     /// Ends a started task and runs.
     void complete(task& which, const outcome& result = {}) {
-        carrier_.land(which, result);
+        carrier().land(which, result);
         run();
     }
-
-    [[nodiscard]] std::uint64_t take_ticket(order_class order = order_class::messages) {
-        return queue_.orders[static_cast<std::size_t>(order)].take_ticket();
-    }
-
-    fake_transport& carrier() { return carrier_; }
-    lane& the_lane() { return lane_; }
-
-private:
-    fake_transport carrier_;
-    lane lane_;
-    comm_queue queue_{MPI_Comm{}, lane_}; // no handle: Open MPI's null is a symbol of its library
-    std::vector<task*> held_;
 };
 
 } // namespace commtask::detail::testing

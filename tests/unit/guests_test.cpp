@@ -3,7 +3,7 @@
 // Threads that call MPI themselves: what was posted before is started first, and whoever drives gives them the baton. The
 // second thread's steps are seen in the lane's own counters, so nothing here waits for time.
 #include "fake_transport.hpp"
-#include "worker.hpp"
+#include "waiting.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,8 +76,8 @@ constexpr std::int64_t patience_ns = 20'000'000'000;
     bench.carrier().land(wanted);
     {
         const worker reserved{bench.the_lane(), {.is_reserved = true, .spin_ns = 1'000'000, .on_start = {}}};
-        const bool has_ended = wait_in_library(bench.the_lane(), policy, timeout_ns,
-                                               [&] { return wanted.life.state() != task_state::open; });
+        const bool has_ended =
+            wait_in_library(bench.lanes(), policy, timeout_ns, [&] { return wanted.life.state() != task_state::open; });
         if (has_ended) return true;
     }
     bench.run();
@@ -109,14 +109,14 @@ TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
                                        }}};
         while (!has_started) std::this_thread::yield();
         // It lands while this thread drives: then only the worker can end the task.
-        has_ended = wait_in_library(shared, {.worker_is_reserved = true, .spin_ns = 100'000'000, .takes_over = true},
-                                    patience_ns, [&] {
-                                        if (!has_landed && shared.has_driving_waiter()) {
-                                            bench.carrier().land(wanted);
-                                            has_landed = true;
-                                        }
-                                        return wanted.life.state() != task_state::open;
-                                    });
+        has_ended = wait_in_library(
+            bench.lanes(), {.worker_is_reserved = true, .spin_ns = 100'000'000, .takes_over = true}, patience_ns, [&] {
+                if (!has_landed && shared.has_driving_waiter()) {
+                    bench.carrier().land(wanted);
+                    has_landed = true;
+                }
+                return wanted.life.state() != task_state::open;
+            });
     }
     EXPECT_TRUE(has_landed);
     EXPECT_TRUE(has_ended);

@@ -234,7 +234,7 @@ TEST(Lane, DoesNotLetItsWorkerSleepBeforeItHasSaidThatNothingIsLeft) {
     EXPECT_TRUE(bench.the_lane().has_arrivals());
     bench.run();
     EXPECT_FALSE(bench.the_lane().has_arrivals());
-    EXPECT_TRUE(bench.the_lane().was_drained());
+    EXPECT_TRUE(bench.the_lane().was_quiet());
 }
 
 TEST(Lane, TakesPostsFromACallbackEvenThroughAFullInbox) {
@@ -256,7 +256,7 @@ TEST(Lane, TakesPostsFromACallbackEvenThroughAFullInbox) {
     EXPECT_EQ(started, posting.posted);
     bench.the_lane().watch_drain();
     bench.run();
-    EXPECT_TRUE(bench.the_lane().was_drained());
+    EXPECT_TRUE(bench.the_lane().was_quiet());
 }
 
 TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
@@ -271,8 +271,9 @@ TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
     EXPECT_NE(table.find("task 11; in flight"), std::string::npos) << table;
     EXPECT_NE(table.find("task 12; after an event with 1 signal missing"), std::string::npos) << table;
     EXPECT_NE(table.find("task 13; after task 11"), std::string::npos) << table;
-    bench.the_lane().give_up_all();
-    for (const task* lost : {&flying, &waiting, &behind}) EXPECT_EQ(state_of(*lost), task_state::given_up);
+    bench.the_lane().give_up(lane::is_any);
+    EXPECT_EQ(state_of(flying), task_state::given_up);
+    for (const task* lost : {&waiting, &behind}) EXPECT_EQ(state_of(*lost), task_state::canceled);
     EXPECT_EQ(bench.the_lane().unfinished_table("in a test"), "");
 }
 
@@ -318,7 +319,7 @@ TEST(Lane, ListsNoTaskInThePlaceOfAPredecessorThatHasEnded) {
     ASSERT_EQ(n_reused, 2) << "no task got the places of those that ended: this test shows nothing";
     const std::string table = bench.the_lane().unfinished_table("in a test");
     EXPECT_NE(table.find("task 22; after an event with 1 signal missing"), std::string::npos) << table;
-    bench.the_lane().give_up_all();
+    bench.the_lane().give_up(lane::is_any);
 }
 
 } // namespace

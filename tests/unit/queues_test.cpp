@@ -95,7 +95,7 @@ TEST_P(Inbox, LosesNothingWhenASecondThreadEndsTheFavour) {
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutFavour, Inbox, ::testing::Bool());
 
 TEST(Handoff, GivesEverythingBackInOrder) {
-    handoff<item> stack;
+    handoff<item, &item::next_handed> stack;
     std::vector<item> items(10);
     for (item& one : items) stack.give(&one);
     item* taken = stack.take_all();

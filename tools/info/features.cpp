@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks functions up in the MPI library that the process runs with. That can be newer than the one the library was
-// compiled against, so both are worth knowing: a function that is there but was not at compile time is not used.
+// Looks functions up in the MPI library that the process runs with. That can be another version than the one the library
+// was compiled against, so both are worth knowing: a function that is there but was not at compile time is not used.
 #include "info.hpp"
+
+#include "mpi_identity.hpp"
 
 #include <dlfcn.h>
 
@@ -62,7 +64,14 @@ nlohmann::json mpi_features(int thread_level) {
         list.push_back({{"feature", one.what},
                         {"function", one.function},
                         {"is_there", dlsym(RTLD_DEFAULT, one.function) != nullptr}});
+    const detail::mpi_identity found = detail::mpi_at_run_time();
+    const detail::mpi_identity built = detail::mpi_at_build_time();
     return {{"library", library_version()},
+            {"name", found.text()},
+            {"file", found.library},
+            {"built_for", {{"name", built.text()}, {"file", built.library}}},
+            {"is_tested", detail::is_among_tested(found, detail::tested_mpis())},
+            {"tested", detail::tested_mpis()},
             {"standard", std::to_string(version) + "." + std::to_string(subversion)},
             {"compiled_against_standard", std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION)},
             {"thread_level", thread_level_name(thread_level)},

@@ -89,6 +89,13 @@ class Info(unittest.TestCase):
     def test_names_the_mpi_and_its_features(self):
         mpi = self.report()["mpi"]
         self.assertTrue(mpi["library"])
+        # The tests run with the MPI that the library was built for.
+        self.assertEqual(mpi["name"], mpi["built_for"]["name"])
+        self.assertIn(mpi["name"].split()[-1], mpi["library"])
+        self.assertTrue(os.path.exists(mpi["file"]), mpi["file"])
+        self.assertTrue(os.path.samefile(mpi["file"], mpi["built_for"]["file"]))
+        text = run().stdout
+        self.assertEqual("not tested: commtask's tests are run with " in text, not mpi["is_tested"], text)
         self.assertIn("MPI_Send_c", [feature["function"] for feature in mpi["features"]])
         self.assertIn(mpi["thread_level"], ["single", "funneled", "serialized", "multiple"])
 
@@ -119,10 +126,30 @@ class Info(unittest.TestCase):
         with open(arguments.page, encoding="utf-8") as page:
             self.assertEqual(done.stdout, page.read())
 
-    def test_refuses_an_unknown_option(self):
-        done = subprocess.run([PROGRAM, "--jsno"], text=True, capture_output=True, timeout=20)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("--jsno", done.stdout + done.stderr)
+    def test_refuses_an_unknown_option_once_and_with_2(self):
+        for command in ([PROGRAM], arguments.command):
+            done = subprocess.run([*command, "--jsno"], text=True, capture_output=True, timeout=20)
+            self.assertEqual(done.returncode, 2)
+            refusals = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("commtask-info: ")]
+            self.assertEqual(len(refusals), 1, done.stdout + done.stderr)
+            self.assertIn("--jsno", refusals[0])
+
+    def test_tells_its_version_once(self):
+        done = run("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^commtask-info \d+\.\d+\.\d+\n$")
+
+    def test_says_what_holds_for_all_ranks_of_a_node_once(self):
+        done = run(only_cpu=max(os.sched_getaffinity(0)))
+        self.assertEqual(done.stdout.count("may use only CPU") + done.stdout.count("may use CPU "), 1, done.stdout)
+        self.assertEqual(done.stdout.count("warning: as rank 0"), arguments.ranks - 1, done.stdout)
+
+    def test_an_output_that_is_full_is_a_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in ([], ["--help"], ["--version"], ["--config-markdown"]):
+                done = subprocess.run([PROGRAM, *words], text=True, stdout=full, stderr=subprocess.PIPE, timeout=50)
+                self.assertEqual(done.returncode, 1, words)
+                self.assertIn("standard output was lost", done.stderr)
 
 
 if __name__ == "__main__":

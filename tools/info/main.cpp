@@ -1,20 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // commtask-info: shows the machine, the map of workers, the MPI and the settings in force, as a program started in the
-// same way would find them. Run it alone or under mpiexec with the options of the real job; it exits with 1 if
-// commtask_init would fail there.
+// same way would find them. Run it alone or under mpiexec with the options of the real job. Exit status: 1 if commtask_init
+// would fail there or the output was lost, 2 for options that are wrong.
 #include "info.hpp"
 
 #include "config.hpp"
+
+#include <commtask/commtask.h>
 
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <string_view>
 
 namespace {
+
+/// Before MPI can tell: launchers number the ranks of a node. What is wrong with the options is said by one of them.
+bool speaks_for_node() {
+    for (const char* name : {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "PALS_LOCAL_RANKID"}) {
+        if (const char* const number = std::getenv(name)) return std::string_view(number) == "0";
+    }
+    return true;
+}
+
+/// Prints to standard output; gives the exit status.
+int print(const std::string& text) {
+    if (std::cout << text << std::flush) return 0;
+    std::cerr << "commtask-info: standard output was lost\n";
+    return 1;
+}
+
+std::string version() {
+    return "commtask-info " + std::to_string(COMMTASK_VERSION_MAJOR) + "." + std::to_string(COMMTASK_VERSION_MINOR) +
+           "." + std::to_string(COMMTASK_VERSION_PATCH);
+}
+
+/// Help, version or a refusal; gives the exit status.
+int leave(const CLI::App& app, const CLI::ParseError& reason) {
+    constexpr int refused = 2;
+    const bool is_refusal = reason.get_exit_code() != 0;
+    if (!speaks_for_node()) return is_refusal ? refused : 0;
+    if (!is_refusal) return print(reason.get_name() == "CallForVersion" ? version() + "\n" : app.help());
+    std::cerr << "commtask-info: " << reason.what() << "; --help lists the options.\n";
+    return refused;
+}
 
 int run(bool wants_json) {
     int thread_level = MPI_THREAD_SINGLE;
@@ -30,8 +65,8 @@ int run(bool wants_json) {
     int is_bad = 0;
     const nlohmann::json report = commtask::info::collective_report(comm, thread_level);
     if (rank == 0) {
-        std::cout << (wants_json ? report.dump(2) + "\n" : commtask::info::as_text(report)) << std::flush;
-        is_bad = commtask::info::has_errors(report) ? 1 : 0;
+        const int is_lost = print(wants_json ? report.dump(2) + "\n" : commtask::info::as_text(report));
+        is_bad = is_lost != 0 || commtask::info::has_errors(report) ? 1 : 0;
     }
     MPI_Bcast(&is_bad, 1, MPI_INT, 0, comm); // so that every rank exits alike
     MPI_Comm_free(&comm);
@@ -43,16 +78,19 @@ int run(bool wants_json) {
 
 int main(int argc, char** argv) try {
     CLI::App app{"Shows the machine, the workers' cores, the MPI and the settings that commtask finds here.\n"
-                 "Start it like the program in question, for example: mpiexec -n 4 commtask-info"};
+                 "Start it like the program in question, with the launcher of its MPI, for example: mpiexec.mpich -n 4 "
+                 "commtask-info"};
     bool wants_json = false;
     bool wants_page = false;
     app.add_flag("--json", wants_json, "Print one JSON object");
     app.add_flag("--config-markdown", wants_page, "Print the page docs/configuration.md and exit");
-    CLI11_PARSE(app, argc, argv);
-    if (wants_page) {
-        std::cout << commtask::detail::config_markdown();
-        return 0;
+    app.set_version_flag("--version", version());
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& reason) {
+        return leave(app, reason);
     }
+    if (wants_page) return speaks_for_node() ? print(commtask::detail::config_markdown()) : 0;
     return run(wants_json);
 } catch (const std::exception& failure) {
     std::cerr << "commtask-info: " << failure.what() << "\n";

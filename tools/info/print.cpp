@@ -7,6 +7,7 @@
 #include "cpu_set.hpp"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -28,8 +29,17 @@ std::string counted(std::size_t n, const std::string& noun) {
 }
 
 void print_mpi(std::ostream& out, const json& mpi) {
-    out << "MPI  " << mpi["library"].get<std::string>() << "\n     standard " << mpi["standard"].get<std::string>()
-        << ", compiled against " << mpi["compiled_against_standard"].get<std::string>() << ", thread level "
+    const std::string name = mpi["name"].get<std::string>();
+    const std::string built_for = mpi["built_for"]["name"].get<std::string>();
+    out << "MPI  " << mpi["library"].get<std::string>() << "\n     in " << mpi["file"].get<std::string>() << "\n";
+    if (name != built_for)
+        out << "     another version: commtask was built for " << built_for << " ("
+            << mpi["built_for"]["file"].get<std::string>() << ")\n";
+    if (!mpi["is_tested"].get<bool>())
+        out << "     not tested: commtask's tests are run with " << mpi["tested"].get<std::string>()
+            << " (docs/mpis.md)\n";
+    out << "     standard " << mpi["standard"].get<std::string>() << ", compiled against "
+        << mpi["compiled_against_standard"].get<std::string>() << ", thread level "
         << mpi["thread_level"].get<std::string>() << "\n";
     for (const json& feature : mpi["features"])
         out << "     " << padded(feature["feature"].get<std::string>(), 30)
@@ -73,20 +83,33 @@ std::string worker_text(const json& rank) {
     return text + ", " + rank["idle"].get<std::string>();
 }
 
-void print_rank(std::ostream& out, const json& rank) {
+/// The same sentence holds for many ranks of a node: it is said for the first, the others name that one.
+class once {
+public:
+    void print(std::ostream& out, const json& rank, const std::string& kind, const std::string& sentence) {
+        const int number = rank["rank"].get<int>();
+        const int first = first_.try_emplace(kind + sentence, number).first->second;
+        out << "    " << kind << (first == number ? sentence : "as rank " + std::to_string(first)) << "\n";
+    }
+
+private:
+    std::map<std::string, int> first_;
+};
+
+void print_rank(std::ostream& out, const json& rank, once& said) {
     out << "  rank " << rank["rank"] << ": may use CPUs " << rank["cpus"].get<std::string>()
         << "; worker: " << worker_text(rank) << "; compute: " << rank["compute_cpus"].get<std::string>() << "\n";
     if (rank["error"].is_null())
-        out << "    " << (rank["is_warning"].get<bool>() ? "warning: " : "because ")
-            << rank["reason"].get<std::string>() << "\n";
+        said.print(out, rank, rank["is_warning"].get<bool>() ? "warning: " : "because ",
+                   rank["reason"].get<std::string>());
     else
-        out << "    error: " << rank["error"].get<std::string>() << "\n";
+        said.print(out, rank, "error: ", rank["error"].get<std::string>());
     for (const json& problem : rank["problems"])
-        out << "    " << (problem["is_warning"].get<bool>() ? "warning: " : "error: ")
-            << problem["sentence"].get<std::string>() << "\n";
+        said.print(out, rank,
+                   problem["is_warning"].get<bool>() ? "warning: " : "error: ", problem["sentence"].get<std::string>());
     const json& runtime = rank["runtime"];
     if (runtime["code"] != 0)
-        out << "    the runtime does not start: " << runtime["error"].get<std::string>() << "\n";
+        said.print(out, rank, "the runtime does not start: ", runtime["error"].get<std::string>());
     else
         out << "    the runtime starts: worker "
             << (runtime["worker_cpu"].is_null() ? std::string{"without a CPU of its own"}
@@ -116,7 +139,8 @@ void print_node(std::ostream& out, const json& node) {
             << users_of(cpu_set::from_text(cpus).value(), node["ranks"])
             << (core["is_near_network"].get<bool>() ? "  (near the network)" : "") << "\n";
     }
-    for (const json& rank : node["ranks"]) print_rank(out, rank);
+    once said;
+    for (const json& rank : node["ranks"]) print_rank(out, rank, said);
 }
 
 } // namespace

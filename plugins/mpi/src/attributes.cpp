@@ -57,8 +57,8 @@ void note_key(MPI_Comm comm, int key) {
     const detail::errors_come_back scope;
     void* value = nullptr;
     int is_there = 0;
-    return commtask_real_MPI_Comm_get_attr(MPI_COMM_SELF, key, static_cast<void*>(&value), &is_there) == MPI_SUCCESS &&
-           is_there != 0;
+    const int code = commtask_real_MPI_Comm_get_attr(MPI_COMM_SELF, key, static_cast<void*>(&value), &is_there);
+    return scope.code_of(code) == MPI_SUCCESS && is_there != 0;
 }
 
 /// Deletes one. An error of its callback is MPI_Finalize's business, and no error of MPI_COMM_SELF: MPICH keeps the attribute

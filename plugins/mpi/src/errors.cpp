@@ -21,7 +21,7 @@ std::array<std::atomic<MPI_Comm_errhandler_function*>, most_handlers> programs_h
 
 template <std::size_t Index>
 void call_handler(MPI_Comm* comm, int* code, ...) {
-    if (detail::mpi_error_handling::is_quiet()) return;
+    if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
     // acquire: partner of the exchange in stand_in_for().
     programs_handlers[Index].load(std::memory_order_acquire)(comm, code, nullptr);
 }

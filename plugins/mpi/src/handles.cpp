@@ -98,9 +98,4 @@ void release(slot* unused) noexcept {
     my_pocket.put(unused);
 }
 
-std::size_t high_water() noexcept {
-    const std::lock_guard guard{mutex};
-    return n_used;
-}
-
 } // namespace commtask::interposer::handles

@@ -35,9 +35,6 @@ inline slot* first = nullptr;                        ///< Reserved range; index 
 /// Any thread. What the slot keeps for its task is freed.
 void release(slot* unused) noexcept;
 
-/// Any thread. How many slots were ever given out; those in use have a task.
-[[nodiscard]] std::size_t high_water() noexcept;
-
 #ifdef OMPI_MAJOR_VERSION
 [[nodiscard]] inline bool is_ours(MPI_Request request) noexcept {
     const auto* const address = reinterpret_cast<const std::byte*>(request);

@@ -75,8 +75,8 @@ template <typename Handle>
     int n_addresses = 0;
     int n_types = 0;
     int combiner = MPI_UNDEFINED;
-    if (MPI_Type_get_envelope(type, &n_integers, &n_addresses, &n_types, &combiner) != MPI_SUCCESS) return false;
-    return combiner == MPI_COMBINER_NAMED;
+    const int code = scope.code_of(MPI_Type_get_envelope(type, &n_integers, &n_addresses, &n_types, &combiner));
+    return code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
 }
 
 [[nodiscard]] bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
@@ -87,7 +87,8 @@ template <typename Handle>
     const detail::errors_come_back scope;
     const worker_section section;
     std::array<long double, 8> nothing{};
-    if (MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction) != MPI_SUCCESS) return false;
+    const int code = scope.code_of(MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction));
+    if (code != MPI_SUCCESS) return false;
     good_reductions.add(key);
     return true;
 }
@@ -142,7 +143,7 @@ bool are_arguments_good(const commtask_op& op) noexcept {
     }
     int rank = MPI_PROC_NULL;
     const detail::errors_come_back scope;
-    if (MPI_Comm_rank(op.comm, &rank) != MPI_SUCCESS) return false;
+    if (scope.code_of(MPI_Comm_rank(op.comm, &rank)) != MPI_SUCCESS) return false;
     // One side may be of no matter, in place or away from the root: then its type may be anything.
     const bool sends = kind.family == family::scatter;
     const bool is_root = !kind.has_root || op.peer == rank || op.peer == MPI_ROOT;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI_Init to MPI_Finalize. Every program is told MPI_THREAD_MULTIPLE; below, MPI gets it only if the program asked, since
-// each of MPI's calls costs more then, and on a crowded core much more. A program that ends without MPI_Finalize must not
+// MPI_Init to MPI_Finalize. MPI gets MPI_THREAD_MULTIPLE only if the program asked for it, since each of MPI's calls costs more
+// then, and on a crowded core much more; else MPI_THREAD_SERIALIZED, which the worker needs. A program that ends without MPI_Finalize must not
 // have its worker inside MPI while the libraries are taken down.
 #include "attributes.hpp"
 #include "handles.hpp"
 #include "own.hpp"
+#include "polled.hpp"
 #include "resolve.hpp"
 #include "session.hpp"
 #include "sharing.hpp"
 
 #include "context.hpp"
+#include "mpi_identity.hpp"
 
 #include <commtask/commtask.h>
 
@@ -62,22 +64,29 @@ void hook_ends() {
     pthread_atfork(nullptr, nullptr, &forget_worker_in_child);
 }
 
-void say_what_is_done(int asked, int below) {
+/// commtask-run silences the worker's advice; that a program's ranks are all alone is more than advice.
+void warn_of_launcher() {
+    if (detail::context::current()->settings().verbose >= 1) return; // the runtime has
+    if (const auto trouble = detail::foreign_launcher()) {
+        std::fprintf(stderr, "commtask-run: warning: %s\n", trouble->c_str());
+    }
+}
+
+void say_what_is_done(int asked, int given) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0 || !is_verbose()) return;
     const detail::context& runtime = *detail::context::current();
     std::fprintf(
         stderr,
-        "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d, below it has "
-        "%d\ncommtask-run: %s\n",
-        asked, MPI_THREAD_MULTIPLE, below, runtime.place().reason.c_str());
+        "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d\ncommtask-run: %s\n",
+        asked, given, runtime.place().reason.c_str());
 }
 
 /// MPI is initialised: starts the worker. Without one the calls go straight to MPI.
-void start(int asked, int below) {
+void start(int asked, int given) {
     ++mine.depth;
-    current.lets_threads_in = below == MPI_THREAD_MULTIPLE;
+    current.lets_threads_in = given == MPI_THREAD_MULTIPLE;
     MPI_Request none = MPI_REQUEST_NULL;
     commtask_real_MPI_Wait(&none, &current.empty_status);
     const int code = handles::reserve() ? start_runtime() : COMMTASK_ERR_NO_MEMORY;
@@ -86,9 +95,10 @@ void start(int asked, int below) {
         current.waiting = runtime.waiting();
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
         hook_ends();
-        say_what_is_done(asked, below);
+        warn_of_launcher();
+        say_what_is_done(asked, given);
         // release: partner of the acquire in active_lane().
-        current.lane.store(&runtime.main_lane(), std::memory_order_release);
+        current.lane.store(&runtime.lanes()[0], std::memory_order_release);
     } else {
         std::fprintf(stderr, "commtask-run: warning: there is no worker, and MPI is called directly: %s\n",
                      commtask_last_error());
@@ -98,13 +108,13 @@ void start(int asked, int below) {
 
 [[nodiscard]] int initialize(int* argc, char*** argv, int asked, int* provided) {
     const int wanted = asked == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
-    int below = MPI_THREAD_SINGLE;
+    int given = MPI_THREAD_SINGLE;
     ++mine.depth;
-    const int code = commtask_real_MPI_Init_thread(argc, argv, wanted, &below);
+    const int code = commtask_real_MPI_Init_thread(argc, argv, wanted, &given);
     --mine.depth;
     if (code != MPI_SUCCESS) return code;
-    if (active_lane() == nullptr) start(asked, below);
-    if (provided != nullptr) *provided = active_lane() == nullptr ? below : MPI_THREAD_MULTIPLE;
+    if (active_lane() == nullptr) start(asked, given);
+    if (provided != nullptr) *provided = given;
     return code;
 }
 
@@ -134,12 +144,6 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
     return initialize(argc, argv, asked, provided);
 }
 
-int own_MPI_Query_thread(int* provided) {
-    const int code = commtask_real_MPI_Query_thread(provided);
-    if (code == MPI_SUCCESS && !passes_through()) *provided = MPI_THREAD_MULTIPLE;
-    return code;
-}
-
 int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
         delete_attributes_of_self();
@@ -151,6 +155,7 @@ int own_MPI_Finalize() {
         --mine.depth;
     }
     ++mine.depth;
+    polled::finalize();
     const int code = commtask_real_MPI_Finalize();
     --mine.depth;
     return code;

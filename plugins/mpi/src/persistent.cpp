@@ -35,16 +35,6 @@ persistent* find_listed(MPI_Request request) noexcept {
     return found == known.entries.end() ? nullptr : found->second.get();
 }
 
-int count_open() {
-    table& known = all();
-    const std::lock_guard guard{known.mutex};
-    int n_open = 0;
-    for (const auto& [request, entry] : known.entries) {
-        if (entry->task != COMMTASK_NULL && !has_ended(entry->task)) ++n_open;
-    }
-    return n_open;
-}
-
 void add(MPI_Comm comm, MPI_Request request) {
     table& known = all();
     const std::lock_guard guard{known.mutex};
@@ -74,7 +64,8 @@ int free(persistent* which) {
     options.flags = COMMTASK_RUN_AFTER_FAILURE;
     options.after = &task;
     options.n_after = 1;
-    const commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
+    commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
+    op.reserved = detail::flag_is_call;
     static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request is lost, not the program
     [[maybe_unused]] const persistent* const is_the_tasks = taken.release();
     detail::task_pool::drop(task);
@@ -100,7 +91,8 @@ namespace {
         if (has_come == 0) *started = of->request;
         return code;
     };
-    const commtask_op op = commtask_op_start(+start, which, which->comm);
+    commtask_op op = commtask_op_start(+start, which, which->comm);
+    op.reserved = detail::flag_is_call;
     return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;
 }
 

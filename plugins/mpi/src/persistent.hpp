@@ -32,9 +32,6 @@ inline std::atomic<int> count{0};
     return count.load(std::memory_order_relaxed) == 0 ? nullptr : find_listed(request);
 }
 
-/// How many are active.
-[[nodiscard]] int count_open();
-
 void add(MPI_Comm comm, MPI_Request request);
 /// The program has freed it; the MPI's request is freed when no task needs it.
 [[nodiscard]] int free(persistent* which);

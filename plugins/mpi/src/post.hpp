@@ -34,7 +34,7 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).has_arrays()) return true;
     const detail::errors_come_back scope;
-    return detail::copy_arrays(op, holder.arrays) == MPI_SUCCESS;
+    return scope.code_of(detail::copy_arrays(op, holder.arrays)) == MPI_SUCCESS;
 }
 
 /// Whether MPI_Mrecv's message is one that a task can receive.
@@ -69,6 +69,7 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
 template <typename Native>
 int post(commtask_op op, MPI_Request* request, Native&& native) {
+    op.reserved = detail::flag_is_call;
     slot* holder = nullptr;
     if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op) &&
         !is_for_caller(op)) {
@@ -93,7 +94,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 [[nodiscard]] inline bool test_quietly(MPI_Request& request, MPI_Status* status, int& code) {
     const detail::errors_come_back scope;
     int has_ended = 0;
-    code = commtask_real_MPI_Test(&request, &has_ended, status);
+    code = scope.code_of(commtask_real_MPI_Test(&request, &has_ended, status));
     return code != MPI_SUCCESS || has_ended != 0;
 }
 
@@ -131,6 +132,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
 /// made, and then are no task; the others become one, so that threads wait for each other's calls without disturbing them.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
+    op.reserved = detail::flag_is_call;
     int code = MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;

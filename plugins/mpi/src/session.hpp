@@ -6,10 +6,9 @@
 // so that MPI sees the calls in the program's order. Calls that MPI or the runtime make from inside one pass through.
 #pragma once
 
-#include "lane.hpp"
+#include "context.hpp"
 #include "look_patience.hpp"
 #include "real_mpi.hpp"
-#include "worker.hpp"
 
 #include <mpi.h>
 
@@ -193,7 +192,7 @@ void wait_for_tasks(IsDone&& is_done) {
         }
         return;
     }
-    detail::wait_in_library(*lane, current.waiting, -1, is_done);
+    detail::wait_in_library(detail::context::current()->lanes(), current.waiting, -1, is_done);
 }
 
 /// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,

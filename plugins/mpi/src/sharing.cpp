@@ -5,15 +5,16 @@
 #include "sharing.hpp"
 
 #include "context.hpp"
-#include "handles.hpp"
+#include "drain.hpp"
 #include "last_error.hpp"
-#include "persistent.hpp"
-#include "session.hpp"
-#include "status.hpp"
+#include "settings.hpp"
+#include "worker.hpp"
 
 #include <commtask/commtask.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 
 extern "C" {
@@ -26,17 +27,46 @@ namespace commtask::interposer {
 namespace {
 
 std::atomic<bool> program_uses_it{false};
-bool is_ours = false; ///< The runtime in force was started by MPI_Init.
+bool is_ours = false;                ///< The runtime in force was started by MPI_Init.
+std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
 
-/// The tasks of the program that have not ended. The caller has the baton, and all that was posted is issued.
-[[nodiscard]] std::int64_t count_open_tasks_of_program(const detail::lane& lane) {
-    auto n_open = static_cast<std::int64_t>(lane.approx_live());
-    const std::size_t n_slots = handles::high_water();
-    for (std::size_t i = 1; i < n_slots; ++i) {
-        const commtask_t task = handles::first[i].task;
-        if (task != COMMTASK_NULL && !has_ended(task)) --n_open;
+[[nodiscard]] bool is_programs(const detail::task& which) { return (which.flags() & detail::flag_is_call) == 0; }
+[[nodiscard]] bool is_programs_in_flight(const detail::task& which) { return is_programs(which) && which.run.now == detail::phase::in_flight; }
+
+/// What commtask_finalize does at the end of a program's use: the runtime's own does it at the end of all.
+[[nodiscard]] int end_programs_use() {
+    detail::context& runtime = *detail::context::current();
+    detail::lane& lane = runtime.lanes()[0];
+    constexpr std::uint64_t look_ns = 10'000'000;
+    constexpr std::int64_t pause_ns = 1'000'000;
+    detail::drain_patience patience{programs_limit_ns};
+    for (std::size_t n_open = 0;;) {
+        const bool had_baton = lane.is_held_by_me();
+        if (!had_baton && !lane.try_take_baton_as_guest(detail::now_ns() + look_ns)) {
+            if (!patience.is_over({detail::now_ns(), n_open, true})) continue;
+            return detail::refuse(COMMTASK_ERR_UNFINISHED,
+                                  "the worker is inside a call that does not come back; what is unfinished stays so");
+        }
+        lane.take_in_all();
+        lane.progress();
+        n_open = lane.count_unfinished(is_programs);
+        const bool is_at_work = lane.count_unfinished(is_programs_in_flight) > 0;
+        const bool is_hopeless = n_open > 0 && patience.is_over({detail::now_ns(), n_open, is_at_work});
+        if (is_hopeless) {
+            if (runtime.settings().verbose >= 1) {
+                std::fputs(lane.unfinished_table("given up by commtask_finalize", is_programs).c_str(), stderr);
+            }
+            lane.give_up(is_programs);
+        }
+        if (!had_baton) lane.return_baton();
+        if (is_hopeless) {
+            return detail::refuse(COMMTASK_ERR_UNFINISHED,
+                                  "some tasks could not complete and were given up; stderr has the list");
+        }
+        if (n_open == 0) return COMMTASK_OK;
+        const std::uint64_t n_ended = lane.approx_ended();
+        detail::wait_in_library(runtime.lanes(), runtime.waiting(), pause_ns, [&] { return lane.approx_ended() != n_ended; });
     }
-    return n_open - persistents::count_open();
 }
 
 } // namespace
@@ -54,6 +84,7 @@ void end_runtime() {
     if (program_uses_it.exchange(false)) {
         std::fputs("commtask: warning: MPI_Finalize was called before commtask_finalize, which is made up for now\n",
                    stderr);
+        static_cast<void>(end_programs_use());
     }
     is_ours = false;
     commtask_runtime_finalize();
@@ -65,11 +96,14 @@ using namespace commtask;
 
 int commtask_init(const commtask_config* config) noexcept {
     if (!interposer::is_ours) return commtask_runtime_init(config);
-    if (config != nullptr && config->struct_size == 0) {
-        return detail::refuse(COMMTASK_ERR_CONFIG, "config->struct_size is 0: start from COMMTASK_CONFIG_INIT");
+    detail::config settings;
+    // Of its settings this one alone is the program's own.
+    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) return code;
+    if (interposer::program_uses_it.exchange(true)) {
+        return detail::refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
-    if (!interposer::program_uses_it.exchange(true)) return COMMTASK_OK;
-    return detail::refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
+    interposer::programs_limit_ns = static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
+    return COMMTASK_OK;
 }
 
 int commtask_is_initialized() noexcept {
@@ -86,21 +120,5 @@ int commtask_finalize() noexcept {
     if (!interposer::program_uses_it.exchange(false)) {
         return detail::refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called");
     }
-    detail::context& runtime = *detail::context::current();
-    const auto patience_ns = static_cast<std::uint64_t>(runtime.settings().finalize_timeout_s * 1e9);
-    std::uint64_t since_ns = detail::now_ns();
-    std::uint64_t n_ended = 0;
-    bool is_hopeless = false;
-    interposer::look_until([&] {
-        if (interposer::count_open_tasks_of_program(runtime.main_lane()) <= 0) return true;
-        const std::uint64_t now = detail::now_ns();
-        if (const std::uint64_t n = runtime.main_lane().approx_ended(); n != n_ended) {
-            n_ended = n;
-            since_ns = now;
-        }
-        is_hopeless = patience_ns > 0 && now - since_ns >= patience_ns;
-        return is_hopeless;
-    });
-    if (!is_hopeless) return COMMTASK_OK;
-    return detail::refuse(COMMTASK_ERR_UNFINISHED, "some tasks have not completed, and go on until MPI_Finalize");
+    return interposer::end_programs_use();
 }

@@ -13,7 +13,7 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     if (status == MPI_STATUS_IGNORE || status == nullptr)
         return; // null is an error for MPI, and here no reason to crash
     const int error_of_program = status->MPI_ERROR;
-    const bool was_seen = ended.is_started;
+    const bool was_seen = ended.run.now == detail::phase::ended;
     const bool is_persistent = detail::operation_of(ended.op.kind).takes_start_function;
     const auto* const kept = is_persistent ? static_cast<const persistent*>(ended.op.result) : nullptr;
     if (kept != nullptr && kept->ended_at_start) {

@@ -3,6 +3,7 @@
 // Arrays of requests. What is left to MPI goes to its own functions in one piece, so that it fills statuses, calls handlers
 // and decides what inactive and null requests give. Arrays without any task are MPI's alone.
 #include "own.hpp"
+#include "polled.hpp"
 #include "requests.hpp"
 #include "session.hpp"
 
@@ -98,28 +99,38 @@ private:
     return outcome.raise_all();
 }
 
-/// MPI_Waitall for requests of MPI's own: one after the other, as MPICH's does. Its MPI-IO needs that: several collective
-/// writes that are asked in another order than on the other ranks mix up their data, and a Testall that is repeated asserts.
+/// MPI_Waitall for requests of MPI's own. A look at one brings all forward but the polled ones, so there are two to look at:
+/// the first of each kind that is open.
 [[nodiscard]] int wait_for_natives(int count, MPI_Request* requests, const status_array& statuses) {
     std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
     for (int i = 0; i < count; ++i) {
         copy_but_error(current.empty_status, statuses.at(i));
         if (requests[i] != MPI_REQUEST_NULL) errors[static_cast<std::size_t>(i)] = MPI_ERR_PENDING;
     }
+    const polled::among looked_at{count, requests};
     int code = MPI_SUCCESS;
-    int next = 0;
-    look_until([&] {
+    const auto is_over = [&](int index) {
+        int n_ended = 0;
+        int which = 0;
+        MPI_Status status = current.empty_status;
+        // Some of one: what is wrong with it comes in the status, as from Waitall.
+        code = commtask_real_MPI_Testsome(1, &requests[index], &n_ended, &which, &status);
+        if (code == MPI_SUCCESS && n_ended == 0) return false;
+        if (n_ended == 1) copy_but_error(status, statuses.at(index));
+        errors[static_cast<std::size_t>(index)] = code == MPI_SUCCESS ? code : status.MPI_ERROR;
+        return true;
+    };
+    const auto are_over = [&](int& next, bool are_polled) {
         for (; next < count && code == MPI_SUCCESS; ++next) {
-            int n_ended = 0;
-            int index = 0;
-            MPI_Status status = current.empty_status;
-            // Some of one: what is wrong with it comes in the status, as from Waitall.
-            code = commtask_real_MPI_Testsome(1, &requests[next], &n_ended, &index, &status);
-            if (code == MPI_SUCCESS && n_ended == 0) return false;
-            if (n_ended == 1) copy_but_error(status, statuses.at(next));
-            errors[static_cast<std::size_t>(next)] = code == MPI_SUCCESS ? code : status.MPI_ERROR;
+            if (looked_at.has(next) == are_polled && !is_over(next)) return false;
         }
         return true;
+    };
+    int next_polled = 0;
+    int next_other = 0;
+    look_until([&] {
+        const bool are_polled_over = are_over(next_polled, true);
+        return are_over(next_other, false) && are_polled_over;
     });
     if (is_in_status(code)) {
         for (int i = 0; i < count; ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
@@ -185,18 +196,52 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (are_tasks(count, requests) && wait_for_handles(count, requests, status_array{statuses})) return MPI_SUCCESS;
     batch all{count, requests};
     if (!all.has_tasks()) {
-        if (passes_through()) return commtask_real_MPI_Waitall(count, requests, statuses);
+        if (passes_through()) {
+            const polled::among completed{count, requests};
+            return commtask_real_MPI_Waitall(count, requests, statuses);
+        }
         return wait_for_natives(count, requests, status_array{statuses});
     }
-    wait_for_tasks([&] { return all.have_all_ended(); });
     std::vector<MPI_Status> statuses_of_natives(all.natives().size());
     int code = MPI_SUCCESS;
-    if (all.has_natives()) {
+    if (all.has_natives()) { // first, since only MPI knows of them: the lane is driven meanwhile
         code = wait_for_natives(static_cast<int>(all.natives().size()), all.natives().data(),
                                 status_array{statuses_of_natives.data()});
     }
+    wait_for_tasks([&] { return all.have_all_ended(); });
     return collect_all(all, status_array{statuses}, code, statuses_of_natives);
 }
+
+namespace {
+
+/// Brings the requests of MPI's own forward and completes none.
+/// @param failed  the place of one that has failed, and is null now; else count()
+/// @return whether all polled ones are over
+[[nodiscard]] bool look_at_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
+    std::vector<MPI_Request>& natives = all.natives();
+    failed = all.count();
+    bool are_over = true;
+    for (std::size_t i = 0; which.has_any() && i < natives.size(); ++i) {
+        if (!which.has(static_cast<int>(i)) || polled::is_over(natives[i])) continue;
+        if (polled::poll(natives[i], status) != MPI_SUCCESS) {
+            failed = all.place_of_native(static_cast<int>(i));
+            return true;
+        }
+        are_over = polled::is_over(natives[i]) && are_over;
+    }
+    polled::make_progress();
+    return are_over;
+}
+
+/// MPI_Testall when a request has failed while others are open: MPI says so at once.
+[[nodiscard]] int one_has_failed(batch& all, int failed, const MPI_Status& how, const status_array& statuses) {
+    all.return_natives();
+    copy_but_error(how, statuses.at(failed));
+    for (int i = 0; i < all.count(); ++i) statuses.set_error(i, i == failed ? how.MPI_ERROR : MPI_ERR_PENDING);
+    return raise(MPI_COMM_SELF, MPI_ERR_IN_STATUS);
+}
+
+} // namespace
 
 int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
     if (!is_array(count, requests) || flag == nullptr) {
@@ -204,20 +249,27 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
+        const polled::among completed{count, requests};
         return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
-    if (*flag == 0) return MPI_SUCCESS;
     std::vector<MPI_Status> statuses_of_natives(all.natives().size());
     int code = MPI_SUCCESS;
     if (all.has_natives()) {
-        code = inside<worker_section>([&] {
-            return commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(), flag,
+        const polled::among which{static_cast<int>(all.natives().size()), all.natives().data()};
+        const worker_section section;
+        // Whether tasks are open or not: other ranks may wait for what only a look here brings forward.
+        MPI_Status how = current.empty_status;
+        int failed = 0;
+        if (!look_at_natives(all, which, how, failed)) *flag = 0;
+        if (failed < count) return one_has_failed(all, failed, how, status_array{statuses});
+        if (*flag != 0) {
+            code = commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(), flag,
                                              statuses_of_natives.data());
-        });
-        if (code == MPI_SUCCESS && *flag == 0) return MPI_SUCCESS;
+        }
     }
+    if (*flag == 0 && code == MPI_SUCCESS) return MPI_SUCCESS;
     return collect_all(all, status_array{statuses}, code, statuses_of_natives);
 }
 
@@ -238,12 +290,15 @@ namespace {
     int which = MPI_UNDEFINED;
     MPI_Status own_status;
     own_status.MPI_ERROR = status == MPI_STATUS_IGNORE ? MPI_SUCCESS : status->MPI_ERROR;
+    const polled::among completed{static_cast<int>(all.natives().size()), all.natives().data()};
     const worker_section section;
     code = commtask_real_MPI_Testany(static_cast<int>(all.natives().size()), all.natives().data(), &which, &has_come,
                                      &own_status);
-    // All of MPI's own may be inactive: then the tasks alone count.
-    if (has_come == 0 || which == MPI_UNDEFINED) return false;
     all.return_natives();
+    if (has_come == 0 || which == MPI_UNDEFINED) {
+        *index = MPI_UNDEFINED;
+        return code != MPI_SUCCESS; // else all of MPI's own may be inactive: then the tasks alone count
+    }
     *index = all.place_of_native(which);
     if (status != MPI_STATUS_IGNORE) *status = own_status;
     return true;
@@ -257,6 +312,7 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
+        const polled::among completed{count, requests};
         if (passes_through()) return commtask_real_MPI_Waitany(count, requests, index, status);
         int code = MPI_SUCCESS;
         look_until([&] {
@@ -284,6 +340,7 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
+        const polled::among completed{count, requests};
         return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
     look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
@@ -316,6 +373,7 @@ namespace {
     }
     if (all.has_natives()) {
         const int n_natives = static_cast<int>(all.natives().size());
+        const polled::among completed{n_natives, all.natives().data()};
         std::vector<int> ended(static_cast<std::size_t>(n_natives));
         std::vector<MPI_Status> their_statuses(static_cast<std::size_t>(n_natives));
         int n_of_them = 0;
@@ -346,6 +404,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     batch all{count, requests};
     int code = MPI_SUCCESS;
     if (!all.has_tasks()) {
+        const polled::among completed{count, requests};
         if (passes_through()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
         look_until([&] {
             code = commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses);
@@ -374,6 +433,7 @@ int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indice
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
+        const polled::among completed{count, requests};
         return inside<worker_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }

@@ -4,6 +4,7 @@
 // that a generalized request can be completed by another thread meanwhile.
 #include "operation_traits.hpp"
 #include "own.hpp"
+#include "polled.hpp"
 #include "requests.hpp"
 #include "session.hpp"
 
@@ -23,6 +24,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
         let_go(of, *request);
         return finish_one(of.task, status);
     }
+    const polled::among completed{1, request};
     if (passes_through() || request == nullptr) return commtask_real_MPI_Wait(request, status);
     if (*request == MPI_REQUEST_NULL) {
         if (status != MPI_STATUS_IGNORE) *status = current.empty_status;
@@ -40,6 +42,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
 int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     const owner of = request == nullptr ? owner{} : owner_of(*request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
+        const polled::among completed{1, request};
         if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
         return inside<worker_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
@@ -99,6 +102,7 @@ int own_MPI_Request_free(MPI_Request* request) {
         *request = MPI_REQUEST_NULL;
         return persistents::free(kept);
     }
+    const polled::among completed{1, request};
     return inside<worker_section>([&] { return commtask_real_MPI_Request_free(request); });
 }
 

@@ -58,6 +58,7 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     options.flags = clauses->flags;
     options.priority = clauses->priority;
+    options.status = clauses->status;
     const commtask_op op = operation_of(*operation);
     return commtask_omp_spawn(&op, &options, clauses->n_in, clauses->in, clauses->n_out, clauses->out, clauses->n_inout,
                               clauses->inout);

@@ -20,7 +20,7 @@ extern "C" {
 /** Starts the worker. Call it after MPI_Init_thread with at least MPI_THREAD_SERIALIZED and before the first OpenMP
  *  or TBB parallel region, so that compute threads stay off the worker's core.
  *  @param config  null: defaults and environment.
- *  @return COMMTASK_OK; ERR_MPI_STATE, ERR_THREAD_LEVEL, ERR_CONFIG, ERR_ALREADY_INITIALIZED, ERR_NO_MEMORY.
+ *  @return COMMTASK_OK; ERR_MPI_LIBRARY, ERR_MPI_STATE, ERR_THREAD_LEVEL, ERR_CONFIG, ERR_ALREADY_INITIALIZED, ERR_NO_MEMORY.
  *  @blocking It is collective over the ranks of MPI_COMM_WORLD (they agree on cores); every rank must call it.
  *  @threads One thread, once; after commtask_finalize it may be called again. */
 COMMTASK_API int commtask_init(const commtask_config* config) COMMTASK_NOEXCEPT;

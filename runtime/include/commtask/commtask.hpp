@@ -5,6 +5,9 @@
 // could not be carried out throws commtask::error; how a task ended is a value, commtask::outcome.
 #pragma once
 
+#include <commtask/cpp20.hpp>
+
+#if __cplusplus >= 202002L
 #include <commtask/collectives.hpp>
 #include <commtask/collectives_v.hpp>
 #include <commtask/coroutine.hpp>
@@ -71,3 +74,5 @@ private:
 inline void register_comm(MPI_Comm comm) { face::check(commtask_comm_register(comm)); }
 
 } // namespace commtask
+
+#endif

@@ -5,6 +5,8 @@
 // gone before the task runs. What cannot be seen, e.g. a derived datatype, is said with elements().
 #pragma once
 
+#include <commtask/cpp20.hpp>
+
 #include <mpi.h>
 
 #include <complex>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <commtask/commtask.h>
+#include <commtask/cpp20.hpp>
 
 #include <stdexcept>
 #include <string>

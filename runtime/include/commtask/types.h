@@ -6,7 +6,8 @@
 #ifndef COMMTASK_TYPES_H
 #define COMMTASK_TYPES_H
 
-#include <mpi.h>
+#include <commtask/check_mpi.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,7 +66,8 @@ typedef enum commtask_code {
     COMMTASK_ERR_NO_MEMORY = -19,          /**< The system gave no memory or no thread. */
     COMMTASK_ERR_WORKER_THREAD = -20,      /**< A blocking call was made on the worker, e.g. in a callback. */
     COMMTASK_ERR_UNFINISHED = -21,         /**< commtask_finalize gave up tasks that could never complete. */
-    COMMTASK_ERR_RUNTIME = -22 /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
+    COMMTASK_ERR_RUNTIME = -22,    /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
+    COMMTASK_ERR_MPI_LIBRARY = -23 /**< The process runs with another MPI than the one commtask was built for. */
 } commtask_code;
 
 /** How a task ended, in its status. Only the actor named after "->" moves it on. */

@@ -49,6 +49,7 @@ typedef struct commtask_omp_fortran_clauses {
     const void* const* out;   /**< What the operation writes. */
     size_t n_inout;           /**< How many addresses `inout` has. */
     const void* const* inout; /**< What it reads and writes. */
+    commtask_status* status;  /**< As in commtask_omp_options; may be null. */
 } commtask_omp_fortran_clauses;
 
 /** MPI_IN_PLACE of C, which has another value than Fortran's.

@@ -11,8 +11,12 @@
 // `namespace ct = commtask::tbb;` instead.
 #pragma once
 
+#include <commtask/cpp20.hpp>
+
+#if __cplusplus >= 202002L
 #include <commtask/commtask.hpp>
 #include <commtask/tbb_arena.hpp>
 #include <commtask/tbb_node.hpp>
 #include <commtask/tbb_order.hpp>
 #include <commtask/tbb_wait.hpp>
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of polled requests, and how one is moved without being completed: MPI_Testall looks at all of its requests and
+// completes none unless all are over, so it is given the request and one that never ends.
+#include "polled.hpp"
+
+#include "mpi_errors.hpp"
+#include "real_mpi.hpp"
+
+#include <array>
+#include <mutex>
+#include <unordered_set>
+
+namespace commtask::interposer::polled {
+namespace {
+
+struct table {
+    std::mutex mutex; // guards the rest
+    /// A handle may be given out again before who completed it has forgotten it: then it is here twice.
+    std::unordered_multiset<MPI_Request> requests;
+    MPI_Request never = MPI_REQUEST_NULL; ///< Of the thread that may call MPI.
+};
+table& all() {
+    static table* const made = new table; // calls may come during exit
+    return *made;
+}
+
+/// A request that is over when finalize() says so.
+[[nodiscard]] MPI_Request never() {
+    MPI_Request& made = all().never;
+    if (made == MPI_REQUEST_NULL) {
+        commtask_real_MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
+                                         [](void* /*state*/) { return MPI_SUCCESS; },
+                                         [](void* /*state*/, int /*is_over*/) { return MPI_SUCCESS; }, nullptr, &made);
+    }
+    return made;
+}
+
+} // namespace
+
+void add(MPI_Request request) {
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    known.requests.insert(request);
+    count.store(static_cast<int>(known.requests.size()), std::memory_order_relaxed);
+}
+
+among::among(int n_requests, const MPI_Request* requests) : requests_(requests) {
+    // relaxed: who gave the program's thread the request did so after it was added.
+    if (count.load(std::memory_order_relaxed) == 0 || requests == nullptr || n_requests <= 0) return;
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    for (int i = 0; i < n_requests; ++i) {
+        if (!known.requests.contains(requests[i])) continue;
+        handles_.resize(static_cast<std::size_t>(n_requests), MPI_REQUEST_NULL);
+        handles_[static_cast<std::size_t>(i)] = requests[i];
+    }
+}
+
+among::~among() {
+    if (!has_any()) return;
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+        if (handles_[i] == MPI_REQUEST_NULL || requests_[i] == handles_[i]) continue;
+        if (const auto found = known.requests.find(handles_[i]); found != known.requests.end()) {
+            known.requests.erase(found);
+        }
+    }
+    count.store(static_cast<int>(known.requests.size()), std::memory_order_relaxed);
+}
+
+bool is_over(MPI_Request request) {
+    const detail::errors_come_back scope;
+    int has_come = 0;
+    return commtask_real_MPI_Request_get_status(request, &has_come, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_come != 0;
+}
+
+int poll(MPI_Request& request, MPI_Status& status) {
+    const detail::errors_come_back scope;
+    std::array<MPI_Request, 2> both{request, never()};
+    std::array<MPI_Status, 2> statuses{current.empty_status, current.empty_status};
+    int are_over = 0;
+    const int code = commtask_real_MPI_Testall(2, both.data(), &are_over, statuses.data());
+    if (both[0] != MPI_REQUEST_NULL) return MPI_SUCCESS; // what is wrong with it will be said when it is completed
+    request = MPI_REQUEST_NULL;
+    status = statuses[0];
+    return code == MPI_SUCCESS ? MPI_ERR_OTHER : status.MPI_ERROR;
+}
+
+void make_progress() {
+    int is_over = 0;
+    MPI_Request request = never();
+    commtask_real_MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+}
+
+void finalize() {
+    MPI_Request& made = all().never;
+    if (made == MPI_REQUEST_NULL) return;
+    commtask_real_MPI_Grequest_complete(made);
+    commtask_real_MPI_Request_free(&made);
+}
+
+} // namespace commtask::interposer::polled

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes the Fortran module from its template, a line for each operation, and the C enumeration of operations. Fortran has no
+# macros, and each operation needs a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only:
+# by hand they would be nine lines in ten of the file, and nobody would see an argument in a wrong field.
+"""usage: generate.py --template F --table F --header operation.h --out MODULE.f90"""
+import argparse
+import pathlib
+import re
+import textwrap
+
+# Field of an operation: its Fortran type here, the type's counterpart in mpi_f08, where it is kept.
+FIELDS = {
+    "comm": ("integer", "MPI_Comm", ["op%comm = {}"]),
+    "reduction": ("integer", "MPI_Op", ["op%reduction = {}", "op%has_reduction = 1"]),
+    "peer": ("integer", None, ["op%peer = {}"]),
+    "source": ("integer", None, ["op%source = {}"]),
+}
+for side in ("send", "recv"):
+    FIELDS |= {
+        f"{side}_tag": ("integer", None, [f"op%{side}_tag = {{}}"]),
+        f"{side}_buffer": ("type(c_ptr)", None, [f"op%{side}%buffer = {{}}"]),
+        f"{side}_count": ("integer", None, [f"op%{side}%count = {{}}"]),
+        f"{side}_counts": ("type(c_ptr)", None, [f"op%{side}%counts = {{}}"]),
+        f"{side}_displs": ("type(c_ptr)", None, [f"op%{side}%displs = {{}}"]),
+        f"{side}_type": ("integer", "MPI_Datatype", [f"op%{side}%datatype = {{}}", f"op%{side}%has_type = 1"]),
+    }
+CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror"]
+CLAUSE_DECLARATIONS = """\
+    type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
+    integer, intent(in), optional :: flags, priority
+    type(commtask_status), intent(inout), optional, target :: status
+    integer, intent(out), optional :: ierror
+"""
+
+
+def statement(text):
+    """A statement of any length, continued where Fortran wants it to be."""
+    return " &\n".join(textwrap.wrap(text, 116, initial_indent="    ", subsequent_indent="        ")) + "\n"
+
+
+def declarations(arguments, type_of):
+    """The dummies of each type together."""
+    by_type = {}
+    for dummy, field in arguments:
+        by_type.setdefault(type_of(FIELDS[field]), []).append(dummy)
+    return "".join(statement(f"{type_}, intent(in) :: {', '.join(dummies)}") for type_, dummies in by_type.items())
+
+
+def subroutine(name, dummies, body):
+    return f"{statement(f'subroutine {name}({dummies})')[2:]}{body}  end subroutine {name}\n"
+
+
+def procedures(name, kind, arguments):
+    dummies = ", ".join([dummy for dummy, _ in arguments] + CLAUSES)
+    fill = "".join(f"    {line.format(dummy)}\n" for dummy, field in arguments for line in FIELDS[field][2])
+    integers = subroutine(
+        f"{name}_integers", dummies,
+        declarations(arguments, lambda field: field[0]) + CLAUSE_DECLARATIONS + "    type(operation) :: op\n"
+        f"    op%kind = {kind}\n" + fill + f"    call spawn(op, {', '.join(CLAUSES)})\n")
+    passed = [dummy + ("%MPI_VAL" if FIELDS[field][1] else "") for dummy, field in arguments]
+    handles = subroutine(
+        f"{name}_handles", dummies,
+        declarations(arguments, lambda field: f"type({field[1]})" if field[1] else field[0]) + CLAUSE_DECLARATIONS +
+        statement(f"call {name}_integers({', '.join(passed + CLAUSES)})"))
+    return integers + "\n" + handles
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("template", "table", "header", "out"):
+        parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    kinds = {name.lower(): number
+             for name, number in re.findall(r"COMMTASK_OP_(\w+) = (\d+)", options.header.read_text(encoding="utf-8"))}
+    public, generics, written = [], [], []
+    for line in options.table.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        name, *words = line.split()
+        arguments = [(word.split("=")[0], word.split("=")[-1]) for word in words]
+        public.append(f"  public :: comm_task_{name}\n")
+        generics.append(f"  interface comm_task_{name}\n    module procedure {name}_integers, {name}_handles\n"
+                        f"  end interface comm_task_{name}\n")
+        written.append(procedures(name, kinds[name], arguments))
+    text = options.template.read_text(encoding="utf-8")
+    for mark, lines in (("@PUBLIC@\n", public), ("@GENERICS@\n", generics), ("@PROCEDURES@\n", ["\n".join(written)])):
+        before, found, after = text.partition(mark)
+        if not found:
+            raise SystemExit(f"{options.template} has no {mark.strip()}")
+        text = before + "".join(lines) + after
+    options.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

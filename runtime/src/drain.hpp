@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When commtask_finalize stops waiting, as a pure function of times: a program that can never end must not hang, and one that
+// is slow must not lose its tasks. Two measures: a short one where nothing could move but by a signal that is on its way, and
+// the user's own limit where MPI, or a function of the program's, is at work.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// What is seen of a lane in one look.
+struct drain_look {
+    std::uint64_t now_ns;
+    std::uint64_t n_ended; ///< Tasks.
+    bool is_at_work;       ///< MPI has something in flight, or a driver is inside a function of the program's.
+};
+
+class drain_patience {
+public:
+    /// `limit_ns` 0: none, as long as something is at work.
+    explicit drain_patience(std::uint64_t limit_ns) noexcept : limit_ns_(limit_ns) {}
+
+    /// Whether it is over. Every task that ends, and every restart(), begins it anew.
+    [[nodiscard]] bool is_over(const drain_look& look) noexcept {
+        constexpr std::uint64_t grace_ns = 1'000'000'000;
+        if (!has_begun_ || look.n_ended != n_ended_) {
+            has_begun_ = true;
+            n_ended_ = look.n_ended;
+            since_ns_ = look.now_ns;
+            return false;
+        }
+        const std::uint64_t quiet_ns = look.now_ns - since_ns_;
+        if (look.is_at_work) return limit_ns_ > 0 && quiet_ns >= limit_ns_;
+        return quiet_ns >= (limit_ns_ > 0 ? std::min(limit_ns_, grace_ns) : grace_ns);
+    }
+
+    void restart() noexcept { has_begun_ = false; }
+
+private:
+    const std::uint64_t limit_ns_;
+    bool has_begun_ = false;
+    std::uint64_t n_ended_ = 0;
+    std::uint64_t since_ns_ = 0;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lanes of a runtime, each with its transport and its worker, and the one room where threads wait for tasks of any of
+// them. A communicator belongs to one lane; edges, events and waiting go across. This version of the product starts one.
+#pragma once
+
+#include "lane.hpp"
+#include "worker.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace commtask::detail {
+
+class lane_set {
+public:
+    /// One lane for each transport; these outlast the set. No worker yet.
+    /// @throws std::bad_alloc
+    lane_set(const std::vector<transport*>& carriers, const lane_settings& settings);
+    lane_set(const lane_set&) = delete;
+    lane_set& operator=(const lane_set&) = delete;
+    ~lane_set() { stop_workers(); }
+
+    /// `plan`: of the lane with this index. @throws std::system_error if the system gives no thread.
+    void start_worker(std::size_t index, worker_settings plan);
+
+    /// Ends the threads after their passes. Tasks that are left stay where they are.
+    void stop_workers() noexcept;
+
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+    [[nodiscard]] lane& operator[](std::size_t index) noexcept { return members_[index]->served; }
+
+    /// The lane of a communicator: `nth` is how many were registered before it.
+    [[nodiscard]] lane& lane_for(std::size_t nth) noexcept { return (*this)[nth % size()]; }
+
+    /// Has all drivers say from now on, after their passes, whether anything is left; then is_quiet() answers.
+    void watch_drain() noexcept;
+
+    /// After watch_drain(), any thread: whether no lane has anything left, and none can get anything from another one. Exact
+    /// once the program posts no more.
+    [[nodiscard]] bool is_quiet() const noexcept;
+
+    /// Whether the calling thread has the baton of one of them.
+    [[nodiscard]] bool is_held_by_me() const noexcept;
+
+    /// All batons for one thread, or none. @return false if `deadline_ns` of now_ns() came first
+    [[nodiscard]] bool try_take_all_batons(std::uint64_t deadline_ns) noexcept;
+    void return_all_batons() noexcept;
+
+    /// Who has all batons: whether a pass of one of them would still move something.
+    [[nodiscard]] bool could_still_move() noexcept;
+
+    /// Approximately, for watchers: tasks ended so far.
+    [[nodiscard]] std::uint64_t approx_ended() const noexcept;
+    /// Approximately: whether some lane had something to poll or to start after its last pass.
+    [[nodiscard]] bool approx_has_work() const noexcept;
+
+    waiting_room waiters;
+
+private:
+    struct member {
+        member(transport& carrier, waiting_room& waiters, const lane_settings& settings)
+            : served(carrier, waiters, settings) {}
+        lane served;
+        std::unique_ptr<worker> thread;
+    };
+    using members = std::vector<std::unique_ptr<member>>;
+
+public:
+    /// The lanes, for loops over all.
+    class iterator {
+    public:
+        explicit iterator(members::iterator at) noexcept : at_(at) {}
+        lane& operator*() const noexcept { return (*at_)->served; }
+        iterator& operator++() noexcept {
+            ++at_;
+            return *this;
+        }
+        [[nodiscard]] bool operator==(const iterator&) const noexcept = default;
+
+    private:
+        members::iterator at_;
+    };
+    [[nodiscard]] iterator begin() noexcept { return iterator{members_.begin()}; }
+    [[nodiscard]] iterator end() noexcept { return iterator{members_.end()}; }
+
+private:
+    members members_;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The settings of one commtask_init: the program's struct, then the environment, through the one parser that there is.
+#pragma once
+
+#include "config.hpp"
+
+#include <commtask/types.h>
+
+namespace commtask::detail {
+
+/// @param given  may be null
+/// @param warns  of unknown names in the environment, on stderr, if the settings let it
+/// @return COMMTASK_OK, or COMMTASK_ERR_CONFIG with a sentence
+/// @throws std::bad_alloc
+[[nodiscard]] int collect_settings(config& settings, const commtask_config* given, bool warns);
+
+} // namespace commtask::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step gives at most one time: queue delay when the lane takes a task over, unblock when a task starts that waited for
+// others, in flight at the end. Clocks of two threads may differ by a pass, so times are never negative.
+#include "statistics.hpp"
+
+#include <algorithm>
+
+namespace commtask::detail {
+
+void statistics::moved(const task& which, const life_step& step) noexcept {
+    const std::uint64_t took_ns = step.at_ns - std::min(step.since_ns, step.at_ns);
+    const bool has_predecessors = which.has_extras() && which.extras.n_predecessors > 0;
+    if (step.from == phase::posted) counters_.queue_delay.add(took_ns);
+    if (step.to == phase::in_flight && has_predecessors) counters_.unblock.add(took_ns);
+    if (step.end == task_state::open) return;
+    const auto kind = static_cast<std::size_t>(which.op.kind);
+    ++counters_.tasks[kind];
+    if (step.end == task_state::failed) ++counters_.failed;
+    if (step.end == task_state::canceled) ++counters_.canceled;
+    if (step.to != phase::ended) return;
+    counters_.in_flight.add(took_ns);
+    counters_.bytes[kind] += static_cast<std::uint64_t>(std::max<std::int64_t>(which.result.bytes, 0));
+}
+
+lane_stats statistics::collected() const {
+    lane_stats all = counters_;
+    all.post = post_.snapshot();
+    all.unblock.merge(unblock_.snapshot());
+    return all;
+}
+
+} // namespace commtask::detail

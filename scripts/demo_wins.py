@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# The demo's second table: where commtask wins. Two settings that the crowded one cannot show: a network that moves large
+# messages only while somebody looks (docs/adr/0064), and a program whose computing leaves the core. The sides are
+# alternated in a few rounds, as scripts/bench does in many.
+"""Dslash over a network with rendezvous, and an unmodified exchange under commtask-run."""
+import json
+import subprocess
+
+import dslash
+import figures
+import miniapp
+import network
+
+ROUNDS = 3
+MODES = ("baseline", "offload", "omp")
+RANKS = (2, 4)
+STEPS = 51  # of the exchange, per round
+LIMIT_S = 60  # for one run of the exchange
+
+
+def reason_of(output):
+    """The line of a failed run's output that says why, for people."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for begin in ("lqcd_dslash: ", "bench_exposed: ", "commtask-run: ", "commtask: error", "emulated link: "):
+        for line in lines:
+            if line.startswith(begin):
+                return line
+    for line in lines:
+        if "EXIT STRING:" in line:  # MPICH's launcher, of a rank that was killed
+            return line.partition("EXIT STRING:")[2].strip().rstrip(")").replace(" (signal", ", signal")
+    return lines[-1] if lines else "no output"
+
+
+def attempt(name, action):
+    """What `action` gives; None, with a row that says why, when it did not run."""
+    try:
+        return action()
+    except subprocess.TimeoutExpired as error:
+        reason = f"it was ended after {error.timeout:g} s"
+    except (miniapp.Failed, miniapp.Skipped) as error:
+        reason = reason_of(str(error))
+    except (ArithmeticError, KeyError, TypeError, ValueError):
+        reason = "its report cannot be read"
+    print(f"{name:10}  did not run: {reason}", flush=True)
+    return None
+
+
+def over_rendezvous(build):
+    """Rows by mode: seconds of each round; and what the network was."""
+    case = next(case for case in dslash.CASES if case.setting == "rendezvous")
+    rate_mbs = dslash.balanced_rate_mbs(build, case)
+    over = network.Network(build, case.setting, dslash.N_RANKS, rate_mbs)
+    runner = dslash.Runner(over, case)
+    print(f"Dslash {case.lattice} on {dslash.N_RANKS} ranks over an emulated network with rendezvous: {rate_mbs:.3g} MB/s each "
+          "way, so that a\nhop's messages take as long as its computing; they take no core, and move only once the receiver "
+          "has looked for them.\n")
+    print(f"{'mode':10}{'ms per hop':>12}{'baseline / mode':>18}", flush=True)
+    seconds = {mode: [] for mode in MODES}
+    for turn in range(ROUNDS):
+        for place in range(len(MODES)):
+            mode = MODES[(place + turn) % len(MODES)]
+            seconds[mode].append(runner.run(mode).seconds)
+    rows = []
+    for mode in MODES:
+        ratios = [base / own for base, own in zip(seconds["baseline"], seconds[mode])]
+        rows.append({"mode": mode, "ms": 1e3 * figures.quantile(seconds[mode], 0.5), "ratio": figures.quantile(ratios, 0.5)})
+        print(f"{mode:10}{rows[-1]['ms']:12.2f}{rows[-1]['ratio']:18.2f}", flush=True)
+    print("\nAbove 1 is faster: the baseline's messages stand still while its threads compute, a worker's go on.\n")
+    return {"lattice": case.lattice, "ranks": dslash.N_RANKS, "rate_mbs": rate_mbs, "rows": rows}
+
+
+def exchange(build, side, n_ranks):
+    """What one run of the plain MPI program says."""
+    command = build.mpiexec(n_ranks)
+    command += [str(build.program("commtask-run", "plugins/mpi"))] if side == "commtask-run" else []
+    command += [str(build.program("bench_exposed")), str(STEPS)]
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S, check=False)
+    if done.returncode != 0:
+        raise miniapp.Failed(done.stdout + done.stderr + f"\nstatus {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def size_text(n_bytes):
+    return f"{n_bytes >> 20} MiB" if n_bytes >= 1 << 20 else f"{n_bytes >> 10} KiB"
+
+
+def exposed(build, n_ranks):
+    """Rows by size for so many ranks, medians of the rounds' medians."""
+    medians = {}
+    for turn in range(ROUNDS):
+        for side in ("native", "commtask-run") if turn % 2 == 0 else ("commtask-run", "native"):
+            for one in exchange(build, side, n_ranks)["exposed_us"]:
+                medians.setdefault(one["bytes"], {}).setdefault(side, []).append(one["median"])
+    rows = []
+    for n_bytes, sides in medians.items():
+        native, run = (figures.quantile(sides[side], 0.5) for side in ("native", "commtask-run"))
+        rows.append({"ranks": n_ranks, "bytes": n_bytes, "size": size_text(n_bytes), "native_us": native, "commtask_run_us": run})
+        print(f"{n_ranks:5}{size_text(n_bytes):>13}{native:12.0f}{run:14.0f}{native / run:12.1f}", flush=True)
+    return rows
+
+
+def show(build):
+    """Prints the table; gives what it says, and `is_complete`."""
+    print("\n== where commtask wins\n", flush=True)
+    network_rows = attempt("Dslash", lambda: over_rendezvous(build))
+    print("An unmodified program: MPI_Irecv, MPI_Isend, 5 ms of computing that leaves the core, MPI_Waitall; microseconds per\n"
+          "step beyond the computing (exposed), on the slowest rank.\n")
+    print(f"{'ranks':>5}{'message':>13}{'native':>12}{'commtask-run':>14}{'ratio':>12}", flush=True)
+    exchanges = [attempt(f"{n_ranks} ranks", lambda n_ranks=n_ranks: exposed(build, n_ranks)) for n_ranks in RANKS]
+    print("\nAbove 1 is better: what MPI moves only inside MPI_Waitall, commtask-run moves during the computing.")
+    return {"rendezvous": network_rows, "exposed": [row for rows in exchanges if rows for row in rows],
+            "is_complete": network_rows is not None and None not in exchanges}

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
+# must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
+"""usage: command_test.py Dslash|Fft PROGRAM"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CASE, PROGRAM = sys.argv[1:3]
+SMALL = {"Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
+         "Fft": ["--n", "2^14", "--repeat", "1", "--rigor", "estimate"]}[CASE]
+REFUSED = 2
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_app(self, *words, **how):
+        how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+        return subprocess.run([PROGRAM, *words], cwd=self.folder, text=True, timeout=50, check=False, **how)
+
+    def refusal(self, *words):
+        """What it says in one line when it refuses."""
+        done = self.run_app(*words)
+        self.assertEqual(done.returncode, REFUSED, (words, done.stdout, done.stderr))
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertLess(len(done.stderr), 300, "no number has hundreds of digits")
+        return done.stderr
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+class Any(Command):
+    def test_an_output_that_is_full_is_a_failure(self):
+        for words in ([], ["--help"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = self.run_app(*SMALL, *words, stdout=full)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("standard output was lost: No space left on device", done.stderr)
+
+    def test_an_output_that_is_closed_is_a_failure(self):
+        done = self.run_app(*SMALL, stdout=None, preexec_fn=lambda: os.close(1))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("standard output was lost: it is closed", done.stderr)
+
+    def test_a_report_is_written_as_a_whole_or_not_at_all(self):
+        report = self.folder / "report.json"
+        report.write_text("old", encoding="utf-8")
+        self.assertIn("--json", self.refusal(*SMALL, "--json", "none/report.json"))
+        self.refusal(*SMALL, "--json", "report.json", "--repeat", "0")
+        self.assertEqual(report.read_text(encoding="utf-8"), "old")
+        self.assertEqual(self.run_app(*SMALL, "--json", "report.json").returncode, 0)
+        self.assertIn('"passed": true', report.read_text(encoding="utf-8"))
+        self.assertEqual(self.files(), ["report.json"])
+
+    def test_a_report_that_does_not_fit_is_named(self):
+        done = self.run_app(*SMALL, "--json", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("writing --json /dev/full failed: No space left on device", done.stderr)
+
+
+class Dslash(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--iterations", "--repeat", "--probe-every"):
+            self.assertIn(f"{option} 2147483647 is not between 1 and", self.refusal(option, "2147483647"))
+        huge = ".".join(["2147483646"] * 4)
+        wraps = ".".join(["65536"] * 4)  # 2^64 sites
+        for lattice in (huge, wraps):
+            self.assertIn("use more ranks", self.refusal("--lattice", lattice))
+        for grid in (huge, wraps, "2147483647.2147483647.2.2"):
+            self.assertIn("more than 2147483647 ranks", self.refusal("--grid", grid))
+        self.assertIn("nearest that works: --lattice 2147483646.8.8.8", self.refusal("--lattice", "2147483647.8.8.8"))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 100e9:
+            self.skipTest("this machine holds the largest lattice that a rank may have")
+        self.assertIn("are available there; use more nodes", self.refusal("--lattice", "64.64.64.192"))
+
+
+class Fft(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--chunks", "--segments", "--repeat", "--pieces", "--at-once"):
+            self.assertIn(option, self.refusal(option, "2147483647"))
+        for n in ("288230376151711743", "2^58", "4611686018427387904"):
+            self.assertIn("--n", self.refusal("--n", n))
+        self.assertIn("FFTW's int", self.refusal("--n", "4294967308", "--method", "sixstep"))
+
+    def test_too_small_numbers_are_refused_in_a_short_sentence(self):
+        for option in ("--chunks", "--pieces", "--probe-every", "--repeat"):
+            self.assertIn(option, self.refusal(option, "0"))
+
+    def test_a_trace_that_does_not_fit_is_named(self):
+        done = self.run_app(*SMALL, "--trace", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("writing --trace /dev/full failed: No space left on device", done.stderr)
+
+    def test_wisdom_is_kept_in_a_file_for_each_precision(self):
+        for _ in range(2):
+            done = self.run_app(*SMALL, "--wisdom", "plans")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.files(), ["plans", "plans.single"])
+
+    def test_what_is_no_wisdom_is_never_overwritten(self):
+        (self.folder / "plans").write_text("my results", encoding="utf-8")
+        (self.folder / "other.single").write_text("my results", encoding="utf-8")
+        for name in ("plans", "other"):
+            self.assertIn("will not be overwritten", self.refusal(*SMALL, "--wisdom", name))
+        self.assertEqual(self.files(), ["other.single", "plans"])
+        self.assertEqual((self.folder / "plans").read_text(encoding="utf-8"), "my results")
+
+    def test_wisdom_is_only_kept_in_regular_files(self):
+        os.mkfifo(self.folder / "pipe")
+        for name in ("pipe", "/dev/null", "."):
+            self.assertIn("is no regular file", self.refusal(*SMALL, "--wisdom", name))
+
+    def test_wisdom_that_cannot_be_saved_is_said_before_computing(self):
+        self.assertIn("--wisdom none/plans cannot be written", self.refusal(*SMALL, "--wisdom", "none/plans"))
+
+
+if __name__ == "__main__":
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[CASE])
+    sys.exit(0 if unittest.TextTestRunner(verbosity=1).run(suite).wasSuccessful() else 1)

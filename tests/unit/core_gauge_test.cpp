@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What yields tell a shared worker of its core. The gauge is a function of times, so every case is played with numbers:
+// nothing here waits, and no clock is read.
+#include "core_gauge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace commtask::detail {
+namespace {
+
+constexpr std::uint64_t linger_ns = 100'000;
+constexpr std::uint64_t quick_ns = core_gauge::at_once_ns - 1;
+constexpr std::uint64_t slow_ns = core_gauge::long_ns + 1;
+
+TEST(CoreGauge, TrustsAYieldThatComesBackAtOnce) {
+    core_gauge core{linger_ns};
+    EXPECT_FALSE(core.may_linger(1'000, true));
+    core.yielded(1'000, 1'000 + quick_ns);
+    EXPECT_TRUE(core.is_idle());
+    EXPECT_TRUE(core.may_linger(10'000, false));
+}
+
+TEST(CoreGauge, LearnsNothingFromAYieldBetweenTheTwo) {
+    core_gauge core{linger_ns};
+    core.yielded(0, core_gauge::at_once_ns);
+    EXPECT_FALSE(core.is_idle());
+    core.yielded(0, quick_ns);
+    core.yielded(10'000, 10'000 + core_gauge::long_ns);
+    EXPECT_TRUE(core.is_idle());
+}
+
+TEST(CoreGauge, LingersLongerWithWorkAndFromTheLastFindOn) {
+    core_gauge core{linger_ns};
+    core.yielded(0, quick_ns);
+    EXPECT_TRUE(core.may_linger(10'000, false));
+    EXPECT_FALSE(core.may_linger(10'000 + linger_ns, false));
+    EXPECT_TRUE(core.may_linger(10'000 + linger_ns, true));
+    EXPECT_FALSE(core.may_linger(10'000 + core_gauge::longest_with_work_ns, true));
+    core.found_something();
+    EXPECT_TRUE(core.may_linger(20'000'000, false));
+}
+
+TEST(CoreGauge, DoublesItsDistrustWhenQuickYieldsWereSoonWrong) {
+    core_gauge core{linger_ns};
+    std::uint64_t now = 1'000'000;
+    std::uint64_t distrust_ns = core_gauge::shortest_distrust_ns;
+    for (int i = 0; i < 4; ++i) {
+        SCOPED_TRACE(i);
+        core.yielded(now, now + quick_ns);
+        ASSERT_TRUE(core.is_idle());
+        now += quick_ns;
+        core.yielded(now, now + slow_ns);
+        now += slow_ns;
+        EXPECT_FALSE(core.is_idle());
+        core.yielded(now, now + quick_ns);
+        EXPECT_FALSE(core.is_idle()) << "too early to believe it";
+        core.yielded(now + distrust_ns - 2 * quick_ns, now + distrust_ns - quick_ns);
+        EXPECT_FALSE(core.is_idle());
+        now += distrust_ns;
+        distrust_ns = std::min(2 * distrust_ns, core_gauge::longest_distrust_ns);
+    }
+}
+
+TEST(CoreGauge, ForgivesWhenTheCoreWasIdleForLong) {
+    core_gauge core{linger_ns};
+    std::uint64_t now = 0;
+    for (int i = 0; i < 3; ++i) { // distrust has grown
+        core.yielded(now, now + quick_ns);
+        core.yielded(now + quick_ns, now + quick_ns + slow_ns);
+        now += core_gauge::longest_distrust_ns + 2 * core_gauge::long_ns;
+    }
+    core.yielded(now, now + quick_ns);
+    now += core_gauge::soon_ns + quick_ns;
+    core.found_wanted(now);
+    core.yielded(now + core_gauge::shortest_distrust_ns, now + core_gauge::shortest_distrust_ns + quick_ns);
+    EXPECT_TRUE(core.is_idle());
+}
+
+} // namespace
+} // namespace commtask::detail

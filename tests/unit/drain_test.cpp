@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long commtask_finalize waits, told by times that the test makes up.
+#include "drain.hpp"
+
+#include <gtest/gtest.h>
+
+namespace commtask::detail {
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+TEST(Drain, WaitsAMomentForSignalsWhereNothingIsAtWork) {
+    drain_patience patience{30 * second_ns};
+    EXPECT_FALSE(patience.is_over({100 * second_ns, 5, false}));
+    EXPECT_FALSE(patience.is_over({101 * second_ns - 1, 5, false}));
+    EXPECT_TRUE(patience.is_over({101 * second_ns, 5, false}));
+}
+
+TEST(Drain, WaitsForTheUsersLimitWhereSomethingIsAtWork) {
+    drain_patience patience{30 * second_ns};
+    EXPECT_FALSE(patience.is_over({0, 0, true}));
+    EXPECT_FALSE(patience.is_over({30 * second_ns - 1, 0, true}));
+    EXPECT_TRUE(patience.is_over({30 * second_ns, 0, true}));
+}
+
+TEST(Drain, TakesALimitThatIsShorterThanTheMoment) {
+    drain_patience patience{second_ns / 10};
+    EXPECT_FALSE(patience.is_over({0, 0, false}));
+    EXPECT_TRUE(patience.is_over({second_ns / 10, 0, false}));
+}
+
+TEST(Drain, WithoutALimitWaitsForEverOnlyForWhatIsAtWork) {
+    drain_patience patience{0};
+    EXPECT_FALSE(patience.is_over({0, 0, true}));
+    EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, true}));
+    EXPECT_TRUE(patience.is_over({86400 * second_ns, 0, false}));
+}
+
+TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {
+    drain_patience patience{30 * second_ns};
+    EXPECT_FALSE(patience.is_over({0, 0, true}));
+    EXPECT_FALSE(patience.is_over({40 * second_ns, 1, true}));
+    EXPECT_FALSE(patience.is_over({69 * second_ns, 1, true}));
+    patience.restart();
+    EXPECT_FALSE(patience.is_over({80 * second_ns, 1, true}));
+    EXPECT_TRUE(patience.is_over({110 * second_ns, 1, true}));
+}
+
+} // namespace
+} // namespace commtask::detail

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Giving tasks up, all or some: whatever state they are in they end with their callback, and the others go on.
+#include "fake_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace commtask::detail::testing {
+namespace {
+
+[[nodiscard]] task_state state_of(const task& which) { return which.life.state(); }
+[[nodiscard]] bool is_odd(const task& which) { return which.op.send_tag % 2 == 1; }
+
+TEST(Ending, CallsTheCallbacksOfWhatItGivesUpAsADriver) {
+    struct witness {
+        int n_calls = 0;
+        int n_driving = 0;
+    } seen;
+    lane_bench bench;
+    task& event = bench.make_event();
+    const auto look = [](const commtask_status* status, void* argument) {
+        auto& mine = *static_cast<witness*>(argument);
+        EXPECT_EQ(status->state, COMMTASK_STATE_CANCELED);
+        ++mine.n_calls;
+        mine.n_driving += lane::is_driving() ? 1 : 0;
+    };
+    bench.post({.tag = 11, .callback = look, .argument = &seen});
+    bench.post({.after = {&event}, .tag = 12, .callback = look, .argument = &seen});
+    bench.run();
+    bench.the_lane().give_up(lane::is_any);
+    EXPECT_EQ(seen.n_calls, 2);
+    EXPECT_EQ(seen.n_driving, 2);
+}
+
+TEST(Ending, LetsTheOthersGoOn) {
+    lane_bench bench;
+    task& event = bench.make_event();
+    task& flying_lost = bench.post({.tag = 11});
+    task& flying = bench.post({.tag = 12});
+    task& first_in_order = bench.post({.after = {&event}, .ticket = bench.take_ticket(), .tag = 13});
+    task& second_in_order = bench.post({.ticket = bench.take_ticket(), .tag = 14});
+    task& held_lost = bench.post({.ticket = bench.take_ticket(), .tag = 15});
+    task& third_in_order = bench.post({.ticket = bench.take_ticket(), .tag = 16});
+    bench.run();
+    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd), 3U);
+    bench.the_lane().give_up(is_odd);
+    bench.run();
+    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd), 0U);
+    EXPECT_EQ(state_of(flying_lost), task_state::given_up);
+    for (const task* lost : {&first_in_order, &held_lost}) EXPECT_EQ(state_of(*lost), task_state::canceled);
+    for (task* other : {&flying, &second_in_order, &third_in_order}) {
+        EXPECT_EQ(state_of(*other), task_state::open);
+        bench.complete(*other);
+        EXPECT_EQ(state_of(*other), task_state::completed);
+    }
+    lane_bench::signal(event); // a late one
+    bench.run();
+}
+
+TEST(Ending, SeesWhatCouldStillMove) {
+    lane_bench bench;
+    lane& mine = bench.the_lane();
+    EXPECT_FALSE(mine.could_still_move());
+    task& first = bench.post({.tag = 11});
+    EXPECT_TRUE(mine.could_still_move()); // and leaves it to a pass
+    EXPECT_TRUE(bench.carrier().take_started().empty());
+    bench.run();
+    EXPECT_FALSE(mine.could_still_move());
+    task& second = bench.post({.after = {&first}, .tag = 12});
+    bench.run();
+    bench.carrier().land(first);
+    EXPECT_TRUE(mine.could_still_move());
+    EXPECT_EQ(state_of(first), task_state::completed);
+    EXPECT_TRUE(mine.could_still_move());
+    bench.run();
+    bench.complete(second);
+}
+
+} // namespace
+} // namespace commtask::detail::testing
