@@ -3,7 +3,7 @@
 # Writes what follows from the table of operations: the public headers with commtask_kind and the functions that make
 # operations, and docs/operations.md. They are checked in, so that a reader finds them; --check says which one is not what
 # the table says, white space apart, since clang-format lays the headers out. Other generators read the table by this one.
-"""usage: tools/generate_operations.py [--check] [--root FOLDER]"""
+"""usage: tools/generate_operations.py [--check]"""
 import argparse
 import ast
 import dataclasses
@@ -170,9 +170,9 @@ HEADERS = {
 }
 
 
-def read_table(root=ROOT):
+def read_table():
     """All rows; ends the program with a sentence where one is wrong."""
-    text = re.sub(r"^\s*//.*$", "", (root / TABLE).read_text(encoding="utf-8"), flags=re.M)
+    text = re.sub(r"^\s*//.*$", "", (ROOT / TABLE).read_text(encoding="utf-8"), flags=re.M)
     rows = []
     for inside in re.findall(r"^COMMTASK_OPERATION\((.*?)\)$", text, flags=re.M | re.S):
         *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', inside)
@@ -262,8 +262,8 @@ def text_of_page(rows):
     return "\n".join([*lines, ""])
 
 
-def all_texts(root):
-    rows = read_table(root)
+def all_texts():
+    rows = read_table()
     return {f"{INCLUDE}/kinds.h": text_of_kinds(rows), **texts_of_functions(rows), "docs/operations.md": text_of_page(rows)}
 
 
@@ -277,11 +277,10 @@ def formatted(path, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="another copy of the project")
     options = parser.parse_args()
     n_wrong = 0
-    for name, text in all_texts(options.root).items():
-        path = options.root / name
+    for name, text in all_texts().items():
+        path = ROOT / name
         if not options.check:
             path.write_text(formatted(path, text), encoding="utf-8")
         elif not path.exists() or "".join(path.read_text(encoding="utf-8").split()) != "".join(text.split()):
