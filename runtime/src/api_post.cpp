@@ -17,10 +17,34 @@
 namespace commtask::detail {
 namespace {
 
-constexpr std::uint32_t public_flags =
-    COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY | COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS;
+/// A task's references are counted, so there cannot be more.
+constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
 
-[[nodiscard]] int check_options(const commtask_options& options, const operation_traits& operation) noexcept {
+constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY |
+                                       COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS |
+                                       COMMTASK_CALLBACK_RELAYS;
+
+/// The ticket of the options, or null.
+[[nodiscard]] const commtask_ticket* ticket_of(const commtask_options& options) noexcept {
+    const bool has_one = options.struct_size >= offsetof(commtask_options, ticket) + sizeof(commtask_ticket) &&
+                         options.ticket.number != 0;
+    return has_one ? &options.ticket : nullptr;
+}
+
+/// What the caller says of a ticket is his word; whether it is still to be used comm_order knows.
+[[nodiscard]] int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept {
+    if (ticket.queue == queue.number) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket was taken for another communicator than %s, or by nobody",
+                  queue.name.c_str());
+}
+
+[[nodiscard]] int refuse_used_ticket(const commtask_ticket& ticket) noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket %llu was used or dropped before, or never taken",
+                  static_cast<unsigned long long>(ticket.number));
+}
+
+[[nodiscard]] int check_options(const commtask_options& options, const operation_traits& operation,
+                                const comm_queue& queue) noexcept {
     if (options.struct_size < offsetof(commtask_options, ticket)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->struct_size is %zu: start from COMMTASK_OPTIONS_INIT",
                       options.struct_size);
@@ -37,10 +61,18 @@ constexpr std::uint32_t public_flags =
     if (options.status != nullptr && options.status->struct_size == 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->status->struct_size is 0: start from COMMTASK_STATUS_INIT");
     }
-    if (options.ticket.number != 0 && options.ticket.class_ != static_cast<std::uint32_t>(operation.ordered_in)) {
+    const std::size_t n_predecessors = options.n_after + options.n_events;
+    if (n_predecessors > most_predecessors || n_predecessors < options.n_after) {
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->n_after is %zu and n_events %zu: a task has at most %zu predecessors", options.n_after,
+                      options.n_events, most_predecessors);
+    }
+    const commtask_ticket* const ticket = ticket_of(options);
+    if (ticket == nullptr) return COMMTASK_OK;
+    if (ticket->class_ != static_cast<std::uint32_t>(operation.ordered_in)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->ticket was taken for another kind of operation");
     }
-    return COMMTASK_OK;
+    return check_ticket(*ticket, queue);
 }
 
 [[nodiscard]] std::uint32_t count_predecessors(const commtask_options& options) noexcept {
@@ -70,20 +102,52 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     std::memcpy(slot.mpi_status, op.result, sizeof(MPI_Request));
 }
 
-/// A task that does nothing goes to a place that nobody else will use. @return false without memory.
-[[nodiscard]] bool drop_place(comm_queue& queue, std::uint32_t ticket_class, std::uint64_t ticket) noexcept {
+/// A task that does nothing goes to a place that nobody else will use.
+[[nodiscard]] int drop_place(MPI_Comm comm, comm_queue& queue, const commtask_ticket& ticket) noexcept {
     task* const slot = task_pool::acquire();
-    if (slot == nullptr) return false;
-    slot->begin_operation(commtask_op_noop(queue.comm), queue, flag_has_extras, 1);
-    slot->extras = {nullptr, nullptr, nullptr, ticket, ticket_class, 0};
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    if (queue.orders[ticket.class_].use_kept(ticket.number, [] { return true; }) != ticket_use::done) {
+        task_pool::release(slot);
+        return refuse_used_ticket(ticket);
+    }
+    slot->begin_operation(commtask_op_noop(comm), queue, flag_has_extras, 1);
+    slot->extras = {nullptr, nullptr, nullptr, ticket.number, ticket.class_, 0};
     slot->posted_ns = now_ns();
     queue.owner->post(*slot);
-    return true;
+    return COMMTASK_OK;
+}
+
+/// Hands an ordered task to its lane, in the place of its ticket or in the next one.
+/// @return COMMTASK_OK; or AGAIN or ERR_ARGUMENT, and no place is taken or used.
+[[nodiscard]] int post_ordered(task& slot, comm_queue& queue, const commtask_ticket* ticket, bool may_wait) noexcept {
+    comm_order& order = queue.orders[slot.extras.ticket_class];
+    if (ticket == nullptr) {
+        if (!may_wait) return queue.owner->try_post_ordered(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
+        slot.extras.ticket = order.take_ticket();
+        queue.owner->post(slot);
+        return COMMTASK_OK;
+    }
+    slot.extras.ticket = ticket->number;
+    // A post may wait for a driver, whose callbacks use tickets too: not while the book is locked.
+    switch (order.use_kept(ticket->number, [&] { return may_wait || queue.owner->try_post(slot); })) {
+    case ticket_use::unknown: return refuse_used_ticket(*ticket);
+    case ticket_use::refused: return COMMTASK_AGAIN;
+    case ticket_use::done: break;
+    }
+    if (may_wait) queue.owner->post(slot);
+    return COMMTASK_OK;
+}
+
+[[nodiscard]] int post_unordered(task& slot, lane& owner, bool may_wait) noexcept {
+    if (!may_wait) return owner.try_post(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
+    owner.post(slot);
+    return COMMTASK_OK;
 }
 
 [[nodiscard]] int post(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) {
     int code = COMMTASK_OK;
-    comm_queue* const queue = runtime.queue_of(op.comm, code);
+    const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
+    comm_queue* const queue = may_wait ? runtime.queue_of(op.comm, code) : runtime.try_queue_of(op.comm, code);
     if (queue == nullptr) return code;
     const int tag_upper_bound = runtime.comms().tag_upper_bound();
     if (!is_plain_message(op, *queue, tag_upper_bound)) {
@@ -93,12 +157,12 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
-        if (code = check_options(*options, operation); code != COMMTASK_OK) return code;
+        if (code = check_options(*options, operation, *queue); code != COMMTASK_OK) return code;
         flags |= options->flags | flag_has_extras;
         n_predecessors = count_predecessors(*options);
     }
-    const bool has_ticket = options != nullptr && options->ticket.number != 0;
-    const bool is_ordered = has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
+    const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
+    const bool is_ordered = ticket != nullptr || (flags & COMMTASK_ORDERED) != 0 ||
                             (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
     if (is_ordered) flags |= flag_has_extras;
 
@@ -118,18 +182,15 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     if (operation.takes_request) store_request(*slot, op);
     if (counted != nullptr) slot->posted_ns = begin_ns;
     if (is_ordered) {
-        const auto order = static_cast<std::uint32_t>(operation.ordered_in);
-        slot->extras.ticket_class = order;
-        if (has_ticket) slot->extras.ticket = options->ticket.number;
+        slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);
+        code = post_ordered(*slot, *queue, ticket, may_wait);
+    } else {
+        code = post_unordered(*slot, *queue->owner, may_wait);
     }
-    const bool takes_place = is_ordered && !has_ticket;
-    if ((flags & COMMTASK_TRY) == 0) {
-        if (takes_place) slot->extras.ticket = queue->orders[slot->extras.ticket_class].take_ticket();
-        queue->owner->post(*slot);
-    } else if (!(takes_place ? queue->owner->try_post_ordered(*slot) : queue->owner->try_post(*slot))) {
+    if (code != COMMTASK_OK) {
         undo_extras(*slot);
         task_pool::release(slot);
-        return refuse(COMMTASK_AGAIN, "the queue is full");
+        return code == COMMTASK_AGAIN ? refuse(code, "the queue is full") : code;
     }
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
@@ -169,7 +230,9 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     if (code = check_arguments(*operation, *queue, runtime->comms().tag_upper_bound()); code != COMMTASK_OK)
         return code;
     const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
-    *ticket = {queue->orders[order].take_ticket(), order};
+    const std::uint64_t number = queue->orders[order].take_to_keep();
+    if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
+    *ticket = {number, order, queue->number};
     return COMMTASK_OK;
 }
 
@@ -182,7 +245,6 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
-    return drop_place(*queue, ticket.class_, ticket.number)
-               ? COMMTASK_OK
-               : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    if (code = check_ticket(ticket, *queue); code != COMMTASK_OK) return code;
+    return drop_place(comm, *queue, ticket);
 }

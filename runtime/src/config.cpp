@@ -4,6 +4,8 @@
 // nearest value that would have worked, so that a user can repair a job script without opening the documentation.
 #include "config.hpp"
 
+#include "stats.hpp"
+
 #include "cpu_set.hpp"
 #include "nearest.hpp"
 
@@ -239,6 +241,15 @@ values in force and where each comes from.
             page += name + accepted_text(field) + " | `" + value_text(defaults, field) + "` | " +
                     std::string{field.description} + " |\n";
     }
+    page += R"(
+With `COMMTASK_STATS=1` rank 0 prints a line per rank and their sum, and the tasks by kind. Times are in microseconds: the
+mean, what about 99 % of them do not exceed, and the longest.
+
+| column | what it says |
+| --- | --- |
+)";
+    for (const stats_column& column : stats_columns())
+        page += "| " + std::string{column.name} + " | " + std::string{column.meaning} + " |\n";
     return page + "\nThe library accepts these names without reading them:\n\n| variable | read by |\n| --- | --- |\n" +
            others;
 }

@@ -59,8 +59,17 @@ public:
         bool is_open_;
     };
 
-    /// Any thread. The queue of a communicator, registering it if need be; null with a sentence if it is none.
-    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept;
+    /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
+    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept {
+        comm_queue* const known = comms_.find(comm);
+        return known != nullptr ? known : register_comm(comm, code);
+    }
+
+    /// The same, without waiting for the worker: AGAIN until it has seen a new communicator.
+    [[nodiscard]] comm_queue* try_queue_of(MPI_Comm comm, int& code) noexcept {
+        comm_queue* const known = comms_.find(comm);
+        return known != nullptr ? known : try_register_comm(comm, code);
+    }
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
@@ -86,6 +95,8 @@ private:
     void hook_mpi_finalize() noexcept;
     static void close() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
+    [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
+    [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
 
     static std::atomic<context*> current_;
     static std::atomic<int> n_visits_;

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
-#include <utility>
 
 #include <sched.h>
 
@@ -43,7 +43,8 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 
 lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
     : wake_up(settings.has_heavy_barrier), transport_(&carrier), waiters_(&waiters), settings_(settings),
-      inbox_(settings.queue_capacity, settings.has_heavy_barrier) {}
+      inbox_(settings.queue_capacity, settings.has_heavy_barrier),
+      callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
 
 lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
 lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
@@ -54,7 +55,7 @@ void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {
         // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
         while (!inbox_.try_put(&posted)) {
-            if (task* const earlier = take_posted()) overflow_.push_back(earlier);
+            if (task* const earlier = take_posted()) overflow_.push(*earlier);
             inbox_.give_back_all();
         }
         return;
@@ -77,15 +78,15 @@ task* lane::take_posted() noexcept {
     if (task* const posted = inbox_.take()) return posted;
     if (late_ == nullptr && late_posts_.is_empty()) return nullptr;
     for (task* late = late_posts_.take_all(); late != nullptr;) {
-        task* const next = late->next_ready;
+        task* const next = late->next_in_list;
         task** at = &late_;
-        while (*at != nullptr && (*at)->late_place < late->late_place) at = &(*at)->next_ready;
-        late->next_ready = *at;
+        while (*at != nullptr && (*at)->late_place < late->late_place) at = &(*at)->next_in_list;
+        late->next_in_list = *at;
         *at = late;
         late = next;
     }
     if (late_ == nullptr || !inbox_.take_place_without_item(late_->late_place)) return nullptr;
-    return std::exchange(late_, late_->next_ready);
+    return std::exchange(late_, late_->next_in_list);
 }
 
 /// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
@@ -178,14 +179,14 @@ bool lane::progress() noexcept {
     count_one(n_passes_);
     take_back_drained();
     task* posted = take_posted();
-    const bool has_others = !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr ||
+    const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
 
     const driving_scope driving{*this};
     begin_pass();
-    bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.empty() || first_ready_ != nullptr;
+    bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
@@ -200,7 +201,11 @@ bool lane::progress() noexcept {
     }
     if (report_requested_.load(std::memory_order_relaxed)) {
         report_requested_.store(false, std::memory_order_seq_cst);
-        std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
+        try {
+            std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
+        } catch (const std::bad_alloc&) {
+            std::fputs("commtask: nothing has moved for a while, and there is no memory to list the tasks\n", stderr);
+        }
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
@@ -220,7 +225,7 @@ void lane::look_at(task& which) noexcept {
 }
 
 void lane::take_in_all() noexcept {
-    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.empty() && first_ready_ == nullptr) return;
+    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
@@ -240,7 +245,7 @@ void lane::take_in_all() noexcept {
 }
 
 bool lane::could_still_move() noexcept {
-    if (has_arrivals() || first_ready_ != nullptr || !overflow_.empty()) return true;
+    if (has_arrivals() || !ready_.is_empty() || !overflow_.is_empty()) return true;
     if (transport_->in_flight() == 0) return false;
     const driving_scope driving{*this};
     begin_pass();
@@ -280,9 +285,7 @@ void lane::stay_if_abandoned() const noexcept {
 
 void lane::take_overflow() noexcept {
     // What the driver took out to make room came before what is in the inbox now.
-    while (overflow_taken_ < overflow_.size()) accept(*overflow_[overflow_taken_++]);
-    overflow_.clear();
-    overflow_taken_ = 0;
+    while (task* const earlier = overflow_.pop()) accept(*earlier);
 }
 
 void lane::publish_what_is_left() noexcept {
@@ -393,10 +396,13 @@ void lane::make_ready(task& which, phase from) noexcept {
     if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
     comm_order& order = which.queue->orders[which.extras.ticket_class];
     if (is_doomed(which)) {
-        order.arrive(which.extras.ticket, nullptr); // its place is free, it ends at once
-        enqueue_ready(which, from);
+        if (order.give_up(which.extras.ticket, which)) { // it ends at once
+            enqueue_ready(which, from);
+        } else {
+            move(which, from, phase::held);
+        }
     } else {
-        order.arrive(which.extras.ticket, &which);
+        order.arrive(which.extras.ticket, which);
         move(which, from, phase::held);
     }
     order.issue_in_order([this](task& next) { enqueue_ready(next, phase::held); });
@@ -405,21 +411,11 @@ void lane::make_ready(task& which, phase from) noexcept {
 
 void lane::enqueue_ready(task& ready, phase from) noexcept {
     move(ready, from, phase::ready);
-    ready.next_ready = nullptr;
-    if (first_ready_ == nullptr) {
-        first_ready_ = &ready;
-    } else {
-        last_ready_->next_ready = &ready;
-    }
-    last_ready_ = &ready;
+    ready_.push(ready);
 }
 
 void lane::issue_ready() noexcept {
-    while (first_ready_ != nullptr) {
-        task& ready = *first_ready_;
-        first_ready_ = ready.next_ready;
-        issue(ready);
-    }
+    while (task* const next = ready_.pop()) issue(*next);
 }
 
 void lane::issue(task& ready) noexcept {
@@ -473,27 +469,26 @@ void lane::run_callback(task& which, task_state state) noexcept {
     if (extras.callback == nullptr) return;
     commtask_status status = COMMTASK_STATUS_INIT;
     copy_status(which, state, status);
-    const std::uint64_t begin_ns = settings_.callback_limit_ns == 0 ? 0 : now_ns();
-    extras.callback(&status, extras.callback_argument);
-    stay_if_abandoned();
-    if (settings_.callback_limit_ns == 0 || !settings_.warns) return;
-    const std::uint64_t end_ns = now_ns();
-    const std::uint64_t took_ns = end_ns - begin_ns;
-    if (took_ns <= settings_.callback_limit_ns) return;
-    // One in a second is enough to read, and writing holds the other tasks up too.
-    constexpr std::uint64_t pause_ns = 1'000'000'000;
-    if (last_callback_warning_ns_ != 0 && end_ns - last_callback_warning_ns_ < pause_ns) {
-        ++unsaid_callback_warnings_;
-        return;
+    const auto call = [&] {
+        extras.callback(&status, extras.callback_argument);
+        stay_if_abandoned();
+    };
+    if ((which.flags() & COMMTASK_CALLBACK_RELAYS) != 0) return call();
+    const auto found = callbacks_.run(call);
+    if (!found) return;
+    try {
+        report_slow_callback(which, *found);
+    } catch (const std::bad_alloc&) { // a warning less
     }
-    last_callback_warning_ns_ = end_ns;
-    const std::uint64_t unsaid = std::exchange(unsaid_callback_warnings_, 0);
+}
+
+void lane::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
     const std::string others =
-        unsaid == 0 ? "" : "; so did " + std::to_string(unsaid) + " others since the last warning";
+        found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
     std::fprintf(stderr,
-                 "commtask: warning: the callback of %s ran for %.0f us on the worker and held all other tasks up%s; a "
-                 "callback should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)\n",
-                 transport_->describe(which).c_str(), static_cast<double>(took_ns) * 1e-3, others.c_str());
+                 "commtask: warning: the callback of %s used %.0f us of the worker's processor time and held all other "
+                 "tasks up%s; a callback should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)\n",
+                 transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
 }
 
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept {

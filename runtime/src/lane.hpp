@@ -7,11 +7,13 @@
 
 #include "baton.hpp"
 #include "bell.hpp"
+#include "callback_guard.hpp"
 #include "comm_queue.hpp"
 #include "graph.hpp"
 #include "handoff.hpp"
 #include "inbox.hpp"
 #include "observer.hpp"
+#include "task_list.hpp"
 #include "transport.hpp"
 
 #include <atomic>
@@ -119,7 +121,7 @@ public:
     }
     /// Whether a pass could move something without a new arrival.
     [[nodiscard]] bool has_work() const noexcept {
-        return transport_->in_flight() > 0 || first_ready_ != nullptr || overflow_.size() > overflow_taken_;
+        return transport_->in_flight() > 0 || !ready_.is_empty() || !overflow_.is_empty();
     }
 
     /// Before the worker sleeps: posters may use every free cell.
@@ -171,6 +173,7 @@ private:
     void finish(task& which, task_state state) noexcept;
     void run_callback(task& which, task_state state) noexcept;
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
+    void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
     void stay_if_abandoned() const noexcept;
@@ -188,23 +191,20 @@ private:
     waiting_room* const waiters_;
     const lane_settings settings_;
     inbox<task> inbox_;
-    handoff<task, &task::next_ready>
+    handoff<task, &task::next_in_list>
         late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
     handoff<task, &task::next_handed> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
     std::atomic<bool> is_abandoned_{false};
 
     // The driver's.
-    alignas(cache_line_bytes) task* first_ready_ = nullptr;
-    task* last_ready_ = nullptr;
-    task* late_ = nullptr;        ///< Taken out of late_posts_, the first place first; linked as the ready ones.
-    std::vector<task*> overflow_; ///< Taken out of a full inbox so that the driver itself could post.
-    std::size_t overflow_taken_ = 0;
+    alignas(cache_line_bytes) task_list ready_;
+    task* late_ = nullptr; ///< Taken out of late_posts_, the first place first; linked as in a list.
+    task_list overflow_;   ///< Taken out of a full inbox so that the driver itself could post.
     std::uint64_t ended_in_pass_ = 0;
     std::uint64_t pass_ns_ = 0; ///< When this pass first asked for the time; 0: it has not.
     std::uint64_t n_accepted_ = 0;
-    std::uint64_t last_callback_warning_ns_ = 0;
-    std::uint64_t unsaid_callback_warnings_ = 0;
+    callback_guard callbacks_;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
     std::atomic<std::uint64_t> n_live_{0};
     std::atomic<std::uint64_t> n_passes_{0};

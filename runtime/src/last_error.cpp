@@ -32,7 +32,7 @@ const char* commtask_last_error(void) noexcept { return commtask::detail::last_s
 const char* commtask_error_string(int code) noexcept {
     switch (code) {
     case COMMTASK_OK: return "success";
-    case COMMTASK_AGAIN: return "the queue is full";
+    case COMMTASK_AGAIN: return "not now: the queue is full, or the communicator is new to the worker";
     case COMMTASK_TIMEOUT: return "the time is over and the task goes on";
     case COMMTASK_FAILED: return "the task ended with an MPI error";
     case COMMTASK_CANCELED: return "the task was canceled";

@@ -202,39 +202,4 @@ context::drained context::leave_behind() noexcept {
     return drained::not_at_all;
 }
 
-comm_queue* context::queue_of(MPI_Comm comm, int& code) noexcept {
-    if (comm == MPI_COMM_NULL) {
-        code = refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
-        return nullptr;
-    }
-    if (comm_queue* const known = comms_.find(comm)) return known;
-    struct registration {
-        mpi_comms* comms;
-        MPI_Comm comm;
-        comm_queue* queue;
-    } wanted{&comms_, comm, nullptr};
-    const auto add = [](void* argument) -> int {
-        auto& what = *static_cast<registration*>(argument);
-        return what.comms->add(what.comm, what.queue);
-    };
-    int mpi_code = MPI_SUCCESS;
-    if (lane::is_driving()) {
-        mpi_code = add(&wanted);
-    } else {
-        commtask_t task = COMMTASK_NULL;
-        commtask_status status = COMMTASK_STATUS_INIT;
-        code = commtask_submit(commtask_op_call(+add, &wanted, MPI_COMM_WORLD), nullptr, &task);
-        if (code != COMMTASK_OK) return nullptr;
-        commtask_wait(&task, &status);
-        mpi_code = status.error;
-    }
-    if (wanted.queue != nullptr) return wanted.queue;
-    const errors_come_back scope;
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(mpi_code, text.data(), &length);
-    code = refuse(COMMTASK_ERR_COMM, "comm is not a communicator, or was freed: %s", text.data());
-    return nullptr;
-}
-
 } // namespace commtask::detail

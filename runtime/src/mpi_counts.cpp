@@ -14,6 +14,33 @@ namespace commtask::detail {
 
 namespace {
 
+/// The side whose one count says what an operation gives; null if there is none.
+[[nodiscard]] const commtask_side* given_side(const commtask_op& op) noexcept {
+    const operation_traits& kind = operation_of(op.kind);
+    switch (kind.counts) {
+    case count_shape::one:
+        if (kind.family == operation_family::receive) return nullptr;
+        if (kind.family == operation_family::scatter) { // every rank has the receiving side
+            return op.recv.buffer == MPI_IN_PLACE ? &op.send : &op.recv;
+        }
+        return kind.has_send_side && op.send.buffer != MPI_IN_PLACE ? &op.send : &op.recv;
+    case count_shape::shared:
+    case count_shape::each_block: return &op.recv;
+    default: return nullptr;
+    }
+}
+
+} // namespace
+
+std::int64_t payload_bytes(const commtask_op& op) noexcept {
+    const commtask_side* const side = op.peer == MPI_PROC_NULL ? nullptr : given_side(op);
+    MPI_Count element = 0;
+    if (side == nullptr || side->count <= 0 || MPI_Type_size_x(side->type, &element) != MPI_SUCCESS) return 0;
+    return element * side->count;
+}
+
+namespace {
+
 [[nodiscard]] int find_neighbours(MPI_Comm comm, array_lengths& lengths) noexcept {
     int topology = MPI_UNDEFINED;
     if (const int code = MPI_Topo_test(comm, &topology); code != MPI_SUCCESS) return code;

@@ -8,12 +8,12 @@
 #include "lane.hpp"
 #include "mpi_identity.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
+#include <unordered_set>
 #include <utility>
-#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -27,7 +27,7 @@ struct handler_table {
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
     bool may_call_mpi = false;   ///< In the handler.
     bool codes_get_lost = false; ///< The MPI returns MPI_SUCCESS after a handler that is a function.
-    std::vector<MPI_Comm> taken_over;
+    std::unordered_set<MPI_Comm> taken_over;
 };
 
 handler_table& handlers() {
@@ -118,9 +118,11 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     if (const int code = MPI_Comm_get_errhandler(comm, &before); code != MPI_SUCCESS) return code;
     if (before == MPI_ERRORS_RETURN) return MPI_SUCCESS;
     if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before); // only our reference to it
-    {
+    try {
         const std::lock_guard guard{table.mutex};
-        table.taken_over.push_back(comm);
+        table.taken_over.insert(comm);
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
     }
     return MPI_Comm_set_errhandler(comm, table.ours);
 }
@@ -128,13 +130,13 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
 void mpi_error_handling::forget(MPI_Comm comm) noexcept {
     handler_table& table = handlers();
     const std::lock_guard guard{table.mutex};
-    std::erase(table.taken_over, comm);
+    table.taken_over.erase(comm);
 }
 
 mpi_error_handling::~mpi_error_handling() {
     const errors_come_back scope;
     handler_table& table = handlers();
-    std::vector<MPI_Comm> taken_over;
+    std::unordered_set<MPI_Comm> taken_over;
     {
         const std::lock_guard guard{table.mutex};
         taken_over.swap(table.taken_over);

@@ -26,11 +26,11 @@ namespace {
         COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request));
 }
 
-[[nodiscard]] int start_recv(const commtask_op& op, MPI_Request* request) noexcept {
-    const one_count n{op.recv.count};
-    const errors_come_back errors;
-    return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,
-                                            op.source, op.recv_tag, op.comm, request));
+/// The receive of any kind of message, unless it is held.
+[[nodiscard]] int start_recv(const commtask_op& op, started_requests& started) noexcept {
+    const int code = started.holds_receive ? MPI_SUCCESS : start_held_receive(op, &started.requests[0]);
+    if (code == MPI_SUCCESS) started.count = 1;
+    return code;
 }
 
 /// The second half of a sendrecv: if the send cannot start, the receive is withdrawn and the error is the task's.
@@ -39,6 +39,8 @@ namespace {
     const int code = start_send(op, buffer, count, type, &started.requests[1]);
     if (code == MPI_SUCCESS) {
         started.count = 2;
+    } else if (started.holds_receive) {
+        started.count = 0;
     } else {
         MPI_Cancel(&started.requests[0]);
     }
@@ -46,8 +48,7 @@ namespace {
 }
 
 [[nodiscard]] int start_sendrecv(const commtask_op& op, started_requests& started) noexcept {
-    if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
-    started.count = 1;
+    if (const int code = start_recv(op, started); code != MPI_SUCCESS) return code;
     return add_send(op, op.send.buffer, op.send.count, op.send.type, started);
 }
 
@@ -104,12 +105,18 @@ struct copied_message {
     if (const int code = can_pack ? pack(which, copied) : copy_with_gaps(which, copied); code != MPI_SUCCESS) {
         return code;
     }
-    if (const int code = start_recv(op, &started.requests[0]); code != MPI_SUCCESS) return code;
-    started.count = 1;
+    if (const int code = start_recv(op, started); code != MPI_SUCCESS) return code;
     return add_send(op, copied.buffer, copied.count, copied.type, started);
 }
 
 } // namespace
+
+int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept {
+    const one_count n{op.recv.count};
+    const errors_come_back errors;
+    return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,
+                                            op.source, op.recv_tag, op.comm, request));
+}
 
 int start_message(task& which, started_requests& started) noexcept {
     const commtask_op& op = which.op;
@@ -128,7 +135,7 @@ int start_message(task& which, started_requests& started) noexcept {
     case COMMTASK_OP_RSEND:
         code = COMMTASK_MPI_CALL(fits, Irsend, op.send.buffer, n, op.send.type, op.peer, op.send_tag, op.comm, request);
         break;
-    case COMMTASK_OP_RECV: code = start_recv(op, request); break;
+    case COMMTASK_OP_RECV: return start_recv(op, started);
     case COMMTASK_OP_SENDRECV: return start_sendrecv(op, started);
     case COMMTASK_OP_SENDRECV_REPLACE: return start_sendrecv_replace(which, started);
     case COMMTASK_OP_MPROBE: started.is_probing = true; return MPI_SUCCESS;

@@ -9,10 +9,9 @@
 #include "operation_traits.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
+#include <new>
 #include <utility>
 
 namespace commtask::detail {
@@ -61,26 +60,40 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     return std::exchange(started.count, static_cast<int>(end - first)) > started.count;
 }
 
+/// So that nothing need be remembered that MPI has started already.
+bool mpi_transport::has_room_for_requests() noexcept {
+    const std::size_t needed = requests_.size() + started_requests{}.requests.size();
+    if (needed <= requests_.capacity()) return true;
+    try {
+        owners_.reserve(2 * needed);
+        requests_.reserve(2 * needed);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
 start_result mpi_transport::start(task& which) noexcept {
+    if (!has_room_for_requests()) { // the request of an attach stays with MPI: it may not be one that can be freed
+        take_error(which, MPI_ERR_NO_MEM);
+        return start_result::failed;
+    }
     started_requests started;
+    started.holds_receive = !unmatched_.is_empty() && must_hold(which);
     const errors_come_back errors;
     int code = errors.code_of(start_operation(which, started));
-    if (mpi_error_handling::codes_get_lost() && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
+    const bool may_lack_requests = mpi_error_handling::codes_get_lost() && !started.holds_receive;
+    if (may_lack_requests && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
     if (started.is_probing) {
         which.run.open_parts = 1;
-        probes_.push_back(&which);
+        unmatched_.push(which);
+        ++n_probes_;
         count_in_flight();
         return start_result::started;
     }
-    if (keeps_stats_ && which.op.send.buffer != nullptr && which.op.send.count > 0 &&
-        operation_of(which.op.kind).counts == count_shape::one) {
-        MPI_Count element = 0;
-        if (MPI_Type_size_x(which.op.send.type, &element) == MPI_SUCCESS) {
-            which.result.bytes = element * which.op.send.count;
-        }
-    }
+    if (keeps_stats_ && code == MPI_SUCCESS) which.run.sent_bytes = payload_bytes(which.op);
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
     which.run.open_parts = static_cast<std::uint32_t>(started.count);
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
@@ -88,12 +101,13 @@ start_result mpi_transport::start(task& which) noexcept {
         requests_.push_back(started.requests[part]);
         owners_.push_back({&which, part});
     }
+    if (started.holds_receive) unmatched_.push(which);
     count_in_flight();
     return start_result::started;
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
-    if (!probes_.empty()) poll_probes(sink);
+    if (!unmatched_.is_empty()) poll_unmatched(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
     if (count == 0) return;
@@ -142,6 +156,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
 
 void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     for (std::size_t index = first + count; index > first; --index) {
+        if (requests_[index - 1] == MPI_REQUEST_NULL) continue; // a receive that is held
         int has_ended = 0;
         MPI_Status status{};
         const errors_come_back errors;
@@ -179,68 +194,27 @@ void mpi_transport::remove(std::size_t index) noexcept {
     count_in_flight();
 }
 
-/// Whether one message could be taken by both: then the one that was posted first has it.
-[[nodiscard]] static bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
-    const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
-    return first.comm == second.comm && overlap(first.source, second.source, MPI_ANY_SOURCE) &&
-           overlap(first.recv_tag, second.recv_tag, MPI_ANY_TAG);
-}
-
 /// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
 bool mpi_transport::has_status_request(const task& which) const noexcept {
     const std::size_t at = which.run.status_request_at;
     return at < owners_.size() && owners_[at].of == &which && owners_[at].part == 0;
 }
 
-void mpi_transport::poll_probes(completion_sink& sink) noexcept {
-    // In the order of posting. One that found nothing bars later ones from messages that it could take: a message that
-    // comes between the two looks would go to the wrong task. The first n_kept places are those that found nothing.
-    std::size_t n_kept = 0;
-    for (std::size_t i = 0; i < probes_.size(); ++i) {
-        task& which = *probes_[i];
-        int is_there = 0;
-        MPI_Status status{};
-        int code = MPI_SUCCESS;
-        if (!which.result.is_canceled) {
-            const auto kept_end = probes_.begin() + static_cast<std::ptrdiff_t>(n_kept);
-            const bool is_barred = std::any_of(
-                probes_.begin(), kept_end, [&](const task* earlier) { return want_the_same(earlier->op, which.op); });
-            if (!is_barred) {
-                const errors_come_back errors;
-                code = errors.code_of(MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
-                                                  static_cast<MPI_Message*>(which.op.result), &status));
-            }
-            if (code == MPI_SUCCESS && is_there == 0) {
-                probes_[n_kept++] = &which;
-                continue;
-            }
-        }
-        if (is_there != 0) {
-            take_status(which, status);
-        } else if (code != MPI_SUCCESS) {
-            take_error(which, code);
-        }
-        ended_probes_.push_back(&which);
-    }
-    probes_.resize(n_kept);
-    count_in_flight();
-    // Reported last, since a callback may withdraw another probe.
-    for (task* const which : ended_probes_) sink.part_ended(*which, 0);
-    ended_probes_.clear();
-}
-
 void mpi_transport::withdraw(task& which) noexcept {
-    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all.
-    if (!operation_of(which.op.kind).waits_for_message) return;
-    // A probe: the next poll ends it. One that is not there has ended in this look, and is about to be reported.
-    if (std::find(probes_.begin(), probes_.end(), &which) != probes_.end()) which.result.is_canceled = true;
-    if (!has_status_request(which)) return;
+    if (unmatched_.has(which)) {
+        which.result.is_canceled = true; // the next poll ends it
+        return;
+    }
+    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. An mprobe that
+    // is not in the list has ended in this look, and is about to be reported.
+    if (!operation_of(which.op.kind).waits_for_message || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
     if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
-    std::erase(probes_, &which);
+    const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
+    if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
     std::uint32_t n_left = which.run.open_parts;
     if (has_status_request(which)) {
         abandon_request(which.run.status_request_at);
@@ -259,7 +233,7 @@ void mpi_transport::abandon(task& which) noexcept {
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_traits& kind = operation_of(owners_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.waits_for_message && owners_[index].part == 0) {
+    if (kind.waits_for_message && owners_[index].part == 0 && abandoned != MPI_REQUEST_NULL) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;

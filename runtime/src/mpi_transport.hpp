@@ -3,9 +3,13 @@
 // MPI as a transport: the table of requests in flight and how it is polled. Requests lie next to each other, so that MPI
 // tests a window of them in place; a pass tests the newest ones and one further window, so a thousand receives that wait
 // do not slow one completion down. Whoever holds the lane's baton calls it.
+//
+// MPI has no nonblocking mprobe: a task looks for its message in every pass. Receives that were issued after an ordered one
+// and could take its message wait behind it: their requests lie in the table as null until MPI gets them.
 #pragma once
 
 #include "mpi_start.hpp"
+#include "task_list.hpp"
 #include "transport.hpp"
 
 #include <mpi.h>
@@ -44,8 +48,19 @@ private:
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
-    void count_in_flight() noexcept { n_in_flight_ = requests_.size() + probes_.size(); }
-    void poll_probes(completion_sink& sink) noexcept;
+    void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_; }
+    [[nodiscard]] bool has_room_for_requests() noexcept;
+    [[nodiscard]] bool must_hold(const task& which) const noexcept;
+    void poll_unmatched(completion_sink& sink) noexcept;
+    /// What a look at one of unmatched_ came to.
+    enum class unmatched_look : std::uint8_t {
+        stays,   ///< In the list.
+        is_mpis, ///< A receive that MPI has now.
+        is_over, ///< Part 0 has ended.
+    };
+    [[nodiscard]] unmatched_look look_at_unmatched(task& which, const task_list& earlier) noexcept;
+    [[nodiscard]] bool look_for_message(task& which) noexcept;
+    [[nodiscard]] bool start_receive_of(task& which) noexcept;
     static void take_status(task& which, const MPI_Status& status) noexcept;
     static void take_error(task& which, int error) noexcept;
 
@@ -53,9 +68,9 @@ private:
     const bool keeps_stats_;
     std::vector<MPI_Request> requests_;
     std::vector<owner> owners_; ///< Parallel to requests_.
-    std::vector<task*> probes_;
-    std::vector<task*> ended_probes_; ///< Room for those that end in one look.
-    std::size_t cursor_ = 0;          ///< Where the next window begins.
+    task_list unmatched_;       ///< Mprobes without a message and receives behind them, in the order of issue.
+    std::size_t n_probes_ = 0;  ///< Those that have no request.
+    std::size_t cursor_ = 0;    ///< Where the next window begins.
     bool has_polled_all_ = true;
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;

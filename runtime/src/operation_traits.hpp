@@ -111,4 +111,9 @@ inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table =
     return operation_table[kind > 0 && kind < COMMTASK_OP_END ? static_cast<std::size_t>(kind) : 0];
 }
 
+/// Whether it only looks for a message: MPI has no request for that.
+[[nodiscard]] constexpr bool is_probe(const operation_traits& kind) noexcept {
+    return kind.waits_for_message && !kind.has_recv_side;
+}
+
 } // namespace commtask::detail

@@ -4,6 +4,8 @@
 // others, in flight at the end. Clocks of two threads may differ by a pass, so times are never negative.
 #include "statistics.hpp"
 
+#include "operation_traits.hpp"
+
 #include <algorithm>
 
 namespace commtask::detail {
@@ -20,7 +22,9 @@ void statistics::moved(const task& which, const life_step& step) noexcept {
     if (step.end == task_state::canceled) ++counters_.canceled;
     if (step.to != phase::ended) return;
     counters_.in_flight.add(took_ns);
-    counters_.bytes[kind] += static_cast<std::uint64_t>(std::max<std::int64_t>(which.result.bytes, 0));
+    // What an mprobe finds is counted where it is received.
+    const std::int64_t received = is_probe(operation_of(which.op.kind)) ? 0 : which.result.bytes;
+    counters_.bytes[kind] += static_cast<std::uint64_t>(which.run.sent_bytes + std::max<std::int64_t>(received, 0));
 }
 
 lane_stats statistics::collected() const {

@@ -114,6 +114,26 @@ time_distribution shared_time_distribution::snapshot() const {
     return copy;
 }
 
+std::span<const stats_column> stats_columns() {
+    static constexpr std::array columns{
+        stats_column{"tasks", "that ended, in whatever way; failed and canceled ones are among them"},
+        stats_column{"bytes",
+                     "payload sent and received; of a collective the block that its count names, 0 if each rank has "
+                     "a count; 0 to and from MPI_PROC_NULL"},
+        stats_column{
+            "busy",
+            "the worker's time in passes that moved something; what waiting threads do in its place is not in it"},
+        stats_column{"post", "in the call that posts, on the posting thread"},
+        stats_column{"queue delay",
+                     "from the post until the worker, or a waiting thread in its place, took the task over"},
+        stats_column{"in flight",
+                     "from the call of MPI's function until the end was seen; not for tasks canceled before"},
+        stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on, or until a task that depends on it was "
+                     "issued"},
+    };
+    return columns;
+}
+
 std::string format_stats(std::span<const lane_stats> ranks, std::span<const std::string_view> kind_names) {
     std::string text = print("commtask statistics of %zu rank%s; times in us as mean/99 %% below (about)/longest\n",
                              ranks.size(), ranks.size() == 1 ? "" : "s");
@@ -127,7 +147,11 @@ std::string format_stats(std::span<const lane_stats> ranks, std::span<const std:
     text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
     for (std::size_t rank = 0; rank < ranks.size(); ++rank)
         text += kinds_line(std::to_string(rank), ranks[rank], kind_names);
-    return text + kinds_line("all", sum, kind_names);
+    text += kinds_line("all", sum, kind_names);
+    for (const stats_column& column : stats_columns()) {
+        text += print("  %-12s ", std::string{column.name}.c_str()) + std::string{column.meaning} + "\n";
+    }
+    return text;
 }
 
 } // namespace commtask::detail

@@ -99,8 +99,15 @@ private:
     std::array<std::atomic<std::uint64_t>, time_distribution::bin_count> bins_{};
 };
 
-/// The table that commtask_finalize prints: a line per rank and their sum, then tasks by kind. `kind_names` are indexed
-/// by kind.
+/// What a column of the table means.
+struct stats_column {
+    std::string_view name;
+    std::string_view meaning;
+};
+[[nodiscard]] std::span<const stats_column> stats_columns();
+
+/// The table that commtask_finalize prints: a line per rank and their sum, then tasks by kind and what the columns mean.
+/// `kind_names` are indexed by kind.
 [[nodiscard]] std::string format_stats(std::span<const lane_stats> ranks, std::span<const std::string_view> kind_names);
 
 } // namespace commtask::detail

@@ -35,6 +35,12 @@ std::uint64_t now_ns() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+std::uint64_t processor_time_ns() noexcept {
+    timespec used{};
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return now_ns();
+    return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
     const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),

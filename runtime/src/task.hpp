@@ -120,6 +120,7 @@ struct task_run {
     std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
     std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
     void* scratch = nullptr;       ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
+    std::int64_t sent_bytes = 0;         ///< Payload that this rank gives; only with statistics.
     std::uint64_t accepted_ns = 0; ///< In the pass that first saw it, if it stayed; for the list of unfinished tasks.
     std::uint64_t since_ns = 0;    ///< In the pass that brought it into its phase. Only with observers.
     std::uint64_t number = 0;      ///< Of its lane; never used again.
@@ -142,8 +143,8 @@ struct alignas(2 * cache_line_bytes) task {
     outcome result;
 
     // The driver's.
-    alignas(2 * cache_line_bytes) task* next_ready; ///< In the lane's list of ready tasks, or of late posts.
-    std::atomic<const lane*> live_in;               ///< The lane that has it, as long as it is not final.
+    alignas(2 * cache_line_bytes) task* next_in_list; ///< In a task_list of its driver's, or among late posts.
+    std::atomic<const lane*> live_in;                 ///< The lane that has it, as long as it is not final.
     task_run run;
     alignas(8) std::byte mpi_status[32]; ///< The transport's own status; before the issue, the request of an attach.
     task* next_handed;                   ///< In the handoff.

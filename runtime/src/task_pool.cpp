@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The store hands out slots in batches under a lock, one lock per 32 tasks on each side. A thread that ends gives its
-// slots back. A slot's constructor runs once, when its slab is made; what must be fresh per task the poster writes.
+// slots back; destructors that run after that, as those of thread-local objects made earlier do, take and give them one by
+// one. A slot's constructor runs once, when its slab is made; what must be fresh per task the poster writes.
 #include "task_pool.hpp"
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <span>
 
 namespace commtask::detail::task_pool {
 namespace {
@@ -18,10 +20,10 @@ constexpr std::size_t slab_size = 128;
 
 class store {
 public:
-    /// Fills `into` with batch_size slots. @return false without memory.
-    [[nodiscard]] bool take_batch(std::array<task*, batch_size>& into) noexcept {
+    /// Fills `into` with slots. @return false without memory.
+    [[nodiscard]] bool take(std::span<task*> into) noexcept {
         const std::lock_guard guard{mutex_};
-        if (free_.size() < batch_size && !grow()) return false;
+        if (free_.size() < into.size() && !grow()) return false;
         for (task*& slot : into) {
             slot = free_.back();
             free_.pop_back();
@@ -30,12 +32,7 @@ public:
     }
 
     /// There is room: grow() reserved it for every slot made.
-    void give(task* slot) noexcept {
-        const std::lock_guard guard{mutex_};
-        free_.push_back(slot);
-    }
-
-    void give_batch(const std::array<task*, batch_size>& slots) noexcept {
+    void give(std::span<task* const> slots) noexcept {
         const std::lock_guard guard{mutex_};
         free_.insert(free_.end(), slots.begin(), slots.end());
     }
@@ -57,8 +54,8 @@ public:
 private:
     [[nodiscard]] bool grow() noexcept {
         try {
+            free_.reserve((slabs_.size() + 1) * slab_size);
             slabs_.push_back(std::make_unique<commtask_task[]>(slab_size));
-            free_.reserve(slabs_.size() * slab_size);
         } catch (const std::bad_alloc&) {
             return false;
         }
@@ -79,23 +76,11 @@ store& the_store() {
     return *instance;
 }
 
-/// A thread's queue of free slots.
+/// A thread's queue of free slots. It has no destructor of its own, so that it can be used as long as the thread runs code.
 class cache {
 public:
-    cache() = default;
-    cache(const cache&) = delete;
-    cache& operator=(const cache&) = delete;
-    ~cache() {
-        while (size_ > 0) the_store().give(pop());
-        is_alive_ = false;
-    }
-
     [[nodiscard]] task* acquire() noexcept {
-        if (size_ == 0) {
-            std::array<task*, batch_size> batch;
-            if (!the_store().take_batch(batch)) return nullptr;
-            for (task* slot : batch) push(slot);
-        }
+        if (size_ == 0 && !fetch()) return nullptr;
         if (size_ > prefetch_distance) {
             const task* const soon = slots_[(first_ + prefetch_distance) % slots_.size()];
             prefetch_for_write(&soon->op);
@@ -106,17 +91,40 @@ public:
     }
 
     void release(task* slot) noexcept {
-        if (!is_alive_) return the_store().give(slot);
+        if (stage_ != stage::in_use && !come_into_use()) return the_store().give({&slot, 1});
         if (size_ == slots_.size()) {
             std::array<task*, batch_size> batch;
             for (task*& given : batch) given = pop();
-            the_store().give_batch(batch);
+            the_store().give(batch);
         }
         push(slot);
     }
 
+    /// Gives everything back; from here on nothing is kept.
+    void end() noexcept {
+        while (size_ > 0) the_store().give(std::array{pop()});
+        stage_ = stage::over;
+    }
+
 private:
     static constexpr std::size_t prefetch_distance = 8;
+
+    enum class stage : std::uint8_t {
+        unused, ///< Nothing sees to its end yet -> its thread (in_use).
+        in_use, ///< -> the thread's end (over).
+        over,   ///< Final. Destructors may still come.
+    };
+
+    [[nodiscard]] bool come_into_use() noexcept;
+
+    [[nodiscard]] bool fetch() noexcept {
+        std::array<task*, batch_size> batch;
+        const bool keeps = stage_ == stage::in_use || come_into_use();
+        const std::span wanted{batch.data(), keeps ? batch.size() : 1};
+        if (!the_store().take(wanted)) return false;
+        for (task* const slot : wanted) push(slot);
+        return true;
+    }
 
     void push(task* slot) noexcept { slots_[(first_ + size_++) % slots_.size()] = slot; }
     [[nodiscard]] task* pop() noexcept {
@@ -126,22 +134,29 @@ private:
         return slot;
     }
 
-    std::array<task*, 4 * batch_size> slots_;
+    std::array<task*, 4 * batch_size> slots_{};
     std::size_t first_ = 0;
     std::size_t size_ = 0;
-    bool is_alive_ = true;
+    stage stage_ = stage::unused;
 };
 
-cache& my_cache() {
-    thread_local cache mine;
-    return mine;
+thread_local constinit cache my_cache;
+
+bool cache::come_into_use() noexcept {
+    struct end_of_thread {
+        ~end_of_thread() { my_cache.end(); }
+    };
+    if (stage_ == stage::over) return false;
+    thread_local const end_of_thread notice;
+    stage_ = stage::in_use;
+    return true;
 }
 
 } // namespace
 
-task* acquire() noexcept { return my_cache().acquire(); }
+task* acquire() noexcept { return my_cache.acquire(); }
 
-void release(task* slot) noexcept { my_cache().release(slot); }
+void release(task* slot) noexcept { my_cache.release(slot); }
 
 void drop(task* slot, std::uint32_t n_references) noexcept {
     if (slot->life.drop_references(n_references)) release(slot);

@@ -116,6 +116,61 @@ TEST_F(Backpressure, TryIsAnsweredWithAgainAndNothingIsLost) {
     EXPECT_EQ(n_ended, n_accepted);
 }
 
+/// Posts without waiting until the answer is another than AGAIN.
+int post_in_the_end(const commtask_op& op) {
+    options how;
+    how.flags(COMMTASK_TRY);
+    int code = COMMTASK_AGAIN;
+    while ((code = commtask_post(&op, how.get(), nullptr)) == COMMTASK_AGAIN) std::this_thread::yield();
+    return code;
+}
+
+TEST_F(Backpressure, TryIsAnsweredWithAgainWhileTheWorkerHasNotSeenTheCommunicator) {
+    MPI_Comm fresh = MPI_COMM_NULL;
+    ASSERT_EQ(MPI_Comm_dup(comm_, &fresh), MPI_SUCCESS);
+    stopper state;
+    commtask_t stop = post(commtask_op_call(stop_the_worker, &state, comm_));
+    while (!state.has_started) std::this_thread::yield();
+    options how;
+    how.flags(COMMTASK_TRY);
+    const commtask_op noop = commtask_op_noop(fresh);
+    // More often than the queue has room: the worker is asked once.
+    for (std::size_t i = 0; i < 2 * capacity; ++i) EXPECT_EQ(commtask_post(&noop, how.get(), nullptr), COMMTASK_AGAIN);
+    const commtask_op known = commtask_op_noop(comm_);
+    EXPECT_EQ(commtask_post(&known, how.get(), nullptr), COMMTASK_OK);
+    state.may_end = true;
+    EXPECT_EQ(finish(stop), COMMTASK_OK);
+    EXPECT_EQ(post_in_the_end(noop), COMMTASK_OK);
+    run(commtask_op_barrier(fresh));
+    // A communicator that is none: in the end that is the answer, and each time anew.
+    MPI_Comm freed = fresh;
+    EXPECT_EQ(MPI_Comm_free(&fresh), MPI_SUCCESS);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(post_in_the_end(commtask_op_noop(freed)), COMMTASK_ERR_COMM);
+    MPI_Comm next = MPI_COMM_NULL;
+    ASSERT_EQ(MPI_Comm_dup(comm_, &next), MPI_SUCCESS);
+    EXPECT_EQ(post_in_the_end(commtask_op_noop(next)), COMMTASK_OK);
+    EXPECT_EQ(MPI_Comm_free(&next), MPI_SUCCESS);
+}
+
+TEST_F(Backpressure, ATicketIsStillGoodAfterAgain) {
+    const commtask_op barrier = commtask_op_barrier(comm_);
+    commtask_ticket ticket{};
+    ASSERT_EQ(commtask_ticket_take(&barrier, &ticket), COMMTASK_OK);
+    stopper state;
+    commtask_t stop = post(commtask_op_call(stop_the_worker, &state, comm_));
+    while (!state.has_started) std::this_thread::yield();
+    options how;
+    how.flags(COMMTASK_TRY);
+    const commtask_op noop = commtask_op_noop(comm_);
+    while (commtask_post(&noop, how.get(), nullptr) == COMMTASK_OK) {}
+    EXPECT_EQ(commtask_post(&barrier, how.at(ticket).get(), nullptr), COMMTASK_AGAIN);
+    state.may_end = true;
+    EXPECT_EQ(finish(stop), COMMTASK_OK);
+    options at_last;
+    run(barrier, at_last.at(ticket).get());
+    run(commtask_op_barrier(comm_));
+}
+
 TEST_F(Backpressure, APosterWaitsUntilThereIsRoomAgain) {
     stopper state;
     commtask_t stop = post(commtask_op_call(stop_the_worker, &state, comm_));

@@ -160,6 +160,21 @@ void stats() {
         const commtask_op send = commtask_op_send(out, 1000, MPI_CHAR, (rank + 1) % n_ranks, 0, MPI_COMM_WORLD);
         CHECK(commtask_post(&send, nullptr, nullptr) == COMMTASK_OK);
         CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
+        // Nothing goes to nobody, and nothing comes from there.
+        const commtask_op nowhere = commtask_op_ssend(out, 1000, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+        CHECK(commtask_post(&nowhere, nullptr, nullptr) == COMMTASK_OK);
+        commtask_t half = COMMTASK_NULL;
+        commtask_status status = COMMTASK_STATUS_INIT;
+        const commtask_op one_way =
+            commtask_op_sendrecv(out, 1000, MPI_CHAR, rank, 1, in, 1000, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
+        commtask_t other_half = COMMTASK_NULL;
+        const commtask_op other_way =
+            commtask_op_sendrecv(out, 1000, MPI_CHAR, MPI_PROC_NULL, 1, in, 1000, MPI_CHAR, rank, 1, MPI_COMM_WORLD);
+        CHECK(commtask_post(&other_way, nullptr, &other_half) == COMMTASK_OK);
+        CHECK(commtask_post(&one_way, nullptr, &half) == COMMTASK_OK);
+        CHECK(commtask_wait(&half, &status) == COMMTASK_OK);
+        CHECK(status.bytes == 0);
+        CHECK(commtask_wait(&other_half, nullptr) == COMMTASK_OK);
     }
     // One that fails, one that is canceled, and one that another one started.
     const commtask_op too_short = commtask_op_recv(in, 1, MPI_CHAR, rank, 1, MPI_COMM_WORLD);

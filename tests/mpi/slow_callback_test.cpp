@@ -48,6 +48,25 @@ TEST_F(SlowCallback, IsNamed) {
     EXPECT_NE(printed.find("noop"), std::string::npos) << printed;
 }
 
+TEST_F(SlowCallback, OfALayerAboveIsNotNamed) {
+    std::atomic<bool> has_run{false};
+    options how;
+    how.flags(COMMTASK_CALLBACK_RELAYS)
+        .call(
+            [](const commtask_status* /*status*/, void* flag) {
+                const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{20};
+                while (std::chrono::steady_clock::now() < end) {}
+                static_cast<std::atomic<bool>*>(flag)->store(true);
+            },
+            &has_run);
+    testing::internal::CaptureStderr();
+    commtask_t task = post(commtask_op_noop(comm_), how);
+    EXPECT_EQ(finish(task), COMMTASK_OK);
+    run(commtask_op_noop(comm_));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_TRUE(has_run);
+}
+
 TEST_F(SlowCallback, IsNamedNotMoreThanOnceInASecond) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string printed = printed_by_slow_callbacks(5);

@@ -115,6 +115,18 @@ TEST(Stats, PrintALinePerRankTheirSumAndTheKinds) {
     EXPECT_EQ(head.size(), rank_0.size()) << "columns stand under their heads\n" << table;
 }
 
+TEST(Stats, SayWhatEachColumnMeans) {
+    const std::string table = format_stats(std::vector<lane_stats>(1), {});
+    std::istringstream lines{table};
+    std::string header, head;
+    std::getline(lines, header);
+    std::getline(lines, head);
+    for (const stats_column& column : stats_columns()) {
+        EXPECT_THAT(head, HasSubstr(std::string{column.name}));
+        EXPECT_THAT(table, HasSubstr(std::string{column.meaning} + "\n"));
+    }
+}
+
 TEST(Stats, PrintEvenWhenNothingHappened) {
     const std::string table = format_stats(std::vector<lane_stats>(1), {});
     EXPECT_THAT(table, HasSubstr("statistics of 1 rank;"));

@@ -190,7 +190,7 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         of_lane.has_heavy_barrier = GetParam().has_heavy_barrier && register_heavy_barrier();
         lane_set lanes{below, of_lane};
         std::vector<std::unique_ptr<comm_queue>> queues;
-        for (lane& each : lanes) queues.push_back(std::make_unique<comm_queue>(MPI_Comm{}, each));
+        for (lane& each : lanes) queues.push_back(std::make_unique<comm_queue>(each, 1));
         worker_settings plan;
         plan.is_reserved = GetParam().is_reserved;
         plan.spin_ns = 2'000;

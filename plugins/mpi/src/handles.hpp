@@ -2,13 +2,15 @@
 //
 // Request handles of our own. A program sees an MPI_Request that no MPI gives out: in MPICH a number whose kind is
 // "invalid", as that of MPI_REQUEST_NULL is, with an index; in Open MPI an address in a range of our own. The range is
-// reserved once, for as many requests as a handle can name, and gets memory as it is used, so that it never moves.
+// reserved once, for as many requests as a handle can name, so that it never moves, and opened piece by piece as it is used:
+// mlockall would else give memory to all of it.
 #pragma once
 
 #include "real_mpi.hpp"
 
 #include <commtask/commtask.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +28,8 @@ namespace handles {
 
 inline std::size_t capacity = std::size_t{1} << 26U; ///< Less where the process may not have so much address space.
 inline slot* first = nullptr;                        ///< Reserved range; index 0 is not used.
+/// How many slots can be touched. relaxed: whoever has a handle was given it after the slot was opened.
+inline std::atomic<std::size_t> n_open{0};
 
 /// Reserves the range, smaller if it must be. @return false if the system has no space at all.
 [[nodiscard]] bool reserve() noexcept;
@@ -39,7 +43,8 @@ void release(slot* unused) noexcept;
 [[nodiscard]] inline bool is_ours(MPI_Request request) noexcept {
     const auto* const address = reinterpret_cast<const std::byte*>(request);
     const auto* const begin = reinterpret_cast<const std::byte*>(first);
-    return begin != nullptr && address >= begin && address < begin + capacity * sizeof(slot);
+    return begin != nullptr && address >= begin &&
+           address < begin + n_open.load(std::memory_order_relaxed) * sizeof(slot);
 }
 [[nodiscard]] inline slot* slot_of(MPI_Request request) noexcept { return reinterpret_cast<slot*>(request); }
 [[nodiscard]] inline MPI_Request handle_of(slot* which) noexcept { return reinterpret_cast<MPI_Request>(which); }
@@ -48,7 +53,8 @@ inline constexpr std::uint32_t index_bits = 0x03ffffffU;
 [[nodiscard]] inline bool is_ours(MPI_Request request) noexcept {
     const auto bits = static_cast<std::uint32_t>(request);
     const std::uint32_t index = bits & index_bits;
-    return (bits & ~index_bits) == static_cast<std::uint32_t>(MPI_REQUEST_NULL) && index != 0 && index < capacity;
+    return (bits & ~index_bits) == static_cast<std::uint32_t>(MPI_REQUEST_NULL) && index != 0 &&
+           index < n_open.load(std::memory_order_relaxed);
 }
 [[nodiscard]] inline slot* slot_of(MPI_Request request) noexcept {
     return first + (static_cast<std::uint32_t>(request) & index_bits);

@@ -4,6 +4,7 @@
 // it gets the empty one, marked as canceled.
 #include "status.hpp"
 
+#include "context.hpp"
 #include "operation_traits.hpp"
 #include "persistent.hpp"
 
@@ -30,10 +31,10 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
 }
 
 MPI_Comm comm_of(const detail::task& ended) noexcept {
-    const detail::comm_queue* const queue = ended.queue;
-    // acquire: partner of the release in mpi_comms::on_free(). A freed communicator has no handler any more.
-    if (queue == nullptr || queue->is_closed.load(std::memory_order_acquire)) return MPI_COMM_SELF;
-    return queue->comm;
+    detail::context* const runtime = detail::context::current();
+    if (ended.queue == nullptr || runtime == nullptr) return MPI_COMM_SELF;
+    // A freed communicator has no handler any more.
+    return runtime->comms().find(ended.op.comm) == ended.queue ? ended.op.comm : MPI_COMM_SELF;
 }
 
 } // namespace commtask::interposer

@@ -135,7 +135,7 @@ bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
-    posted.flags = (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
+    posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
                    (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS);
     posted.status = options.status;
     posted.ticket = options.ticket;

@@ -60,8 +60,9 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *  @return COMMTASK_OK; AGAIN with COMMTASK_TRY; the ERR_ code of a wrong argument; ERR_NOT_INITIALIZED.
  *  @buffers Of the operation: as for MPI's nonblocking call, from this call until the task has ended. Arrays of
  *           counts, displacements and datatypes too. Arrays in options: free again when the call returns.
- *  @blocking Only while the queue is full; not with COMMTASK_TRY. The first task of a communicator waits until the
- *            worker has seen it (see commtask_comm_register). No system call unless the worker sleeps.
+ *  @blocking Only while the queue is full; the first task of a communicator waits until the worker has seen it (see
+ *            commtask_comm_register). Never with COMMTASK_TRY: then both are answered with AGAIN, and the worker is asked
+ *            to look at the communicator. No system call unless the worker sleeps.
  *  @failures What MPI reports later ends the task: state FAILED, its successors CANCELED. */
 COMMTASK_API int commtask_post(const commtask_op* operation, const commtask_options* options,
                                commtask_t* task) COMMTASK_NOEXCEPT;
@@ -87,7 +88,8 @@ COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
  *  @param operation  the operation; its kind decides between the order of messages and that of collectives.
  *  @param ticket     written on success; give it to commtask_post in its options, or to commtask_ticket_drop.
  *  @return COMMTASK_OK, or an ERR_ code.
- *  @failures Later ordered tasks wait for a ticket that is never used; the stall watchdog names it. */
+ *  @failures Later ordered tasks wait for a ticket that is never used; the stall watchdog names it. A ticket is good for one
+ *            task on the same communicator: used twice, or elsewhere, it is refused with ERR_ARGUMENT. */
 COMMTASK_API int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) COMMTASK_NOEXCEPT;
 
 /** Gives a place up, when its task will not be posted after all.

@@ -106,7 +106,7 @@ public:
         suspend(coroutine);
         commtask_options raw = COMMTASK_OPTIONS_INIT;
         after_.apply(raw);
-        raw.flags = COMMTASK_RUN_AFTER_FAILURE;
+        raw.flags = COMMTASK_RUN_AFTER_FAILURE | COMMTASK_CALLBACK_RELAYS;
         raw.callback = [](const commtask_status* /*status*/, void* self) noexcept {
             static_cast<joining_awaiter*>(self)->hand_over();
         };

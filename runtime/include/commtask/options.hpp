@@ -44,6 +44,9 @@ inline constexpr flag_option run_after_failure{COMMTASK_RUN_AFTER_FAILURE};
 /// The caller drives or waits at once: a worker that naps on a shared core is not woken for this task.
 inline constexpr flag_option progress_follows{COMMTASK_PROGRESS_FOLLOWS};
 
+/// The function of then() belongs to a layer above and only hands the end on: it is not timed as the program's own are.
+inline constexpr flag_option callback_relays{COMMTASK_CALLBACK_RELAYS};
+
 /// @cond
 namespace face {
 

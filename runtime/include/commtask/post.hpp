@@ -54,7 +54,7 @@ concept postable = face::is_postable<std::remove_cvref_t<What>>;
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
 /// @return its handle. Dropping it lets the task go on; post_detached() says so where nobody will ask.
 /// @throws error  if an argument is wrong; then nothing was posted.
-/// @blocking Only while the queue is full.
+/// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
 template <postable What, posting_option... Options>
 [[nodiscard]] task post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
@@ -66,16 +66,16 @@ template <postable What, posting_option... Options>
 /// @param what  the operation; its buffers are the task's until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
 /// @throws error  if an argument is wrong; then nothing was posted.
-/// @blocking Only while the queue is full.
+/// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
 template <postable What, posting_option... Options>
 void post_detached(What&& what, Options&&... options) {
     face::check(face::submit(nullptr, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
 }
 
-/// Hands an operation to the worker unless the queue is full.
+/// Hands an operation to the worker unless the queue is full, or the worker has not seen the communicator yet.
 /// @param what  the operation; its buffers are the task's until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
-/// @return its handle; nothing if the queue is full. Closures given as temporaries are gone then.
+/// @return its handle; nothing if it cannot be posted now. Closures given as temporaries are gone then.
 /// @throws error  if an argument is wrong; then nothing was posted.
 template <postable What, posting_option... Options>
 [[nodiscard]] std::optional<task> try_post(What&& what, Options&&... options) {

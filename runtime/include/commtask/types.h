@@ -46,7 +46,7 @@ typedef struct commtask_event_s* commtask_event_t;
  *  otherwise. commtask_last_error() gives the sentence that names the argument. */
 typedef enum commtask_code {
     COMMTASK_OK = 0,                       /**< Done. */
-    COMMTASK_AGAIN = -1,                   /**< The queue is full and COMMTASK_TRY was asked for. */
+    COMMTASK_AGAIN = -1,                   /**< Not now, and COMMTASK_TRY was asked for. */
     COMMTASK_TIMEOUT = -2,                 /**< The time is over; the task goes on. */
     COMMTASK_FAILED = -3,                  /**< The task ended with an MPI error; its status has it. */
     COMMTASK_CANCELED = -4,                /**< The task was canceled; MPI may never have seen it. */
@@ -85,13 +85,16 @@ enum {
     COMMTASK_ORDERED = 1,
     /** A collective takes its place when it is ready, like a message; the caller keeps the ranks in step. */
     COMMTASK_UNORDERED = 2,
-    /** Return COMMTASK_AGAIN instead of waiting when the queue is full. */
+    /** Return COMMTASK_AGAIN instead of waiting: while the queue is full, or the worker has not seen the communicator yet. */
     COMMTASK_TRY = 4,
     /** Start this task even if a predecessor failed or was canceled. */
     COMMTASK_RUN_AFTER_FAILURE = 8,
     /** The caller calls commtask_progress, or waits, at once. Where the worker shares a core and naps there, it is not woken for
      *  this task: it would take the core from the caller to do what the caller is about to do. */
-    COMMTASK_PROGRESS_FOLLOWS = 16
+    COMMTASK_PROGRESS_FOLLOWS = 16,
+    /** The callback belongs to a layer between the program and this library, and only hands the task's end on: it is not timed
+     *  against COMMTASK_CALLBACK_LIMIT_US, which is about callbacks of the program. */
+    COMMTASK_CALLBACK_RELAYS = 32
 };
 
 /** How a task ended. */
@@ -108,12 +111,13 @@ typedef struct commtask_status {
 
 /** A place in a communicator's order, taken when a task is created and used when it is posted. */
 typedef struct commtask_ticket {
-    uint64_t number; /**< 1, 2, 3, ... within the communicator and the class; 0: none. */
+    uint64_t number; /**< Growing within the communicator and the class; 0: none. */
     uint32_t class_; /**< Which order the place is in: messages or collectives. */
+    uint32_t queue;  /**< Of which communicator. */
 } commtask_ticket;
 
 /** Called on the worker when a task has ended. It may signal, fulfil and post; it must not block and should not
- *  compute. One that runs longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
+ *  compute. One that uses the processor for longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
  *  `status` is valid during the call. An exception must not leave it. */
 typedef void (*commtask_callback)(const commtask_status* status, void* argument);
 

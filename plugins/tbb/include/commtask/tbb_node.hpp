@@ -213,7 +213,7 @@ private:
         side_->begin();
         task handle;
         try {
-            handle = post(check_kind(kind_, std::forward<decltype(what)>(what)), then(on_end),
+            handle = post(check_kind(kind_, std::forward<decltype(what)>(what)), then(on_end), callback_relays,
                           std::forward<Place>(place)...);
         } catch (...) {
             side_->take_back();

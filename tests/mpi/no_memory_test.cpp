@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mpi.no_memory: where operator new fails in the worker, the task fails and the process goes on; and what comes and goes
+// leaves nothing behind. MPI allocates in C and notices nothing.
+#include "failing_memory.hpp"
+#include "runtime_test.hpp"
+
+#include <cstring>
+
+namespace commtask::test {
+namespace {
+
+class NoMemory : public Runtime {
+protected:
+    /// Makes the pool large enough for as many tasks, and the queue's communicator known.
+    void make_room_for(std::size_t n_tasks) {
+        const event gate;
+        std::vector<commtask_t> tasks;
+        for (std::size_t i = 0; i < n_tasks; ++i) {
+            options held;
+            tasks.push_back(post(commtask_op_noop(comm_), held.on({gate.get()})));
+        }
+        EXPECT_EQ(commtask_event_signal(gate.get()), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    }
+};
+
+TEST_F(NoMemory, OperationsThatTheWorkerCannotNoteFailAndTheOthersGoOn) {
+    constexpr std::size_t n_tasks = 4000; // more than the worker has room for from the start
+    make_room_for(n_tasks + 100);
+    std::vector<int> in(n_tasks, -1);
+    std::vector<commtask_t> tasks(n_tasks, COMMTASK_NULL);
+    int n_refused = 0;
+    {
+        const no_memory scope;
+        for (std::size_t i = 0; i < n_tasks; ++i) {
+            const commtask_op receive = commtask_op_recv(&in[i], 1, MPI_INT, rank_, 0, comm_);
+            n_refused += commtask_post(&receive, nullptr, &tasks[i]) != COMMTASK_OK;
+        }
+        commtask_t last = COMMTASK_NULL;
+        n_refused += commtask_submit(commtask_op_noop(comm_), nullptr, &last) != COMMTASK_OK;
+        n_refused += commtask_wait_for(&last, limit_ns, nullptr) != COMMTASK_OK;
+    }
+    EXPECT_EQ(n_refused, 0);
+    std::size_t n_failed = 0;
+    for (commtask_t& task : tasks) {
+        int has_ended = 0;
+        commtask_status status = COMMTASK_STATUS_INIT;
+        const int code = commtask_test(&task, &has_ended, &status);
+        if (has_ended == 0) continue;
+        ++n_failed;
+        EXPECT_EQ(code, COMMTASK_FAILED);
+        EXPECT_EQ(status.error_class, MPI_ERR_NO_MEM);
+    }
+    EXPECT_GT(n_failed, 0U);
+    EXPECT_LT(n_failed, n_tasks);
+    for (std::size_t i = 0; i < n_tasks - n_failed; ++i) {
+        const int value = static_cast<int>(i);
+        run(commtask_op_send(&value, 1, MPI_INT, rank_, 0, comm_));
+    }
+    EXPECT_EQ(commtask_wait_all(n_tasks, tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    int next = 0;
+    for (const int value : in) {
+        if (value != -1) EXPECT_EQ(value, next++); // NOLINT(readability-misleading-indentation)
+    }
+}
+
+TEST_F(NoMemory, ANewCommunicatorIsRefusedAndKnownTheNextTime) {
+    ASSERT_EQ(commtask_comm_register(comm_), COMMTASK_OK);
+    MPI_Comm fresh = MPI_COMM_NULL;
+    ASSERT_EQ(MPI_Comm_dup(comm_, &fresh), MPI_SUCCESS);
+    int refused = COMMTASK_OK;
+    {
+        const no_memory scope;
+        refused = commtask_comm_register(fresh);
+    }
+    EXPECT_EQ(refused, COMMTASK_ERR_NO_MEMORY);
+    EXPECT_NE(std::strstr(commtask_last_error(), "memory"), nullptr) << commtask_last_error();
+    EXPECT_EQ(commtask_comm_register(fresh), COMMTASK_OK);
+    run(commtask_op_barrier(fresh));
+    EXPECT_EQ(MPI_Comm_free(&fresh), MPI_SUCCESS);
+}
+
+TEST_F(NoMemory, CommunicatorsThatComeAndGoLeaveNothingBehind) {
+    const auto come_and_go = [&](int n_times) {
+        for (int i = 0; i < n_times; ++i) {
+            MPI_Comm passing = MPI_COMM_NULL;
+            ASSERT_EQ(MPI_Comm_dup(MPI_COMM_SELF, &passing), MPI_SUCCESS);
+            run(commtask_op_barrier(passing));
+            ASSERT_EQ(MPI_Comm_free(&passing), MPI_SUCCESS);
+        }
+    };
+    come_and_go(50);
+    const std::int64_t before = live_allocations();
+    come_and_go(300);
+    EXPECT_LT(live_allocations(), before + 30) << "less than one for ten communicators";
+}
+
+TEST_F(NoMemory, AThousandCommunicatorsAreKnownAtOnce) {
+    std::vector<MPI_Comm> comms(1000, MPI_COMM_NULL);
+    for (MPI_Comm& each : comms) {
+        ASSERT_EQ(MPI_Comm_dup(MPI_COMM_SELF, &each), MPI_SUCCESS);
+        run(commtask_op_barrier(each));
+    }
+    for (std::size_t i = 0; i < comms.size(); i += 7) run(commtask_op_barrier(comms[comms.size() - 1 - i]));
+    for (MPI_Comm& each : comms) ASSERT_EQ(MPI_Comm_free(&each), MPI_SUCCESS);
+}
+
+} // namespace
+} // namespace commtask::test

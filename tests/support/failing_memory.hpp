@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// operator new of the program that links failing_memory.cpp: it counts, and fails while a test says so. MPI, which
+// allocates in C, goes on undisturbed.
+#pragma once
+
+#include <cstdint>
+
+namespace commtask::test {
+
+/// While one of these lives, operator new fails on every thread.
+class no_memory {
+public:
+    no_memory() noexcept;
+    no_memory(const no_memory&) = delete;
+    no_memory& operator=(const no_memory&) = delete;
+    ~no_memory();
+};
+
+/// What operator new gave out and nobody gave back.
+[[nodiscard]] std::int64_t live_allocations() noexcept;
+
+} // namespace commtask::test

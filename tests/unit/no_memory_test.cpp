@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A driver that gets no memory goes on: tasks that wait for their turn are kept in lists through themselves, and whoever
+// would write a warning writes none. The pool refuses, and loses no slot.
+#include "failing_memory.hpp"
+#include "fake_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace commtask::detail::testing {
+namespace {
+
+using test::no_memory;
+
+class NoMemory : public ::testing::Test {
+protected:
+    lane_bench bench_{256};
+};
+
+[[nodiscard]] bool is_canceled_while_it_waits(std::size_t i) { return i % 5 == 4; }
+[[nodiscard]] bool is_canceled_before_it_is_ready(std::size_t i) { return i % 7 == 3; }
+
+TEST_F(NoMemory, OrderedTasksAreStartedInOrderWithoutRoomForTheirPlaces) {
+    constexpr std::size_t n_tasks = 50;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        lane_bench bench{256};
+        // The first place comes last, when there is memory again: the fake transport needs some to start a task.
+        task& first_gate = bench.make_event();
+        std::vector<task*> expected{&bench.post({.after = {&first_gate}, .ticket = bench.take_ticket()})};
+        std::vector<task*> gates;
+        std::vector<task*> ordered;
+        std::vector<std::size_t> readiness;
+        for (std::size_t i = 0; i < n_tasks; ++i) {
+            gates.push_back(&bench.make_event());
+            ordered.push_back(&bench.post({.after = {gates[i]}, .ticket = bench.take_ticket()}));
+            readiness.push_back(i);
+            const bool runs = !is_canceled_while_it_waits(i) && !is_canceled_before_it_is_ready(i);
+            if (runs) expected.push_back(ordered[i]);
+        }
+        bench.run();
+        std::shuffle(readiness.begin(), readiness.end(), std::mt19937{seed});
+        {
+            const no_memory scope;
+            for (const std::size_t i : readiness) {
+                if (is_canceled_before_it_is_ready(i)) bench.the_lane().cancel(*ordered[i]);
+                lane_bench::signal(*gates[i]);
+                static_cast<void>(bench.the_lane().progress());
+                if (is_canceled_while_it_waits(i)) bench.the_lane().cancel(*ordered[i]);
+                static_cast<void>(bench.the_lane().progress());
+            }
+        }
+        EXPECT_TRUE(bench.carrier().take_started().empty());
+        lane_bench::signal(first_gate);
+        bench.run();
+        EXPECT_EQ(bench.carrier().take_started(), expected) << "seed " << seed;
+        for (task* const each : expected) bench.complete(*each);
+        for (const task* const each : ordered) EXPECT_NE(each->life.state(), task_state::open);
+    }
+}
+
+TEST_F(NoMemory, ACallbackPostsMoreThanTheQueueHolds) {
+    lane_bench bench{64};
+    struct posting {
+        lane* where;
+        std::vector<task*> tasks;
+    } later{&bench.the_lane(), {}};
+    for (int i = 0; i < 500; ++i) {
+        later.tasks.push_back(&bench.make({.after = {}, .tag = fake_transport::completes_at_once}));
+    }
+    const auto post_all = [](const commtask_status* /*status*/, void* argument) {
+        const auto& what = *static_cast<posting*>(argument);
+        const no_memory scope;
+        for (task* const each : what.tasks) what.where->post(*each);
+    };
+    bench.post({.tag = fake_transport::completes_at_once, .callback = post_all, .argument = &later});
+    bench.run();
+    EXPECT_TRUE(
+        std::ranges::all_of(later.tasks, [](const task* each) { return each->life.state() == task_state::completed; }));
+}
+
+TEST_F(NoMemory, TheListOfUnfinishedTasksIsLeftOut) {
+    bench_.post();
+    bench_.run();
+    bench_.the_lane().request_report();
+    ::testing::internal::CaptureStderr();
+    {
+        const no_memory scope;
+        static_cast<void>(bench_.the_lane().progress());
+    }
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find("no memory"), std::string::npos);
+}
+
+TEST_F(NoMemory, ThePoolRefusesAndLosesNothing) {
+    const std::size_t n_before = task_pool::slot_count();
+    std::vector<task*> taken;
+    taken.reserve(n_before + 200);
+    {
+        const no_memory scope;
+        while (task* const slot = task_pool::acquire()) taken.push_back(slot);
+    }
+    EXPECT_LE(taken.size(), n_before);
+    EXPECT_EQ(task_pool::slot_count(), n_before);
+    for (task* const slot : taken) task_pool::release(slot);
+    std::vector<task*> again;
+    for (std::size_t i = 0; i < taken.size(); ++i) again.push_back(task_pool::acquire());
+    EXPECT_EQ(task_pool::slot_count(), n_before) << "what was given back is there";
+    for (task* const slot : again) task_pool::release(slot);
+}
+
+TEST_F(NoMemory, ATicketIsRefusedAndNoPlaceIsTaken) {
+    comm_order order;
+    {
+        const no_memory scope;
+        EXPECT_EQ(order.take_to_keep(), 0U);
+    }
+    EXPECT_TRUE(order.is_idle());
+    EXPECT_EQ(order.take_to_keep(), 1U);
+}
+
+} // namespace
+} // namespace commtask::detail::testing
