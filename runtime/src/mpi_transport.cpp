@@ -5,6 +5,7 @@
 // returns success for what failed (mpi_errors.hpp); an MPI that does not set it leaves the zero that was there.
 #include "mpi_transport.hpp"
 
+#include "mpi_counts.hpp"
 #include "mpi_errors.hpp"
 #include "operation_traits.hpp"
 
