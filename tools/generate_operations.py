@@ -3,7 +3,7 @@
 # Writes what follows from the table of operations: the public headers with commtask_kind and the functions that make
 # operations, and docs/operations.md. They are checked in, so that a reader finds them; --check says which one is not what
 # the table says, white space apart, since clang-format lays the headers out. Other generators read the table by this one.
-"""usage: tools/generate_operations.py [--check] [--root FOLDER]"""
+"""usage: tools/generate_operations.py [--check]"""
 import argparse
 import ast
 import dataclasses
@@ -77,15 +77,14 @@ class Operation:
     def enumerator(self):
         return "COMMTASK_OP_" + self.name.upper()
 
-    def has_arrays(self, side=None):
-        return self.counts in {"send": ("send_arrays", "arrays", "typed_arrays"),
-                               "recv": ("recv_arrays", "arrays", "typed_arrays", "block_arrays"),
-                               None: ("send_arrays", "recv_arrays", "arrays", "typed_arrays", "block_arrays")}[side]
+    def has_arrays(self, side="any"):
+        one_sided = {"send": ["send_arrays"], "recv": ["recv_arrays", "block_arrays"]}
+        return self.counts in ["arrays", "typed_arrays", *one_sided.get(side, sum(one_sided.values(), []))]
 
     def is_in_fortran(self):
         """Whether the Fortran module has it: not what keeps handles behind a pointer."""
-        return self.family != "door" and self.counts != "typed_arrays" and not {"message", "probed", "new_comm"} & set(
-            self.arguments)
+        has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
+        return self.family != "door" and self.counts != "typed_arrays" and not has_handle
 
     def parameters(self, is_int=False):
         found = []
@@ -96,8 +95,10 @@ class Operation:
                 found.append(self._tag(word))
             else:
                 found.append(Parameter(*ARGUMENTS[word]))
-        meaning = {"door": "whose order the task belongs to"}.get(self.family, "the communicator")
-        return [*found, Parameter("MPI_Comm comm", "its communicator" if "request" in self.arguments else meaning, "comm")]
+        meaning = "whose order the task belongs to" if self.family == "door" else "the communicator"
+        if "request" in self.arguments:
+            meaning = "its communicator"
+        return [*found, Parameter("MPI_Comm comm", meaning, "comm")]
 
     def _tag(self, word):
         is_one_of_two = "send_tag" in self.arguments and "recv_tag" in self.arguments
@@ -148,9 +149,30 @@ class Operation:
         return [*found, Parameter(f"MPI_Datatype {prefix}type", f"of one element{done}", f"{side}.type")]
 
 
-def read_table(root=ROOT):
+# The headers of functions that make operations: why each is there, and what belongs into it.
+HEADERS = {
+    "messages": (
+        "The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first finds "
+        "out how long the message is.", lambda row: row.order == "messages" and row.family != "door"),
+    "collectives": (
+        "The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank issues "
+        "them in the order in which it posted them (or took their tickets), so ranks agree.",
+        lambda row: row.order == "collectives" and not row.has_arrays()),
+    "collectives_v": (
+        "The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "
+        "functions. collectives_int.h has the int forms. The arrays must live until the task has ended.", Operation.has_arrays),
+    "collectives_int": (
+        "The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with _int, "
+        "so that a program keeps the arrays it has. The arrays must live until the task has ended.", Operation.has_arrays),
+    "doors": (
+        "The general doors: any function that starts a request, any function that must run between MPI calls, and requests that "
+        "exist already.", lambda row: row.family == "door"),
+}
+
+
+def read_table():
     """All rows; ends the program with a sentence where one is wrong."""
-    text = re.sub(r"^\s*//.*$", "", (root / TABLE).read_text(encoding="utf-8"), flags=re.M)
+    text = re.sub(r"^\s*//.*$", "", (ROOT / TABLE).read_text(encoding="utf-8"), flags=re.M)
     rows = []
     for inside in re.findall(r"^COMMTASK_OPERATION\((.*?)\)$", text, flags=re.M | re.S):
         *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', inside)
@@ -176,11 +198,11 @@ def comment(words, indent, width=WIDTH):
 def header(name, why, includes, body):
     """A public C header."""
     guard = f"COMMTASK_{name.upper()}_H"
-    lines = ["/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.", " *",
-             " * " + comment(why, " * ", WIDTH - 3) + " */", f"#ifndef {guard}", f"#define {guard}", ""]
+    lines = ["/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.",
+             " *", " * " + comment(why, " * ", WIDTH - 3) + " */", f"#ifndef {guard}", f"#define {guard}", ""]
     lines += [f"#include <commtask/{each}.h>" for each in includes] + [""] * bool(includes)
-    return "\n".join([*lines, "#ifdef __cplusplus", 'extern "C" {', "#endif", "", body, "#ifdef __cplusplus", "}", "#endif",
-                      "#endif", ""])
+    return "\n".join([*lines, "#ifdef __cplusplus", 'extern "C" {', "#endif", "", body, "#ifdef __cplusplus", "}",
+                      "#endif", "#endif", ""])
 
 
 def text_of_kinds(rows):
@@ -188,8 +210,8 @@ def text_of_kinds(rows):
     for row in rows:
         body += f"    {row.enumerator} = {row.number}, /**< commtask_op_{row.name} */\n"
     body += f"    COMMTASK_OP_END = {len(rows) + 1} /**< one past the last */\n}} commtask_kind;\n"
-    return header("kinds", "The kinds of operations. A program makes operations by the functions of <commtask/operations.h>, and "
-                  "learns about a kind that it is told of by commtask_kind_describe.", [], body)
+    return header("kinds", "The kinds of operations. A program makes operations by the functions of "
+                  "<commtask/operations.h>, and learns about a kind that it is told of by commtask_kind_describe.", [], body)
 
 
 def text_of_function(row, is_int):
@@ -202,8 +224,9 @@ def text_of_function(row, is_int):
     lines += [" *  " + comment(f"@param {p.name}  {p.meaning}", " *  ") for p in parameters]
     lines += [" *  @return the operation, for commtask_post. */"]
     declared = ", ".join(p.declared for p in parameters)
-    lines += [f"static inline COMMTASK_NODISCARD commtask_op commtask_op_{row.name}{'_int' if is_int else ''}({declared}) "
-              "COMMTASK_NOEXCEPT {", f"    commtask_op op = commtask_op_make_({row.enumerator}, comm);"]
+    name = f"commtask_op_{row.name}" + "_int" * is_int
+    lines += [f"static inline COMMTASK_NODISCARD commtask_op {name}({declared}) COMMTASK_NOEXCEPT {{",
+              f"    commtask_op op = commtask_op_make_({row.enumerator}, comm);"]
     if is_int:
         lines += ["    op.array_form = COMMTASK_COUNTS_INT;"]
     lines += [f"    op.{p.field} = {p.name};" for p in parameters[:-1]]
@@ -212,27 +235,9 @@ def text_of_function(row, is_int):
 
 def texts_of_functions(rows):
     """By header: the functions that make operations."""
-    def functions(name, why, belongs, is_int=False):
-        body = "\n".join(text_of_function(row, is_int) for row in rows if belongs(row))
-        return {f"{INCLUDE}/{name}.h": header(name, why, ["operation"], body)}
-
-    is_collective = lambda row: row.order == "collectives"
-    return {
-        **functions("messages", "The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first "
-                    "finds out how long the message is.",
-                    lambda row: not is_collective(row) and row.family != "door"),
-        **functions("collectives", "The collective operations whose counts are one number. Tasks of collectives are ordered by "
-                    "default: every rank issues them in the order in which it posted them (or took their tickets), so ranks "
-                    "agree.", lambda row: is_collective(row) and not row.has_arrays()),
-        **functions("collectives_v", "The collective operations with an array of counts: MPI_Count counts and MPI_Aint "
-                    "displacements, as in MPI-4's _c functions. collectives_int.h has the int forms. The arrays must live until "
-                    "the task has ended.", Operation.has_arrays),
-        **functions("collectives_int", "The collective operations with an array of counts, in the int form of MPI-3.1: the names "
-                    "of collectives_v.h with _int, so that a program keeps the arrays it has. The arrays must live until the task "
-                    "has ended.", Operation.has_arrays, is_int=True),
-        **functions("doors", "The general doors: any function that starts a request, any function that must run between MPI "
-                    "calls, and requests that exist already.", lambda row: row.family == "door"),
-    }
+    return {f"{INCLUDE}/{name}.h": header(name, why, ["operation"], "\n".join(
+        text_of_function(row, name == "collectives_int") for row in rows if belongs(row)))
+        for name, (why, belongs) in HEADERS.items()}
 
 
 def text_of_page(rows):
@@ -252,12 +257,13 @@ def text_of_page(rows):
         names = f"`{row.name}`" + f", `{row.name}_int`" * row.has_arrays()
         fortran = f"`comm_task_{row.name}`" if row.is_in_fortran() else ""
         status = {"no": "", "yes": "yes", "unknown": "if a receive"}[row.receives]
-        lines.append(f"| {names} | {row.text} | {row.order} | {status} | {row.waits.replace('no', '')} | `{node}` | {fortran} |")
+        cells = [names, row.text, row.order, status, row.waits.replace("no", ""), f"`{node}`", fortran]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
-def all_texts(root):
-    rows = read_table(root)
+def all_texts():
+    rows = read_table()
     return {f"{INCLUDE}/kinds.h": text_of_kinds(rows), **texts_of_functions(rows), "docs/operations.md": text_of_page(rows)}
 
 
@@ -271,11 +277,10 @@ def formatted(path, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="another copy of the project")
     options = parser.parse_args()
     n_wrong = 0
-    for name, text in all_texts(options.root).items():
-        path = options.root / name
+    for name, text in all_texts().items():
+        path = ROOT / name
         if not options.check:
             path.write_text(formatted(path, text), encoding="utf-8")
         elif not path.exists() or "".join(path.read_text(encoding="utf-8").split()) != "".join(text.split()):

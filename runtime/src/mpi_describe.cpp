@@ -44,7 +44,7 @@ std::string mpi_transport::describe(const task& which) const {
     if (kind.has_source) {
         text += (kind.has_dest ? ", from " : " from ") + rank_text(op.source) + ", " + tag_text(op.recv_tag);
     }
-    if (op.kind != COMMTASK_OP_MPROBE && unmatched_.has(which)) text += ", held behind an mprobe";
+    if (kind.has_recv_side && unmatched_.has(which)) text += ", held behind an mprobe";
     return text + ", " + (which.queue->serves(op.comm) ? which.queue->name : "a freed communicator");
 }
 

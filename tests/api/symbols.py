@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compares what a shared library exports with what its C headers declare: a function that is declared and not exported
-# fails at somebody else's link, one that is exported and not declared becomes a promise that nobody meant to give.
+# fails at somebody else's link, one that is exported and not declared becomes a promise that nobody meant to give. A value
+# that crosses the border can never grow: operations and prepared tasks go by pointer.
 """usage: symbols.py LIBRARY INCLUDE_FOLDER"""
 import pathlib
 import re
@@ -21,6 +22,7 @@ def main(library, folder):
     exported = {name.split("@")[0] for kind, name in lines if kind in "TtWwVvBbDdRri"}
     unversioned = [name for kind, name in lines if kind in "TWi" and "@" not in name]
     declared = set()
+    by_value = set()
     for header in sorted(pathlib.Path(folder).rglob("*.h")):
         text = header.read_text(encoding="utf-8")
         code = lint_cpp.blank_comments(text)
@@ -28,10 +30,13 @@ def main(library, folder):
             statement = " ".join(code.split("\n")[line - 1:line + 2])
             if name is not lint_cpp.UNREADABLE and not re.search(rf"\binline\b[^;{{}}]*\b{name}\b", statement):
                 declared.add(name)
+                whole = code.split("\n", line - 1)[-1].split(";")[0]
+                if re.search(r"[(,]\s*commtask_(op|omp_task)\s+\w+\s*[,)]|\bcommtask_(op|omp_task)\s+commtask_", whole):
+                    by_value.add(name)
     wrong = 0
     for what, names in (("declared but not exported", declared - exported),
                         ("exported but not declared", exported - declared - DECLARED_ELSEWHERE),
-                        ("exported without a version", set(unversioned))):
+                        ("exported without a version", set(unversioned)), ("takes or gives a value", by_value)):
         for name in sorted(names):
             print(f"{what}: {name}")
             wrong += 1

@@ -2,7 +2,8 @@
 # Adds an operation to a copy of the sources as CONTRIBUTING.md says it: one row of the table, one line that starts it, one
 # check of its arguments. Then a program uses it through every face that has no code of its own for it. What of the library
 # does not ask for traits is linked as it was built, so that the test also shows how little an operation touches.
-"""usage: add_operation.py --source ROOT --work FOLDER --compilers CC CXX --include D... --objects O... --link W... -- MPIEXEC..."""
+"""usage: add_operation.py --source ROOT --work FOLDER --compilers CC CXX --include D... --objects O... --link W...
+-- MPIEXEC..."""
 import argparse
 import concurrent.futures
 import pathlib
@@ -52,14 +53,20 @@ def main():
 
     copy = options.work
     shutil.rmtree(copy, ignore_errors=True)
-    for folder in ("runtime", "plugins/omp", "docs"):
+    for folder in ("runtime", "plugins/omp", "docs", "tools"):
         shutil.copytree(options.source / folder, copy / folder)
-    generator = [sys.executable, options.source / "tools/generate_operations.py", "--root", copy]
+    generator = [sys.executable, copy / "tools/generate_operations.py"]
     subprocess.run([*generator, "--check"], check=True)
     add_by_hand(copy)
     if subprocess.run([*generator, "--check"], capture_output=True).returncode == 0:
         sys.exit("the table has a row more, and --check does not see it")
     subprocess.run(generator, check=True)
+    fortran = copy / "plugins/omp/fortran"
+    subprocess.run([sys.executable, fortran / "generate.py", "--template", fortran / "commtask_omp.f90.in", "--out",
+                    copy / "module.f90"], check=True)
+    for text in (copy / "module.f90", copy / "docs/operations.md"):
+        if "comm_task_neighbor_swap" not in text.read_text(encoding="utf-8"):
+            sys.exit(f"{text} has no comm_task_neighbor_swap")
 
     # What asks for traits, or has room for each kind.
     changed = {path.name + ".o": path for folder in ("runtime/src", "plugins/omp/src") for path in (copy / folder).glob("*.cpp")

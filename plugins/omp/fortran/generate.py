@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes the Fortran module from its template, a line for each operation, and the C enumeration of operations. Fortran has no
-# macros, and each operation needs a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only:
-# by hand they would be nine lines in ten of the file, and nobody would see an argument in a wrong field.
-"""usage: generate.py --template F --table F --header operation.h --out MODULE.f90"""
+# Writes the Fortran module from its template and the table of operations. Fortran has no macros, and each operation needs
+# a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only: by hand they would be nine
+# lines in ten of the file, and nobody would see an argument in a wrong field.
+"""usage: generate.py --template F --out MODULE.f90"""
 import argparse
 import pathlib
-import re
+import sys
 import textwrap
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
+import generate_operations  # noqa: E402
 
 # Field of an operation: its Fortran type here, the type's counterpart in mpi_f08, where it is kept.
 FIELDS = {
@@ -67,21 +70,20 @@ def procedures(name, kind, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("template", "table", "header", "out"):
+    for name in ("template", "out"):
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
     options = parser.parse_args()
-    kinds = {name.lower(): number
-             for name, number in re.findall(r"COMMTASK_OP_(\w+) = (\d+)", options.header.read_text(encoding="utf-8"))}
     public, generics, written = [], [], []
-    for line in options.table.read_text(encoding="utf-8").splitlines():
-        if line.startswith("#"):
+    for row in generate_operations.read_table():
+        if not row.is_in_fortran():
             continue
-        name, *words = line.split()
-        arguments = [(word.split("=")[0], word.split("=")[-1]) for word in words]
-        public.append(f"  public :: comm_task_{name}\n")
-        generics.append(f"  interface comm_task_{name}\n    module procedure {name}_integers, {name}_handles\n"
-                        f"  end interface comm_task_{name}\n")
-        written.append(procedures(name, kinds[name], arguments))
+        # Arrays of counts are those of the int form; Fortran has the word datatype where C has type.
+        arguments = [("datatype" if each.name == "type" else each.name, each.field.replace(".", "_"))
+                     for each in row.parameters(is_int=True)]
+        public.append(f"  public :: comm_task_{row.name}\n")
+        generics.append(f"  interface comm_task_{row.name}\n    module procedure {row.name}_integers, {row.name}_handles\n"
+                        f"  end interface comm_task_{row.name}\n")
+        written.append(procedures(row.name, row.number, arguments))
     text = options.template.read_text(encoding="utf-8")
     for mark, lines in (("@PUBLIC@\n", public), ("@GENERICS@\n", generics), ("@PROCEDURES@\n", ["\n".join(written)])):
         before, found, after = text.partition(mark)

@@ -239,27 +239,27 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
     return begin(operation, given, event);
 }
 
-commtask_omp_task commtask_omp_prepare_at(commtask_op operation, uint32_t flags, commtask_status* status,
-                                          const char* file, int line) noexcept {
-    ledger::of_process().note_made();
-    commtask_omp_task task{};
-    task.operation = operation;
-    task.options = COMMTASK_OMP_OPTIONS_INIT;
-    task.options.flags = flags | flag_of_parent();
-    task.options.status = status;
-    task.file = file;
-    task.line = line;
-    if (objection_to(task.options) != nullptr) {
-        task.code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared says why
-    } else if (is_ordered(operation, flags)) {
-        const driving_scope scope; // the first task of a communicator waits for the worker
-        task.code = commtask_ticket_take(&operation, &task.options.ticket);
+int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status, const char* file,
+                              int line, commtask_omp_task* task) noexcept {
+    if (operation == nullptr || task == nullptr || task->struct_size < sizeof *task) {
+        return set_last_error(COMMTASK_ERR_ARGUMENT,
+                              "commtask: the operation or the task is null, or task->struct_size is too small");
     }
-    return task;
-}
-
-commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags, commtask_status* status) noexcept {
-    return commtask_omp_prepare_at(operation, flags, status, nullptr, 0);
+    ledger::of_process().note_made();
+    task->operation = *operation;
+    task->options = COMMTASK_OMP_OPTIONS_INIT;
+    task->options.flags = flags | flag_of_parent();
+    task->options.status = status;
+    task->file = file;
+    task->line = line;
+    task->code = COMMTASK_OK;
+    if (objection_to(task->options) != nullptr) {
+        task->code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared says why
+    } else if (is_ordered(*operation, flags)) {
+        const driving_scope scope; // the first task of a communicator waits for the worker
+        task->code = commtask_ticket_take(operation, &task->options.ticket);
+    }
+    return COMMTASK_OK;
 }
 
 int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) noexcept {

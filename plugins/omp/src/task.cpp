@@ -147,7 +147,7 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
     return spawn(*operation, given, depends, {});
 }
 
-int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses,
+int commtask_omp_spawn_clauses(const commtask_op* operation, size_t n_clauses, const commtask_omp_clause* clauses,
                                const char* file, int line) noexcept {
     const source_place where{file, line};
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
@@ -161,12 +161,12 @@ int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const co
         default: n_depends += clause.n_addresses; break;
         }
     }
-    if (const int code = refuse(&operation, options, where); code != COMMTASK_OK) {
+    if (const int code = refuse(operation, options, where); code != COMMTASK_OK) {
         return code;
     }
     depend_list depends;
     if (!depends.reserve(n_depends)) {
-        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status, "no memory for its dependences",
+        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation->kind, options.status, "no memory for its dependences",
                               where);
     }
     for (const commtask_omp_clause& clause : given) {
@@ -174,6 +174,6 @@ int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const co
             depends.add(depend_kind_of(clause.kind), {clause.addresses, clause.n_addresses});
         }
     }
-    return spawn(operation, options, depends, where);
+    return spawn(*operation, options, depends, where);
 }
 }

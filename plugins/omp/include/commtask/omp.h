@@ -41,6 +41,7 @@ typedef struct commtask_omp_options {
 /** An operation with its place in program order, made where the task is created and started in the task's body. It is
  *  a plain value, so that firstprivate can carry it. Make it with commtask_omp_prepare and do not look inside. */
 typedef struct commtask_omp_task {
+    size_t struct_size;           /**< sizeof(commtask_omp_task). */
     commtask_op operation;        /**< What to do. */
     commtask_omp_options options; /**< How. */
     const char* file;             /**< Where the directive is that creates it; null: not known. */
@@ -109,23 +110,41 @@ COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask
 
 /** Makes an operation ready to be started in a task that the calling task is about to create: collectives, and messages with
  *  COMMTASK_ORDERED, take their place now.
- *  @param operation  what to do.
+ *  @param operation  what to do; copied.
  *  @param flags      COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE.
  *  @param status     as in commtask_omp_options; may be null.
- *  @return the prepared task, for commtask_omp_start_prepared or commtask_omp_drop. What is wrong with it is reported
- *          when it is started. */
-COMMTASK_API commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags,
-                                                    commtask_status* status) COMMTASK_NOEXCEPT;
-
-/** commtask_omp_prepare for a task whose place in the program is to stand behind a refusal; what the comm clause calls.
- *  @param operation  what to do.
- *  @param flags      as for commtask_omp_prepare.
- *  @param status     as for commtask_omp_prepare.
- *  @param file       __FILE__; null: not known.
+ *  @param file       __FILE__, to stand behind a refusal; null: not known.
  *  @param line       __LINE__.
- *  @return as commtask_omp_prepare. */
-COMMTASK_API commtask_omp_task commtask_omp_prepare_at(commtask_op operation, uint32_t flags, commtask_status* status,
-                                                       const char* file, int line) COMMTASK_NOEXCEPT;
+ *  @param task       with its struct_size set; written, for commtask_omp_start_prepared or commtask_omp_drop. What is wrong
+ *                    with the operation is reported when it is started.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: a null pointer, or a task that does not know its size. */
+COMMTASK_API int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status,
+                                           const char* file, int line, commtask_omp_task* task) COMMTASK_NOEXCEPT;
+
+/** commtask_omp_prepare_task for an operation that is made in the same line; what the comm clause calls.
+ *  @param operation  what to do.
+ *  @param flags      as for commtask_omp_prepare_task.
+ *  @param status     as for commtask_omp_prepare_task.
+ *  @param file       as for commtask_omp_prepare_task.
+ *  @param line       as for commtask_omp_prepare_task.
+ *  @return the prepared task, for commtask_omp_start_prepared or commtask_omp_drop. */
+static inline commtask_omp_task commtask_omp_prepare_at(commtask_op operation, uint32_t flags, commtask_status* status,
+                                                        const char* file, int line) COMMTASK_NOEXCEPT {
+    commtask_omp_task task = COMMTASK_INIT_(commtask_omp_task);
+    const int code = commtask_omp_prepare_task(&operation, flags, status, file, line, &task);
+    if (code != COMMTASK_OK) task.code = code;
+    return task;
+}
+
+/** commtask_omp_prepare_at without a place in the program.
+ *  @param operation  what to do.
+ *  @param flags      as for commtask_omp_prepare_task.
+ *  @param status     as for commtask_omp_prepare_task.
+ *  @return as commtask_omp_prepare_at. */
+static inline commtask_omp_task commtask_omp_prepare(commtask_op operation, uint32_t flags,
+                                                     commtask_status* status) COMMTASK_NOEXCEPT {
+    return commtask_omp_prepare_at(operation, flags, status, (const char*)0, 0);
+}
 
 /** commtask_omp_start for a prepared task. The task is used up, also if it is refused; one that was refused its place when
  *  it was prepared stays so, since its place in program order is gone.

@@ -35,14 +35,27 @@ typedef struct commtask_omp_clause {
 } commtask_omp_clause;
 
 /** commtask_omp_spawn with its arguments as clauses; what COMM_TASK calls.
- *  @param operation  what to do.
+ *  @param operation  what to do; copied.
  *  @param n_clauses  how many.
  *  @param clauses    in any order.
  *  @param file       __FILE__, to stand behind a refusal; null: not known.
  *  @param line       __LINE__.
  *  @return as commtask_omp_spawn. */
-COMMTASK_API int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses,
-                                            const char* file, int line) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_omp_spawn_clauses(const commtask_op* operation, size_t n_clauses,
+                                            const commtask_omp_clause* clauses, const char* file,
+                                            int line) COMMTASK_NOEXCEPT;
+
+/** commtask_omp_spawn_clauses for an operation that is made in the same line.
+ *  @param operation  what to do
+ *  @param n_clauses  how many
+ *  @param clauses  in any order
+ *  @param file  of the program
+ *  @param line  in it
+ *  @return as commtask_omp_spawn. */
+static inline int commtask_omp_spawn_made_(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses,
+                                           const char* file, int line) COMMTASK_NOEXCEPT {
+    return commtask_omp_spawn_clauses(&operation, n_clauses, clauses, file, line);
+}
 
 /** A status that knows its size, whether it was initialised or not; for COMM_TASK and the comm clause.
  *  @param status  may be null
@@ -72,13 +85,13 @@ inline commtask_omp_clause commtask_omp_list_(commtask_omp_clause_kind kind,
  *  @return as commtask_omp_spawn. */
 inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list<commtask_omp_clause> clauses,
                                     const char* file, int line) noexcept {
-    return commtask_omp_spawn_clauses(operation, clauses.size(), clauses.begin(), file, line);
+    return commtask_omp_spawn_clauses(&operation, clauses.size(), clauses.begin(), file, line);
 }
 
 #define COMMTASK_OMP_LIST_(kind, ...) (commtask_omp_list_((kind), {__VA_ARGS__}))
 #define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status)                                                       \
     (commtask_omp_clause{(kind), (number), (n), (addresses), (status)})
-#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, nullptr, __FILE__, __LINE__))
+#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_made_((operation), 0, nullptr, __FILE__, __LINE__))
 #define COMMTASK_OMP_SPAWN_(n_clauses, operation, ...)                                                                 \
     (commtask_omp_spawn_list_((operation), {__VA_ARGS__}, __FILE__, __LINE__))
 #else
@@ -87,10 +100,10 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
     {(kind), 0, sizeof((const void*[]){__VA_ARGS__}) / sizeof(const void*),                                            \
      __extension__ & ((const void*[]){__VA_ARGS__})[0], NULL}
 #define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status) {(kind), (number), (n), (addresses), (status)}
-#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, NULL, __FILE__, __LINE__))
+#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_made_((operation), 0, NULL, __FILE__, __LINE__))
 #define COMMTASK_OMP_SPAWN_(n_clauses, operation, ...)                                                                 \
-    (commtask_omp_spawn_clauses((operation), (n_clauses), __extension__ & ((commtask_omp_clause[]){__VA_ARGS__})[0],   \
-                                __FILE__, __LINE__))
+    (commtask_omp_spawn_made_((operation), (n_clauses), __extension__ & ((commtask_omp_clause[]){__VA_ARGS__})[0],     \
+                              __FILE__, __LINE__))
 #endif
 
 /* The clauses by name. */
