@@ -137,7 +137,7 @@ def text_of_redirect(wrappers):
     """Included before every file of the runtime: its calls go to the MPI, not into the wrappers."""
     lines = [NOTE, "#pragma once\n", '#include "real_mpi.hpp"\n']
     for w in wrappers:
-        lines.append(f"#define {w.name} {w.real}")
+        lines += [f"#undef {w.name}", f"#define {w.name} {w.real}"]  # some MPIs have macros beside their functions
     return "\n".join([*lines, ""])
 
 
@@ -145,7 +145,7 @@ def text_of_wrappers(wrappers):
     lines = [NOTE, '#include "own.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
              '#include "real_mpi.hpp"', '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
              "using commtask::interposer::worker_section;", ""]
-    lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]  # some MPIs have macros beside them
+    lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]
     lines += ["", 'extern "C" {']
     for w in wrappers:
         lines.append(f"{w.returns} (*{w.real})({w.declared});")

@@ -37,6 +37,17 @@ int main(int argc, char** argv) {
     MPI_Finalize();
 }
 """
+PLAIN = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int n_ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    printf("0 of a world of %d\\n", n_ranks);
+    MPI_Finalize();
+}
+"""
 ERR_MPI_LIBRARY = -23
 
 
@@ -97,11 +108,11 @@ def init(package, options):
     check(f"built for {options.own}" in said and "runs with" in said, "the sentence does not name both MPIs")
 
 
-def launcher(package, options):
-    status, said, program = package.compile(options.own_wrapper, LONE)
+def launcher(package, options, text=LONE, before_program=()):
+    status, said, program = package.compile(options.own_wrapper, text)
     check(status == 0, "the program does not compile")
     words = ["--allow-run-as-root", "--oversubscribe"] if options.other == "openmpi" else []
-    status, said = run([f"mpiexec.{options.other}", *words, "-n", "2", program],
+    status, said = run([f"mpiexec.{options.other}", *words, "-n", "2", *before_program, program],
                        env=dict(os.environ, COMMTASK_CORE="none"))
     if "of a world of" not in said:
         print("this MPI does not start under the other's launcher at all, and says so itself")
@@ -112,9 +123,14 @@ def launcher(package, options):
     return 0
 
 
+def interposer(package, options):
+    """Without a word from the worker otherwise."""
+    return launcher(package, options, PLAIN, [pathlib.Path(options.stage) / "bin" / "commtask-run"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--way", choices=("cmake", "headers", "init", "launcher"), required=True)
+    parser.add_argument("--way", choices=("cmake", "headers", "init", "launcher", "interposer"), required=True)
     for name in ("other", "own", "own-wrapper", "cmake", "compiler", "stage", "libdir", "work"):
         parser.add_argument(f"--{name}", required=True)
     options = parser.parse_args()

@@ -100,8 +100,15 @@ def compile_fortran(source, wrapper, folder):
             raise Skip(f"{tool} is not installed")
     program = pathlib.Path(folder) / "program"
     # Without the exception mpif.h and `use mpi` accept each buffer type once only.
-    subprocess.run([wrapper, "-O1", "-fallow-argument-mismatch", source, "-o", str(program)], check=True, timeout=100,
-                   cwd=folder, env=dict(os.environ, MPICH_FC=compiler, OMPI_FC=compiler))
+    done = subprocess.run([wrapper, "-O1", "-fallow-argument-mismatch", source, "-o", str(program)], check=False,
+                          timeout=100, cwd=folder, env=dict(os.environ, MPICH_FC=compiler, OMPI_FC=compiler),
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        print(done.stderr)
+        # Intel MPI has the module mpi_f08 of Intel's compiler only.
+        if "Fatal Error: Reading module" in done.stderr:
+            raise Skip(f"this MPI's module is not one of {compiler}")
+        raise SystemExit(f"{source} does not compile")
     return str(program)
 
 
