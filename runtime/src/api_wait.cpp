@@ -55,7 +55,7 @@ template <typename IsDone>
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not wait: the worker runs it");
     }
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (wait_in_library(runtime->main_lane(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
@@ -84,7 +84,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
 int commtask_progress(int* moved) noexcept {
     if (moved == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "moved is null");
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
@@ -99,6 +99,12 @@ int commtask_progress(int* moved) noexcept {
     }
     *moved = result == drive_result::moved ? 1 : 0;
     return COMMTASK_OK;
+}
+
+int commtask_is_driving(void) noexcept {
+    if (lane::is_driving()) return 1;
+    context* const runtime = context::current();
+    return runtime != nullptr && runtime->main_lane().is_held_by_me() ? 1 : 0;
 }
 
 int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {
@@ -179,7 +185,7 @@ int commtask_cancel(commtask_t handle) noexcept {
 
 int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept {
     if (context::current() == nullptr) {
-        return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+        return refuse_without_runtime();
     }
     if (event == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "event is null");
     if (n_signals == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_signals is 0, and must be at least 1");
@@ -202,7 +208,7 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
     const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
-    if (!late.is_open()) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (!late.is_open()) return refuse_without_runtime();
     std::uint32_t missing = event->waiting_for.load(std::memory_order_relaxed);
     do {
         if (missing == 0) return refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");

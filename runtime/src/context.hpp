@@ -23,9 +23,16 @@ namespace commtask::detail {
 
 class context {
 public:
-    /// Collective over MPI_COMM_WORLD. MPI is initialised with a sufficient thread level.
+    /// What all ranks know of this start.
+    struct session {
+        int rank = 0;
+        int number = 0;
+        MPI_Comm stats_comm = MPI_COMM_NULL; ///< The library's own; null unless every rank keeps statistics.
+    };
+
+    /// MPI is initialised with a sufficient thread level.
     /// @throws std::bad_alloc, std::system_error
-    context(config settings, int thread_level);
+    context(config settings, int thread_level, rank_place place, const session& of);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -63,6 +70,7 @@ public:
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    [[nodiscard]] int rank() const noexcept { return session_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane& main_lane() noexcept { return lane_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
@@ -82,6 +90,7 @@ private:
     void hook_mpi_finalize() noexcept;
     static void close() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
+    void print_stats(drained how);
     [[nodiscard]] lane_stats collected_stats();
 
     static std::atomic<context*> current_;
@@ -89,6 +98,7 @@ private:
 
     const config settings_;
     const int thread_level_;
+    const session session_;
     mpi_error_handling errors_;
     const rank_place place_;
     process_narrowing narrowing_;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <new>
 
 namespace commtask::detail {
 namespace {
@@ -88,7 +89,7 @@ comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
     return nullptr;
 }
 
-int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
+int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept try {
     queue = find(comm);
     if (queue != nullptr) return MPI_SUCCESS;
     if (!is_alive(comm)) return MPI_ERR_COMM;
@@ -109,9 +110,11 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
         if (const int set = MPI_Comm_set_attr(comm, keyval_, made.get()); set != MPI_SUCCESS) return set;
     }
     const std::lock_guard guard{mutex_};
-    queue = made.get();
     queues_.push_back(std::move(made));
+    queue = queues_.back().get();
     return MPI_SUCCESS;
+} catch (const std::bad_alloc&) {
+    return MPI_ERR_NO_MEM;
 }
 
 int mpi_comms::on_free(MPI_Comm comm, int /*keyval*/, void* queue, void* /*self*/) noexcept {

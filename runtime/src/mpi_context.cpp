@@ -8,28 +8,19 @@
 #include "drain.hpp"
 #include "last_error.hpp"
 #include "mpi_stats.hpp"
+#include "speech.hpp"
 
 #include <commtask/commtask.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <utility>
 
 namespace commtask::detail {
 namespace {
-
-/// A node without an answer from its ranks gives a worker that shares; the sentence says why.
-[[nodiscard]] rank_place collective_find_place(const config& settings) {
-    const errors_come_back scope;
-    node_map map = collective_map_node(MPI_COMM_WORLD, settings, process_cpus());
-    rank_place mine = map.places.at(map.me);
-    if (map.failure && settings.verbose >= 1) {
-        std::fprintf(stderr, "commtask: warning: %s; the worker shares its core\n", map.failure->c_str());
-    }
-    return mine;
-}
 
 [[nodiscard]] lane_settings settings_of_lane(const config& settings) {
     lane_settings of_lane;
@@ -43,45 +34,24 @@ namespace {
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
 
-void print_stats(const lane_stats& mine, bool with_others) {
-    const errors_come_back scope;
-    std::array<std::string_view, stats_kind_count> names{};
-    for (int kind = 1; kind < COMMTASK_OP_END; ++kind) names[static_cast<std::size_t>(kind)] = name_of_kind(kind);
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    gathered_stats gathered;
-    if (with_others) {
-        gathered = collective_gather_stats(MPI_COMM_WORLD, mine, 0);
-    } else {
-        gathered.ranks = {mine};
-    }
-    if (!gathered.ranks.empty()) std::fputs(format_stats(gathered.ranks, names).c_str(), stderr);
-}
-
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
 std::atomic<int> context::n_visits_{0};
 
-context::context(config settings, int thread_level)
-    : settings_(std::move(settings)), thread_level_(thread_level), place_(collective_find_place(settings_)),
+context::context(config settings, int thread_level, rank_place place, const session& of)
+    : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
       transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
       lane_(transport_, settings_of_lane(settings_)), comms_(errors_, lane_), worker_(lane_, worker_plan()),
       watchdog_(lane_, settings_.stall_s, &name_of_kind) {
+    if (!comms_.is_ready()) throw std::bad_alloc{};
     hook_mpi_finalize();
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const bool warns_of_sharing = place_.is_warning && rank == 0 && settings_.verbose >= 1;
-    if (warns_of_sharing) std::fprintf(stderr, "commtask: warning: %s\n", place_.reason.c_str());
-    if (!warns_of_sharing && settings_.verbose >= 2) {
-        std::fprintf(stderr, "commtask: rank %d: %s\n", rank, place_.reason.c_str());
-    }
-    if (settings_.verbose >= 1) {
-        if (const auto advice = openmp_started_too_early(place_)) {
-            std::fprintf(stderr, "commtask: warning: %s\n", advice->c_str());
-        }
-    }
+    const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
+    if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
+    if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
+    if (settings_.verbose < 1) return;
+    if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
 }
 
 worker_settings context::worker_plan() {
@@ -93,7 +63,7 @@ worker_settings context::worker_plan() {
     plan.on_start = [this] {
         const std::error_code failure = bind_worker(place_, 0);
         if (failure && settings_.verbose >= 1) {
-            std::fprintf(stderr, "commtask: warning: the worker could not be bound: %s\n", failure.message().c_str());
+            say("warning: the worker could not be bound: %s", failure.message().c_str());
         }
     };
     return plan;
@@ -115,8 +85,7 @@ void context::hook_mpi_finalize() noexcept {
         auto* const mine = static_cast<context*>(self);
         if (context::current() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
-        std::fputs("commtask: warning: MPI_Finalize was called before commtask_finalize, which is made up for now\n",
-                   stderr);
+        say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         commtask_finalize();
         return MPI_SUCCESS;
     };
@@ -138,16 +107,17 @@ context::drained context::drain() {
     const waiting_policy looks_on{true, waiting().spin_ns};
     constexpr std::int64_t look_ns = 10'000'000;
     const auto is_drained = [this] { return lane_.was_drained(); };
-    drain_patience patience{static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9)};
+    const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
+    drain_patience patience{limit_ns};
+    drain_patience patience_of_pass = drain_patience::for_a_pass(limit_ns);
     std::uint64_t passes_seen = lane_.approx_passes();
     while (!wait_in_library(lane_, looks_on, look_ns, is_drained)) {
         const std::uint64_t passes = lane_.approx_passes();
         const bool is_inside = lane_.approx_is_driven() && passes == std::exchange(passes_seen, passes);
-        drain_look look{now_ns(), lane_.approx_ended(), is_inside || lane_.approx_has_work()};
-        if (!patience.is_over(look)) continue;
+        const bool is_stuck = patience_of_pass.is_over({now_ns(), passes, true});
+        if (!patience.is_over({now_ns(), lane_.approx_ended(), is_inside || lane_.approx_has_work()})) continue;
         if (!lane_.try_take_baton_as_guest(now_ns() + look_ns)) {
-            look.is_at_work = true;
-            if (patience.is_over(look)) return leave_behind();
+            if (is_stuck) return leave_behind();
             continue;
         }
         if (lane_.could_still_move()) {
@@ -162,11 +132,11 @@ context::drained context::drain() {
         lane_.give_up(lane::is_any);
         lane_.return_baton();
         worker_.stop();
-        if (settings_.stats != 0) print_stats(collected_stats(), false);
+        print_stats(drained::by_force);
         return drained::by_force;
     }
     worker_.stop();
-    if (settings_.stats != 0) print_stats(collected_stats(), true);
+    print_stats(drained::completely);
     return drained::completely;
 }
 
@@ -177,13 +147,34 @@ context::drained context::leave_behind() noexcept {
     if (settings_.verbose >= 1) {
         const int kind = lane_.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
-        std::fprintf(
-            stderr,
-            "commtask: unfinished tasks are left as they are by commtask_finalize: the worker is inside one call "
-            "(%.*s) that does not come back\n",
+        say("unfinished tasks are left as they are by commtask_finalize: the worker is inside one call (%.*s) that "
+            "does "
+            "not come back",
             static_cast<int>(what.size()), what.data());
     }
     return drained::not_at_all;
+}
+
+/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
+void context::print_stats(drained how) {
+    if (settings_.stats == 0) return;
+    const errors_come_back scope;
+    constexpr double longest_patience_s = 10;
+    const double limit_s = settings_.finalize_timeout_s;
+    const double patience_s = limit_s > 0 ? std::min(limit_s, longest_patience_s) : longest_patience_s;
+    gathered_stats found;
+    if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
+        found = gather_stats(session_.stats_comm, session_.number, collected_stats(),
+                             static_cast<std::uint64_t>(patience_s * 1e9));
+        if (found.stats.empty()) return; // another rank has them
+    } else {
+        MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
+        found.stats = {collected_stats()};
+        found.ranks = {session_.rank};
+    }
+    std::array<std::string_view, stats_kind_count> names{};
+    for (int kind = 1; kind < COMMTASK_OP_END; ++kind) names[static_cast<std::size_t>(kind)] = name_of_kind(kind);
+    std::fputs(format_stats(found.stats, found.ranks, found.n_ranks, names).c_str(), stderr);
 }
 
 lane_stats context::collected_stats() {

@@ -8,9 +8,12 @@
 #include "lane.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace commtask::detail {
@@ -27,7 +30,9 @@ struct handler_table {
 };
 
 handler_table& handlers() {
-    static handler_table* const table = new handler_table; // handlers may run during exit
+    // Never destroyed, since handlers may run during exit; and not from the heap, which may be empty at the start.
+    alignas(handler_table) static std::array<std::byte, sizeof(handler_table)> memory;
+    static auto* const table = ::new (static_cast<void*>(memory.data())) handler_table;
     return *table;
 }
 
@@ -93,7 +98,11 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before); // only our reference to it
     {
         const std::lock_guard guard{table.mutex};
-        table.taken_over.push_back(comm);
+        try {
+            table.taken_over.push_back(comm);
+        } catch (const std::bad_alloc&) {
+            return MPI_ERR_NO_MEM;
+        }
     }
     return MPI_Comm_set_errhandler(comm, table.ours);
 }

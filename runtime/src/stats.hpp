@@ -99,8 +99,9 @@ private:
     std::array<std::atomic<std::uint64_t>, time_distribution::bin_count> bins_{};
 };
 
-/// The table that commtask_finalize prints: a line per rank and their sum, then tasks by kind. `kind_names` are indexed
-/// by kind.
-[[nodiscard]] std::string format_stats(std::span<const lane_stats> ranks, std::span<const std::string_view> kind_names);
+/// The table that commtask_finalize prints: a line per rank and their sum, then tasks by kind. `kind_names` are indexed by
+/// kind; `numbers` are those of the ranks, which may be some only of the job's `n_ranks`.
+[[nodiscard]] std::string format_stats(std::span<const lane_stats> ranks, std::span<const int> numbers, int n_ranks,
+                                       std::span<const std::string_view> kind_names);
 
 } // namespace commtask::detail

@@ -90,8 +90,7 @@ void start(int asked, int below) {
         // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.main_lane(), std::memory_order_release);
     } else {
-        std::fprintf(stderr, "commtask-run: warning: there is no worker, and MPI is called directly: %s\n",
-                     commtask_last_error());
+        std::fputs("commtask-run: warning: there is no worker, and MPI is called directly\n", stderr);
     }
     --mine.depth;
 }
