@@ -14,7 +14,7 @@ static void step(double* to, const double* from, int first, int last) {
 int main(int argc, char** argv) {
     int level, rank, size;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    commtask_init(NULL);
+    if (commtask_init(NULL) != COMMTASK_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     int level, rank, size;
     double edge[100] = {1}, ghost[100], local = 0, total = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    commtask_init(NULL);
+    if (commtask_init(NULL) != COMMTASK_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 #pragma omp parallel

@@ -4,6 +4,7 @@
 // that other libraries made; cpu_set_t would end at 1024 CPUs.
 #include "affinity.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -13,9 +14,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
+#include <memory>
+#include <string>
 #include <string_view>
-#include <vector>
 
 namespace commtask::detail {
 
@@ -24,17 +25,18 @@ namespace {
 constexpr std::size_t mask_words = (highest_cpu + 1) / (8 * sizeof(unsigned long));
 using mask_array = std::array<unsigned long, mask_words>;
 
-std::vector<int> thread_ids() {
-    std::vector<int> ids;
-    std::error_code failure;
-    for (std::filesystem::directory_iterator entry{"/proc/self/task", failure}, end; !failure && entry != end;
-         entry.increment(failure)) {
-        const std::string name = entry->path().filename().string();
+/// Calls `visit(int id)` for every thread of the process. Without memory of C++: masks must be given back in a destructor.
+template <typename Visit>
+void for_each_thread(Visit&& visit) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder{opendir("/proc/self/task"), &closedir};
+    if (folder == nullptr) return;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the folder is this call's own
+    while (const dirent* const entry = readdir(folder.get())) {
+        const std::string_view name{entry->d_name};
         int id = 0;
         const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), id);
-        if (bad == std::errc{} && stop == name.data() + name.size()) ids.push_back(id);
+        if (bad == std::errc{} && stop == name.data() + name.size()) visit(id);
     }
-    return ids;
 }
 
 /// libomp leaves a mark when it first runs, so that a second copy in the process can be refused: a shared-memory file,
@@ -82,9 +84,11 @@ std::error_code set_thread_cpus(const cpu_set& cpus, int thread_id) {
 
 cpu_set process_cpus() {
     cpu_set cpus = thread_cpus().value_or(cpu_set{});
-    if (has_llvm_openmp_run())
-        for (const int id : thread_ids())
+    if (has_llvm_openmp_run()) {
+        for_each_thread([&](int id) {
             if (const auto others = thread_cpus(id)) cpus |= *others;
+        });
+    }
     return cpus;
 }
 
@@ -105,13 +109,13 @@ void process_narrowing::move_all(const cpu_set& from, const cpu_set& to) {
     constexpr int most_rounds = 8;
     for (int round = 0; round < most_rounds; ++round) {
         bool has_moved = false;
-        for (const int id : thread_ids()) {
+        for_each_thread([&](int id) {
             const auto cpus = thread_cpus(id);
-            if (!cpus || !(*cpus == from)) continue;
+            if (!cpus || !(*cpus == from)) return;
             const std::error_code refusal = set_thread_cpus(to, id);
             if (!refusal) has_moved = true;
             if (refusal && refusal != std::errc::no_such_process) failure_ = refusal;
-        }
+        });
         if (!has_moved) return;
     }
 }

@@ -205,21 +205,21 @@ using namespace commtask::detail;
 
 int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
     return post(*runtime, *operation, options, task);
 }
 
 int commtask_comm_register(MPI_Comm comm) noexcept {
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     int code = COMMTASK_OK;
     return runtime->queue_of(comm, code) != nullptr ? COMMTASK_OK : code;
 }
 
 int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) noexcept {
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr || ticket == nullptr) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", operation == nullptr ? "operation" : "ticket");
     }
@@ -238,7 +238,7 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
 
 int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (ticket.number == 0 || ticket.class_ > static_cast<std::uint32_t>(order_class::collectives)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
     }

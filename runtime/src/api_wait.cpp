@@ -72,7 +72,7 @@ template <typename IsDone>
                                          : "a function that MPI calls must not wait here");
     }
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
@@ -101,7 +101,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
 int commtask_progress(int* moved) noexcept {
     if (moved == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "moved is null");
     context* const runtime = context::current();
-    if (runtime == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (runtime == nullptr) return refuse_without_runtime();
     if (!lane::may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
@@ -118,6 +118,12 @@ int commtask_progress(int* moved) noexcept {
         if (result == drive_result::moved) *moved = 1;
     }
     return COMMTASK_OK;
+}
+
+int commtask_is_driving(void) noexcept {
+    if (lane::is_driving()) return 1;
+    context* const runtime = context::current();
+    return runtime != nullptr && runtime->main_lane().is_held_by_me() ? 1 : 0;
 }
 
 int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {
@@ -205,7 +211,7 @@ int commtask_cancel(commtask_t handle) noexcept {
 
 int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept {
     if (context::current() == nullptr) {
-        return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+        return refuse_without_runtime();
     }
     if (event == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "event is null");
     if (n_signals == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_signals is 0, and must be at least 1");
@@ -219,7 +225,7 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
     const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
-    if (!late.is_open()) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (!late.is_open()) return refuse_without_runtime();
     return graph::signal(*event, &tell_successor)
                ? COMMTASK_OK
                : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");

@@ -24,9 +24,16 @@ namespace commtask::detail {
 
 class context {
 public:
-    /// Collective over MPI_COMM_WORLD. MPI is initialised with a sufficient thread level.
+    /// What all ranks know of this start.
+    struct session {
+        int rank = 0;
+        int number = 0;
+        MPI_Comm stats_comm = MPI_COMM_NULL; ///< The library's own; null unless every rank keeps statistics.
+    };
+
+    /// MPI is initialised with a sufficient thread level.
     /// @throws std::bad_alloc, std::system_error
-    context(config settings, int thread_level);
+    context(config settings, int thread_level, rank_place place, const session& of);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -73,6 +80,7 @@ public:
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    [[nodiscard]] int rank() const noexcept { return session_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
@@ -97,12 +105,14 @@ private:
     [[nodiscard]] drained leave_behind() noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
+    void print_stats(drained how);
 
     static std::atomic<context*> current_;
     static std::atomic<int> n_visits_;
 
     const config settings_;
     const int thread_level_;
+    const session session_;
     mpi_error_handling errors_;
     const rank_place place_;
     process_narrowing narrowing_;

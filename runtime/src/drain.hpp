@@ -38,6 +38,12 @@ public:
 
     void restart() noexcept { has_begun_ = false; }
 
+    /// Of the same user, for one pass of a driver: after it the driver is taken for one that does not come back.
+    [[nodiscard]] static drain_patience for_a_pass(std::uint64_t limit_ns) noexcept {
+        constexpr std::uint64_t without_processor_ns = 2'000'000'000; // a driver may have to wait as long for its turn
+        return drain_patience{limit_ns == 0 ? 0 : std::max(limit_ns, without_processor_ns)};
+    }
+
 private:
     const std::uint64_t limit_ns_;
     bool has_begun_ = false;

@@ -4,6 +4,7 @@
 // waits. It is found by looking at every slot, so that running tasks pay nothing for it. Driver only.
 #include "lane.hpp"
 
+#include "speech.hpp"
 #include "task_pool.hpp"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ std::string lane::unfinished_table(const char* heading, task_filter chosen) cons
     const std::vector<task*> live = live_tasks(chosen);
     if (live.empty()) return {};
     const std::uint64_t now = now_ns();
-    std::string table = "commtask: " + std::to_string(live.size()) + (live.size() == 1 ? " task" : " tasks") +
+    std::string table = std::string(opening()) + std::to_string(live.size()) + (live.size() == 1 ? " task" : " tasks") +
                         " unfinished, " + heading + ":\n  age [s]  operation; where it waits\n";
     for (std::size_t i = 0; i < std::min(live.size(), lines_at_most); ++i) {
         const task& which = *live[i];

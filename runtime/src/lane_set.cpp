@@ -75,6 +75,12 @@ std::uint64_t lane_set::approx_ended() const noexcept {
     return n_ended;
 }
 
+std::uint64_t lane_set::approx_passes() const noexcept {
+    std::uint64_t n_passes = 0;
+    for (const auto& each : members_) n_passes += each->served.approx_passes();
+    return n_passes;
+}
+
 bool lane_set::approx_has_work() const noexcept {
     return std::any_of(members_.begin(), members_.end(),
                        [](const auto& each) { return each->served.approx_has_work(); });

@@ -54,6 +54,8 @@ public:
 
     /// Approximately, for watchers: tasks ended so far.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept;
+    /// Approximately: passes of all lanes.
+    [[nodiscard]] std::uint64_t approx_passes() const noexcept;
     /// Approximately: whether some lane had something to poll or to start after its last pass.
     [[nodiscard]] bool approx_has_work() const noexcept;
 

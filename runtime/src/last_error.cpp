@@ -9,11 +9,16 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <mutex>
 
 namespace commtask::detail {
 namespace {
 thread_local std::array<char, 512> sentence{};
-}
+
+/// Why commtask_init was refused the last time; empty if it was not. Process-wide, as there is no context then.
+std::mutex refusal_mutex;
+std::array<char, 512> refusal{};
+} // namespace
 
 int refuse(int code, const char* format, ...) noexcept {
     std::va_list arguments;
@@ -21,6 +26,17 @@ int refuse(int code, const char* format, ...) noexcept {
     std::vsnprintf(sentence.data(), sentence.size(), format, arguments);
     va_end(arguments);
     return code;
+}
+
+void remember_init(int code) noexcept {
+    const std::lock_guard guard{refusal_mutex};
+    std::snprintf(refusal.data(), refusal.size(), "%s", code == COMMTASK_OK ? "" : sentence.data());
+}
+
+int refuse_without_runtime() noexcept {
+    const std::lock_guard guard{refusal_mutex};
+    if (refusal[0] == '\0') return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was refused: %s", refusal.data());
 }
 
 const char* last_sentence() noexcept { return sentence.data(); }

@@ -10,12 +10,14 @@
 #include "mpi_identity.hpp"
 #include "mpi_stats.hpp"
 #include "operation_traits.hpp"
+#include "speech.hpp"
 
 #include <commtask/commtask.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,62 +25,29 @@
 namespace commtask::detail {
 namespace {
 
-/// A node without an answer from its ranks gives a worker that shares; the sentence says why.
-[[nodiscard]] rank_place collective_find_place(const config& settings) {
-    const errors_come_back scope;
-    node_map map = collective_map_node(MPI_COMM_WORLD, settings, process_cpus());
-    rank_place mine = map.places.at(map.me);
-    if (map.failure && settings.verbose >= 1) {
-        std::fprintf(stderr, "commtask: warning: %s; the worker shares its core\n", map.failure->c_str());
-    }
-    return mine;
-}
-
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
-
-void print_stats(const lane_stats& mine, bool with_others) {
-    const errors_come_back scope;
-    static_assert(operation_table.size() <= stats_kind_count);
-    std::array<std::string_view, stats_kind_count> names{};
-    for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    gathered_stats gathered;
-    if (with_others) {
-        gathered = collective_gather_stats(MPI_COMM_WORLD, mine, 0);
-    } else {
-        gathered.ranks = {mine};
-    }
-    if (!gathered.ranks.empty()) std::fputs(format_stats(gathered.ranks, names).c_str(), stderr);
-}
 
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
 std::atomic<int> context::n_visits_{0};
 
-context::context(config settings, int thread_level)
-    : settings_(std::move(settings)), thread_level_(thread_level), place_(collective_find_place(settings_)),
+context::context(config settings, int thread_level, rank_place place, const session& of)
+    : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
       transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
       lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_),
       watchdog_(lanes_[0], settings_.stall_s, &name_of_kind) {
+    if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     hook_mpi_finalize();
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const bool warns_of_sharing = place_.is_warning && rank == 0 && settings_.verbose >= 1;
-    if (warns_of_sharing) std::fprintf(stderr, "commtask: warning: %s\n", place_.reason.c_str());
-    if (!warns_of_sharing && settings_.verbose >= 2) {
-        std::fprintf(stderr, "commtask: rank %d: %s\n", rank, place_.reason.c_str());
-    }
-    if (settings_.verbose >= 1) {
-        if (const auto trouble = foreign_launcher()) std::fprintf(stderr, "commtask: warning: %s\n", trouble->c_str());
-        if (const auto advice = openmp_started_too_early(place_)) {
-            std::fprintf(stderr, "commtask: warning: %s\n", advice->c_str());
-        }
-    }
+    const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
+    if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
+    if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
+    if (settings_.verbose < 1) return;
+    if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
+    if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
 }
 
 lane_settings context::lane_plan() const {
@@ -100,7 +69,7 @@ worker_settings context::worker_plan() {
     plan.on_start = [this] {
         const std::error_code failure = bind_worker(place_, 0);
         if (failure && settings_.verbose >= 1) {
-            std::fprintf(stderr, "commtask: warning: the worker could not be bound: %s\n", failure.message().c_str());
+            say("warning: the worker could not be bound: %s", failure.message().c_str());
         }
     };
     return plan;
@@ -122,8 +91,7 @@ void context::hook_mpi_finalize() noexcept {
         auto* const mine = static_cast<context*>(self);
         if (context::current() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
-        std::fputs("commtask: warning: MPI_Finalize was called before commtask_finalize, which is made up for now\n",
-                   stderr);
+        say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         commtask_finalize();
         return MPI_SUCCESS;
     };
@@ -144,7 +112,9 @@ context::drained context::drain() {
     // This thread does not drive: a function of the program's that does not come back must not keep it.
     const waiting_policy looks_on{true, waiting().spin_ns};
     constexpr std::int64_t look_ns = 10'000'000;
-    drain_patience patience{static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9)};
+    const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
+    drain_patience patience{limit_ns};
+    drain_patience patience_of_pass = drain_patience::for_a_pass(limit_ns);
     std::vector<std::uint64_t> passes_seen(lanes_.size(), 0);
     const auto is_inside_a_call = [&] {
         bool is_inside = false;
@@ -156,11 +126,11 @@ context::drained context::drain() {
         return is_inside;
     };
     while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
-        drain_look look{now_ns(), lanes_.approx_ended(), is_inside_a_call() || lanes_.approx_has_work()};
-        if (!patience.is_over(look)) continue;
+        const bool is_inside = is_inside_a_call();
+        const bool is_stuck = patience_of_pass.is_over({now_ns(), lanes_.approx_passes(), true});
+        if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
         if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
-            look.is_at_work = true;
-            if (patience.is_over(look)) return leave_behind();
+            if (is_stuck) return leave_behind();
             continue;
         }
         if (lanes_.could_still_move()) {
@@ -177,11 +147,11 @@ context::drained context::drain() {
         }
         lanes_.return_all_batons();
         lanes_.stop_workers();
-        if (statistics_) print_stats(statistics_->collected(), false);
+        print_stats(drained::by_force);
         return drained::by_force;
     }
     lanes_.stop_workers();
-    if (statistics_) print_stats(statistics_->collected(), true);
+    print_stats(drained::completely);
     return drained::completely;
 }
 
@@ -193,13 +163,35 @@ context::drained context::leave_behind() noexcept {
         if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
         const int kind = each.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
-        std::fprintf(
-            stderr,
-            "commtask: unfinished tasks are left as they are by commtask_finalize: the worker is inside one call "
-            "(%.*s) that does not come back\n",
+        say("unfinished tasks are left as they are by commtask_finalize: the worker is inside one call (%.*s) that "
+            "does "
+            "not come back",
             static_cast<int>(what.size()), what.data());
     }
     return drained::not_at_all;
+}
+
+/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
+void context::print_stats(drained how) {
+    if (!statistics_) return;
+    const errors_come_back scope;
+    constexpr double longest_patience_s = 10;
+    const double limit_s = settings_.finalize_timeout_s;
+    const double patience_s = limit_s > 0 ? std::min(limit_s, longest_patience_s) : longest_patience_s;
+    gathered_stats found;
+    if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
+        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(),
+                             static_cast<std::uint64_t>(patience_s * 1e9));
+        if (found.stats.empty()) return; // another rank has them
+    } else {
+        MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
+        found.stats = {statistics_->collected()};
+        found.ranks = {session_.rank};
+    }
+    std::array<std::string_view, stats_kind_count> names{};
+    static_assert(operation_table.size() <= stats_kind_count);
+    for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
+    std::fputs(format_stats(found.stats, found.ranks, found.n_ranks, names).c_str(), stderr);
 }
 
 } // namespace commtask::detail

@@ -8,6 +8,8 @@
 #include "lane.hpp"
 #include "mpi_identity.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -31,7 +33,9 @@ struct handler_table {
 };
 
 handler_table& handlers() {
-    static handler_table* const table = new handler_table; // handlers may run during exit
+    // Never destroyed, since handlers may run during exit; and not from the heap, which may be empty at the start.
+    alignas(handler_table) static std::array<std::byte, sizeof(handler_table)> memory;
+    static auto* const table = ::new (static_cast<void*>(memory.data())) handler_table;
     return *table;
 }
 

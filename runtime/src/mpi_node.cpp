@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace commtask::detail {
@@ -37,35 +39,69 @@ std::optional<std::string> failure_of(const char* call, int code) {
     return code == MPI_SUCCESS ? std::nullopt : std::optional{mpi_failure_text(call, code)};
 }
 
-std::optional<std::string> gather_texts(MPI_Comm comm, const std::string& mine, text_exchange& result) {
+/// Whether every rank has the memory to go on: one that had not would leave the others in the next call for ever.
+/// @throws std::bad_alloc on every rank, if not on all
+std::optional<std::string> collective_check_memory(MPI_Comm comm, bool has_it) {
+    const int mine = has_it ? 1 : 0;
+    int all = 0;
+    if (auto failure = failure_of("MPI_Allreduce", MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm)))
+        return failure;
+    if (all == 0) throw std::bad_alloc{};
+    return std::nullopt;
+}
+
+std::optional<std::string> gather_texts(MPI_Comm comm, const std::string* mine, text_exchange& result) {
     int n_ranks = 0;
     int me = 0;
     if (auto failure = failure_of("MPI_Comm_size", MPI_Comm_size(comm, &n_ranks))) return failure;
     if (auto failure = failure_of("MPI_Comm_rank", MPI_Comm_rank(comm, &me))) return failure;
 
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(static_cast<std::size_t>(n_ranks));
-    if (auto failure =
-            failure_of("MPI_Allgather", MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm)))
+    const auto n = static_cast<std::size_t>(n_ranks);
+    const int length = mine == nullptr ? 0 : static_cast<int>(mine->size());
+    const std::unique_ptr<int[]> lengths{new (std::nothrow) int[n]};
+    const std::unique_ptr<int[]> offsets{new (std::nothrow) int[n]};
+    if (auto failure = collective_check_memory(comm, mine != nullptr && lengths != nullptr && offsets != nullptr)) {
         return failure;
-    std::vector<int> offsets;
-    int total = 0;
-    for (const int other : lengths) {
-        if (other < 0 || other > INT_MAX - total)
-            return "the requests of the node's ranks are longer than MPI can count";
-        offsets.push_back(total);
-        total += other;
     }
-    std::string all(static_cast<std::size_t>(total), '\0');
-    if (auto failure = failure_of("MPI_Allgatherv", MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(),
-                                                                   lengths.data(), offsets.data(), MPI_CHAR, comm)))
+    if (auto failure = failure_of("MPI_Allgather", MPI_Allgather(&length, 1, MPI_INT, lengths.get(), 1, MPI_INT, comm)))
         return failure;
-    result.texts.clear();
-    for (std::size_t rank = 0; rank < lengths.size(); ++rank)
-        result.texts.push_back(
-            all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
+    int total = 0;
+    for (std::size_t rank = 0; rank < n; ++rank) {
+        if (lengths[rank] < 0 || lengths[rank] > INT_MAX - total)
+            return "the requests of the node's ranks are longer than MPI can count";
+        offsets[rank] = total;
+        total += lengths[rank];
+    }
+    const std::unique_ptr<char[]> all{new (std::nothrow) char[static_cast<std::size_t>(total) + 1]};
+    if (auto failure = collective_check_memory(comm, all != nullptr)) return failure;
+    if (auto failure = failure_of("MPI_Allgatherv", MPI_Allgatherv(mine->data(), length, MPI_CHAR, all.get(),
+                                                                   lengths.get(), offsets.get(), MPI_CHAR, comm)))
+        return failure;
+    for (std::size_t rank = 0; rank < n; ++rank)
+        result.texts.emplace_back(all.get() + offsets[rank], static_cast<std::size_t>(lengths[rank]));
     result.me = static_cast<std::size_t>(me);
     return std::nullopt;
+}
+
+/// @param mine  null: this rank had no memory for it
+text_exchange exchange(MPI_Comm comm, const std::string* mine) {
+    text_exchange result;
+    result.failure = gather_texts(comm, mine, result);
+    if (result.failure) result = {{*mine}, 0, std::move(result.failure)};
+    return result;
+}
+
+text_exchange exchange_on_node(MPI_Comm comm, const std::string* mine) {
+    node_communicator node{comm};
+    if (node.code() != MPI_SUCCESS) {
+        return {{mine == nullptr ? std::string{} : *mine}, 0, mpi_failure_text("MPI_Comm_split_type", node.code())};
+    }
+    text_exchange result = exchange(node.get(), mine);
+    const int code = node.free();
+    if (!result.failure && code != MPI_SUCCESS) {
+        result = {{*mine}, 0, mpi_failure_text("MPI_Comm_free", code)};
+    }
+    return result;
 }
 
 } // namespace
@@ -81,29 +117,22 @@ std::string mpi_failure_text(const char* call, int code) {
     return std::string{call} + " failed: " + reason;
 }
 
-text_exchange collective_exchange(MPI_Comm comm, const std::string& mine) {
-    text_exchange result{{mine}, 0};
-    result.failure = gather_texts(comm, mine, result);
-    return result;
-}
+text_exchange collective_exchange(MPI_Comm comm, const std::string& mine) { return exchange(comm, &mine); }
 
 text_exchange collective_exchange_on_node(MPI_Comm comm, const std::string& mine) {
-    text_exchange result{{mine}, 0};
-    node_communicator node{comm};
-    if (node.code() != MPI_SUCCESS) {
-        result.failure = mpi_failure_text("MPI_Comm_split_type", node.code());
-        return result;
-    }
-    result = collective_exchange(node.get(), mine);
-    const int code = node.free();
-    if (!result.failure && code != MPI_SUCCESS) result.failure = mpi_failure_text("MPI_Comm_free", code);
-    if (result.failure) result = {{mine}, 0, std::move(result.failure)};
-    return result;
+    return exchange_on_node(comm, &mine);
 }
 
 node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_set& cpus) {
-    const rank_request mine{cpus, static_cast<int>(settings.lanes), settings.core, settings.idle};
-    text_exchange exchange = collective_exchange_on_node(comm, to_text(mine));
+    std::optional<rank_request> mine;
+    std::optional<std::string> my_text;
+    try {
+        mine = rank_request{cpus, static_cast<int>(settings.lanes), settings.core, settings.idle};
+        my_text = to_text(*mine);
+    } catch (const std::bad_alloc&) { // the others hear of it
+    }
+    text_exchange exchange = exchange_on_node(comm, my_text ? &*my_text : nullptr);
+    if (!my_text) throw std::bad_alloc{};
     node_map map;
     map.failure = std::move(exchange.failure);
     map.me = exchange.me;
@@ -120,7 +149,7 @@ node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_se
     if (map.failure) {
         // Not knowing the others, this rank must not take a core: it might be the one that another rank takes.
         map.me = 0;
-        map.requests = {mine};
+        map.requests = {*mine};
         map.requests[0].core = "none";
     }
     map.node = read_node_shape(all);

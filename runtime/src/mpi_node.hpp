@@ -25,6 +25,7 @@ struct text_exchange {
 };
 
 /// Called by every rank of `comm`, whose error handler must return. `mine` is what this rank has to say to all.
+/// @throws std::bad_alloc  on every rank, if one had no memory for the exchange
 [[nodiscard]] text_exchange collective_exchange(MPI_Comm comm, const std::string& mine);
 
 /// The same among the ranks that share this rank's node.
@@ -41,6 +42,7 @@ struct node_map {
 
 /// Called by every rank of `comm`, whose error handler must return. `cpus` are the CPUs that the launcher gave this
 /// process, see process_cpus().
+/// @throws std::bad_alloc  on every rank, or, once the ranks have talked, on this one alone
 [[nodiscard]] node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_set& cpus);
 
 /// "MPI_Allgather failed: invalid communicator".

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_init and commtask_finalize. The ranks first agree that all of them can start: a rank that refused alone, for
-// a bad variable say, would leave the others in a collective call for ever.
+// commtask_init and commtask_finalize.
 #include "context.hpp"
 #include "last_error.hpp"
 #include "mpi_counts.hpp"
 #include "mpi_identity.hpp"
+#include "mpi_node.hpp"
+#include "mpi_stats.hpp"
 #include "settings.hpp"
+#include "speech.hpp"
 
 #include <commtask/commtask.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
 #include <system_error>
-#include <unistd.h>
+#include <utility>
+
+#include <pthread.h>
 
 namespace commtask::detail {
 namespace {
 
-/// @return the code of what is wrong with MPI's state, with a sentence; COMMTASK_OK if nothing.
-[[nodiscard]] int check_mpi(int& thread_level) {
+/// @return COMMTASK_OK if MPI can be called; a code with a sentence if not.
+[[nodiscard]] int check_mpi() {
     if (const auto reason = why_mpi_does_not_fit()) return refuse(COMMTASK_ERR_MPI_LIBRARY, "%s", reason->c_str());
     int is_initialized = 0;
     int is_finalized = 0;
@@ -31,8 +36,10 @@ namespace {
     if (is_initialized == 0) {
         return refuse(COMMTASK_ERR_MPI_STATE, "MPI is not initialised: call MPI_Init_thread before commtask_init");
     }
-    if (is_finalized != 0) return refuse(COMMTASK_ERR_MPI_STATE, "MPI is finalised already");
-    MPI_Query_thread(&thread_level);
+    return is_finalized == 0 ? COMMTASK_OK : refuse(COMMTASK_ERR_MPI_STATE, "MPI is finalised already");
+}
+
+[[nodiscard]] int check_thread_level(int thread_level) {
     if (thread_level >= MPI_THREAD_SERIALIZED) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_THREAD_LEVEL,
                   "MPI was initialised with %s, and the worker is a thread of its own: call MPI_Init_thread with "
@@ -40,40 +47,105 @@ namespace {
                   thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
 }
 
-/// Whether all ranks can go on. Collective.
-[[nodiscard]] bool collective_all_agree(bool i_can) {
-    int mine = i_can ? 1 : 0;
-    int all = 0;
-    return MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && all == 1;
+/// What one step of the start came to.
+/// @return its code; that of an exception, with a sentence
+template <typename Step>
+[[nodiscard]] int guarded(Step&& step) {
+    try {
+        return step();
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the worker");
+    } catch (const std::system_error& error) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
+    }
 }
 
-[[nodiscard]] int initialize(const commtask_config* given) {
+/// What all ranks know after a step.
+struct agreement {
+    int code;            ///< The worst one; COMMTASK_OK: all can go on.
+    int rank;            ///< The first that has it.
+    bool all_keep_stats; ///< Statistics can be gathered.
+};
+
+/// Collective.
+[[nodiscard]] agreement collective_agree(int my_code, int me, bool i_keep_stats) {
+    constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
+    const std::array<std::int64_t, 2> mine{my_code * more_than_ranks + me, i_keep_stats ? 1 : 0};
+    std::array<std::int64_t, 2> all{};
+    const int code =
+        MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false};
+    const std::int64_t rank = all[0] & (more_than_ranks - 1);
+    return {static_cast<int>((all[0] - rank) / more_than_ranks), static_cast<int>(rank), all[1] != 0};
+}
+
+/// Makes a sentence of why this rank cannot start either, if the reason is another's.
+[[nodiscard]] int refuse_with_all(const agreement& agreed, int my_code) {
+    if (my_code != COMMTASK_OK) return my_code;
+    return refuse(agreed.code, "rank %d could not start: %s", agreed.rank, commtask_error_string(agreed.code));
+}
+
+/// A node without an answer from its ranks gives a worker that shares; the sentence says why. Collective.
+/// @throws std::bad_alloc  on this rank, or on all
+[[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
+    const errors_come_back scope;
+    node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
+    rank_place mine = map.places.at(map.me);
+    if (map.failure && settings.verbose >= 1) {
+        say("warning: %s; the worker shares its core", map.failure->c_str());
+    }
+    return mine;
+}
+
+/// Starts the runtime. After every step that may fail on one rank alone, all ranks agree whether to go on: one that refused
+/// alone, for a bad variable say, would leave the others in a collective call for ever.
+/// @param tells  whether this rank is to say why it was refused
+[[nodiscard]] int initialize(const commtask_config* given, bool& tells) {
+    tells = false;
     if (context::current() != nullptr) {
         return refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
-    int thread_level = MPI_THREAD_SINGLE;
-    if (const int code = check_mpi(thread_level); code != COMMTASK_OK) return code;
-    config settings;
+    const bool has_mpi = check_mpi() == COMMTASK_OK;
     int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const int code = collect_settings(settings, given, rank == 0);
-    if (!collective_all_agree(code == COMMTASK_OK)) {
-        return code != COMMTASK_OK ? code : refuse(COMMTASK_ERR_CONFIG, "another rank's configuration has a bad value");
+    int thread_level = MPI_THREAD_SINGLE;
+    if (has_mpi) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Query_thread(&thread_level);
+        introduce(rank);
     }
+    config settings;
+    cpu_set cpus;
+    int code = guarded([&] {
+        cpus = process_cpus();
+        return collect_settings(settings, given, has_mpi && rank == 0);
+    });
+    if (!has_mpi) {
+        tells = settings.verbose >= 1;
+        return check_mpi();
+    }
+    if (code == COMMTASK_OK) code = check_thread_level(thread_level);
+    agreement agreed = collective_agree(code, rank, settings.stats != 0);
+    static int n_sessions = 0;
+    context::session session{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
-    int made_code = COMMTASK_OK;
-    try {
-        made = std::make_unique<context>(std::move(settings), thread_level);
-        if (made->place().error) made_code = refuse(COMMTASK_ERR_CONFIG, "%s", made->place().error->c_str());
-    } catch (const std::bad_alloc&) {
-        made_code = refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the worker");
-    } catch (const std::system_error& error) {
-        made_code = refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
+    if (agreed.code == COMMTASK_OK) {
+        if (agreed.all_keep_stats) session.stats_comm = collective_stats_comm();
+        code = guarded([&] {
+            rank_place place = collective_find_place(settings, cpus);
+            if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
+            made = std::make_unique<context>(settings, thread_level, std::move(place), session);
+            return static_cast<int>(COMMTASK_OK);
+        });
+        agreed = collective_agree(code, rank, false);
     }
-    if (!collective_all_agree(made_code == COMMTASK_OK)) {
-        return made_code != COMMTASK_OK ? made_code : refuse(COMMTASK_ERR_CONFIG, "another rank could not start");
+    if (agreed.code != COMMTASK_OK) {
+        tells = settings.verbose >= 1 && agreed.rank == rank;
+        return refuse_with_all(agreed, code);
     }
     context::set_current(made.release());
+    // A child has no worker: whatever ends there, by exit() say, must not wait for one.
+    static const int is_hooked = pthread_atfork(nullptr, nullptr, [] { context::set_current(nullptr); });
+    static_cast<void>(is_hooked);
     return COMMTASK_OK;
 }
 
@@ -82,13 +154,19 @@ namespace {
 
 using namespace commtask::detail;
 
-int commtask_init(const commtask_config* given) noexcept { return initialize(given); }
+int commtask_init(const commtask_config* given) noexcept {
+    bool tells = false;
+    const int code = initialize(given, tells);
+    if (code != COMMTASK_ERR_ALREADY_INITIALIZED) remember_init(code);
+    if (tells) say("commtask_init was refused: %s", last_sentence());
+    return code;
+}
 
 int commtask_is_initialized(void) noexcept { return context::current() != nullptr ? 1 : 0; }
 
 int commtask_finalize(void) noexcept {
     context* const mine = context::current();
-    if (mine == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called");
+    if (mine == nullptr) return refuse_without_runtime();
     if (lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_finalize was called on the worker, from a callback");
     }
@@ -105,7 +183,7 @@ int commtask_finalize(void) noexcept {
 
 int commtask_get_info(commtask_info* info) noexcept {
     context* const mine = context::current();
-    if (mine == nullptr) return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called");
+    if (mine == nullptr) return refuse_without_runtime();
     if (info == nullptr || info->struct_size == 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "info is null, or its struct_size is not set");
     }
@@ -118,6 +196,7 @@ int commtask_get_info(commtask_info* info) noexcept {
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
     full.n_tasks_ended = mine->lanes().approx_ended();
+    full.rank = mine->rank();
     full.task_bytes = task_pool::slot_count() * sizeof(task);
     std::memcpy(info, &full, std::min(sizeof full, info->struct_size));
     return COMMTASK_OK;

@@ -4,9 +4,9 @@
 #include "settings.hpp"
 
 #include "last_error.hpp"
+#include "speech.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -57,7 +57,7 @@ int collect_settings(config& settings, const commtask_config* given, bool warns)
         if (!problem.is_warning) {
             if (!wrong) wrong = problem;
         } else if (warns && settings.verbose >= 1) {
-            std::fprintf(stderr, "commtask: warning: %s\n", problem.sentence.c_str());
+            say("warning: %s", problem.sentence.c_str());
         }
     }
     return wrong ? refuse(COMMTASK_ERR_CONFIG, "%s", wrong->sentence.c_str()) : COMMTASK_OK;

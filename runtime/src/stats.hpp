@@ -107,7 +107,8 @@ struct stats_column {
 [[nodiscard]] std::span<const stats_column> stats_columns();
 
 /// The table that commtask_finalize prints: a line per rank and their sum, then tasks by kind and what the columns mean.
-/// `kind_names` are indexed by kind.
-[[nodiscard]] std::string format_stats(std::span<const lane_stats> ranks, std::span<const std::string_view> kind_names);
+/// `kind_names` are indexed by kind; `numbers` are those of the ranks, which may be some only of the job's `n_ranks`.
+[[nodiscard]] std::string format_stats(std::span<const lane_stats> ranks, std::span<const int> numbers, int n_ranks,
+                                       std::span<const std::string_view> kind_names);
 
 } // namespace commtask::detail

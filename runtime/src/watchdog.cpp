@@ -4,8 +4,9 @@
 // about a driver that is stuck comes from two numbers that the driver leaves behind.
 #include "watchdog.hpp"
 
+#include "speech.hpp"
+
 #include <chrono>
-#include <cstdio>
 
 namespace commtask::detail {
 
@@ -44,9 +45,8 @@ void watchdog::look() {
     if (was_reported_ && lane_.approx_passes() == last_passes_) {
         const int kind = lane_.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback or a poll" : kind_name_(kind);
-        std::fprintf(stderr,
-                     "commtask: the worker has been inside one call (%.*s) for %.1f s; no other task can move\n",
-                     static_cast<int>(what.size()), what.data(), static_cast<double>(now - unchanged_since_ns_) * 1e-9);
+        say("the worker has been inside one call (%.*s) for %.1f s; no other task can move",
+            static_cast<int>(what.size()), what.data(), static_cast<double>(now - unchanged_since_ns_) * 1e-9);
     }
     last_passes_ = lane_.approx_passes();
     lane_.request_report();

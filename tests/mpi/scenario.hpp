@@ -67,6 +67,13 @@ void finalize_leaves_a_call();
 void finalize_retries();
 void finalize_late_signal();
 
+// scenario_starting.cpp
+void levels_differ();
+void memory_differs();
+void stats_give_up();
+void stats_in_any_order();
+void forked_child();
+
 // scenario_worker.cpp
 void idle();
 void idle_with_a_receive();

@@ -46,7 +46,8 @@ EXPECTATIONS = {
     "init_twice": {},
     "after_finalize": {},
     "bad_field": {},
-    "bad_variable": {"environment": {"COMMTASK_IDLE": "reservd"}, "never": [r"warning"]},
+    "bad_variable": {"environment": {"COMMTASK_IDLE": "reservd"}, "never": [r"warning"],
+                     "once": r"rank 0: commtask_init was refused: COMMTASK_IDLE=reservd"},
     "misspelt_variable": {"environment": {"COMMTASK_QUEUE_CAPCITY": "128"},
                           "prints": [r"COMMTASK_QUEUE_CAPCITY.*COMMTASK_QUEUE_CAPACITY"],
                           "once": r"COMMTASK_QUEUE_CAPCITY"},
@@ -69,6 +70,13 @@ EXPECTATIONS = {
     "finalize_retries": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"}, "prints": [UNFINISHED]},
     # What is freed is overwritten: whoever uses it still finds no pointer there.
     "finalize_late_signal": {"environment": {"MALLOC_PERTURB_": "85"}, "prints": [UNFINISHED]},
+    "levels_differ": {"once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SINGLE"},
+    "memory_differs": {"never": [r"rank 1: commtask_init was refused"]},
+    "stats_give_up": {"environment": {"COMMTASK_STATS": "1", "COMMTASK_FINALIZE_TIMEOUT_S": "0.5"},
+                      "prints": [r"rank 1: 1 task unfinished", r"statistics of 1 rank of 2", r"\n +0  none", r"\n +1  recv 1"]},
+    "stats_in_any_order": {"environment": {"COMMTASK_STATS": "1", "COMMTASK_FINALIZE_TIMEOUT_S": "1"},
+                           "prints": [r"statistics of 1 rank of 2", r"statistics of 2 ranks"]},
+    "forked_child": {},
     "watchdog": {"environment": {"COMMTASK_STALL_S": "0.3"},
                  "wait_for": [r"recv of 1 MPI_INT from rank 0, tag 77, MPI_COMM_WORLD; in flight"] * 2,
                  "never": [UNFINISHED]},
@@ -91,7 +99,7 @@ EXPECTATIONS = {
     "placement.list": {"environment": {"COMMTASK_CORE": first_cpu}, "match": on_first_given, "cpus": 2},
     "placement.shared": {"environment": {"COMMTASK_IDLE": "shared"}, "match": all_without},
     "placement.reserved": {"environment": {"COMMTASK_IDLE": "reserved"}, "match": all_reserved, "cpus": 2},
-    "placement.crowded": {"match": all_without, "bind_to_one": True, "once": r"commtask: warning: .*core"},
+    "placement.crowded": {"match": all_without, "bind_to_one": True, "once": r"commtask: rank 0: warning: .*core"},
 }
 
 

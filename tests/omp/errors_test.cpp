@@ -152,10 +152,15 @@ TEST_F(Errors, ArePrintedOncePerKindByDefault) {
         EXPECT_TRUE(dependent_runs_after([&] { COMM_TASK(send(cell.data(), 1, MPI_INT, 0, -5, comm), inout(&cell)); }));
     }
     const std::string printed = testing::internal::GetCapturedStderr();
-    const auto first = printed.find("commtask: a send task");
+    const auto first = printed.find("commtask: rank " + std::to_string(rank) + ": a send task");
     EXPECT_NE(first, std::string::npos) << printed;
-    EXPECT_EQ(printed.find("commtask: a ", first + 1), std::string::npos) << printed;
+    EXPECT_EQ(printed.find("commtask: ", first + 1), std::string::npos) << printed;
     EXPECT_EQ(commtask_omp_error_count(), 3U);
+}
+
+TEST_F(Errors, AreToldWithTheRightArticle) {
+    EXPECT_NE(COMM_TASK(allreduce(&cell, &cell, -1, MPI_INT, MPI_SUM, comm)), COMMTASK_OK);
+    EXPECT_NE(std::strstr(commtask_omp_last_error(), "an allreduce task"), nullptr) << commtask_omp_last_error();
 }
 
 TEST_F(Errors, OfACanceledTaskgroupAreNone) {

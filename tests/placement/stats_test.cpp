@@ -99,7 +99,7 @@ TEST(Stats, PrintALinePerRankTheirSumAndTheKinds) {
     ranks[1].tasks[9] = 1;
     ranks[1].canceled = 1;
     ranks[1].worker_life_ns = 100;
-    const std::string table = format_stats(ranks, names);
+    const std::string table = format_stats(ranks, std::vector{0, 1}, 2, names);
     EXPECT_THAT(table, HasSubstr("statistics of 2 ranks"));
     EXPECT_THAT(table, HasSubstr("25.0 %"));
     EXPECT_THAT(table, HasSubstr("12.5 %")) << "both workers' busy time over both lives";
@@ -128,9 +128,15 @@ TEST(Stats, SayWhatEachColumnMeans) {
 }
 
 TEST(Stats, PrintEvenWhenNothingHappened) {
-    const std::string table = format_stats(std::vector<lane_stats>(1), {});
+    const std::string table = format_stats(std::vector<lane_stats>(1), std::vector{0}, 1, {});
     EXPECT_THAT(table, HasSubstr("statistics of 1 rank;"));
     EXPECT_THAT(table, HasSubstr("     0  none\n"));
+}
+
+TEST(Stats, SayWhoseTheyAreIfSomeRanksAreMissing) {
+    const std::string table = format_stats(std::vector<lane_stats>(1), std::vector{3}, 4, {});
+    EXPECT_THAT(table, HasSubstr("statistics of 1 rank of 4; the others"));
+    EXPECT_THAT(table, HasSubstr("     3  none\n"));
 }
 
 } // namespace

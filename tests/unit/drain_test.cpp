@@ -47,5 +47,15 @@ TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {
     EXPECT_TRUE(patience.is_over({110 * second_ns, 1, true}));
 }
 
+TEST(Drain, GivesADriverTheTimeToComeToItsTurn) {
+    drain_patience of_short_limit = drain_patience::for_a_pass(second_ns / 10);
+    EXPECT_FALSE(of_short_limit.is_over({0, 7, true}));
+    EXPECT_FALSE(of_short_limit.is_over({2 * second_ns - 1, 7, true}));
+    EXPECT_TRUE(of_short_limit.is_over({2 * second_ns, 7, true}));
+    drain_patience of_none = drain_patience::for_a_pass(0);
+    EXPECT_FALSE(of_none.is_over({0, 7, true}));
+    EXPECT_FALSE(of_none.is_over({86400 * second_ns, 7, true}));
+}
+
 } // namespace
 } // namespace commtask::detail

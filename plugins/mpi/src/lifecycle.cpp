@@ -100,8 +100,7 @@ void start(int asked, int given) {
         // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.lanes()[0], std::memory_order_release);
     } else {
-        std::fprintf(stderr, "commtask-run: warning: there is no worker, and MPI is called directly: %s\n",
-                     commtask_last_error());
+        std::fputs("commtask-run: warning: there is no worker, and MPI is called directly\n", stderr);
     }
     --mine.depth;
 }

@@ -8,6 +8,7 @@
 #include "drain.hpp"
 #include "last_error.hpp"
 #include "settings.hpp"
+#include "speech.hpp"
 #include "worker.hpp"
 
 #include <commtask/commtask.h>
@@ -40,16 +41,17 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
     constexpr std::uint64_t look_ns = 10'000'000;
     constexpr std::int64_t pause_ns = 1'000'000;
     detail::drain_patience patience{programs_limit_ns};
-    for (std::size_t n_open = 0;;) {
+    detail::drain_patience patience_of_pass = detail::drain_patience::for_a_pass(programs_limit_ns);
+    for (;;) {
         const bool had_baton = lane.is_held_by_me();
         if (!had_baton && !lane.try_take_baton_as_guest(detail::now_ns() + look_ns)) {
-            if (!patience.is_over({detail::now_ns(), n_open, true})) continue;
+            if (!patience_of_pass.is_over({detail::now_ns(), lane.approx_passes(), true})) continue;
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "the worker is inside a call that does not come back; what is unfinished stays so");
         }
         lane.take_in_all();
         lane.progress();
-        n_open = lane.count_unfinished(is_programs);
+        const std::size_t n_open = lane.count_unfinished(is_programs);
         const bool is_at_work = lane.count_unfinished(is_programs_in_flight) > 0;
         const bool is_hopeless = n_open > 0 && patience.is_over({detail::now_ns(), n_open, is_at_work});
         if (is_hopeless) {
@@ -82,8 +84,7 @@ int start_runtime() {
 
 void end_runtime() {
     if (program_uses_it.exchange(false)) {
-        std::fputs("commtask: warning: MPI_Finalize was called before commtask_finalize, which is made up for now\n",
-                   stderr);
+        detail::say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         static_cast<void>(end_programs_use());
     }
     is_ours = false;
@@ -98,7 +99,12 @@ int commtask_init(const commtask_config* config) noexcept {
     if (!interposer::is_ours) return commtask_runtime_init(config);
     detail::config settings;
     // Of its settings this one alone is the program's own.
-    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) return code;
+    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) {
+        detail::remember_init(code);
+        if (settings.verbose >= 1) detail::say("commtask_init was refused: %s", detail::last_sentence());
+        return code;
+    }
+    detail::remember_init(COMMTASK_OK);
     if (interposer::program_uses_it.exchange(true)) {
         return detail::refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
@@ -118,7 +124,7 @@ int commtask_finalize() noexcept {
                               "commtask_finalize was called on the worker, from a callback");
     }
     if (!interposer::program_uses_it.exchange(false)) {
-        return detail::refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called");
+        return detail::refuse_without_runtime();
     }
     return interposer::end_programs_use();
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdio>
@@ -58,6 +59,30 @@ void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
     to[n] = '\0';
 }
 
+/// Which rank this is, once the runtime has been there to say so; -1 before. It does not change.
+int rank_of_process() noexcept {
+    static std::atomic<int> known{-1};
+    if (known.load(std::memory_order_relaxed) < 0) {
+        commtask_info info = commtask_sized_<commtask_info>();
+        if (commtask_get_info(&info) == COMMTASK_OK) {
+            known.store(info.rank, std::memory_order_relaxed); // a number: it orders nothing
+        }
+    }
+    return known.load(std::memory_order_relaxed);
+}
+
+/// A sentence for stderr, where the lines of many ranks come mixed.
+void print(std::string_view sentence) noexcept {
+    constexpr std::string_view opening = "commtask: ";
+    const int rank = rank_of_process();
+    if (rank < 0 || !sentence.starts_with(opening)) {
+        std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
+        return;
+    }
+    sentence.remove_prefix(opening.size());
+    std::fprintf(stderr, "commtask: rank %d: %.*s\n", rank, static_cast<int>(sentence.size()), sentence.data());
+}
+
 void tell(const commtask_omp_error& error, std::size_t place) noexcept {
     commtask_omp_error_handler handler = nullptr;
     void* argument = nullptr;
@@ -82,7 +107,7 @@ void tell(const commtask_omp_error& error, std::size_t place) noexcept {
     if (handler != nullptr) {
         handler(&error, argument);
     } else if (is_first_of_its_kind) {
-        std::fprintf(stderr, "%s\n", error.sentence);
+        print(error.sentence);
     }
 }
 
@@ -106,6 +131,13 @@ int mpi_class_of(int code) noexcept {
 const char* name_of_kind(unsigned kind) noexcept {
     const commtask_kind_info* const known = commtask_kind_describe(static_cast<int>(kind));
     return known != nullptr ? known->name : "communication";
+}
+
+const char* article_of_kind(unsigned kind) noexcept {
+    const std::string_view name = name_of_kind(kind);
+    // "an ssend": the letter is spoken by itself.
+    const bool has_letter_of_its_own = name == "ssend" || name == "rsend" || name == "mprobe" || name == "mrecv";
+    return has_letter_of_its_own || std::string_view("aeiou").find(name.front()) != std::string_view::npos ? "an" : "a";
 }
 
 int set_last_error(int code, const char* sentence) noexcept {
@@ -134,10 +166,11 @@ const char* objection_to(const commtask_omp_options& options) noexcept {
 int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason, source_place where) noexcept {
     sentence_buffer sentence{};
     if (where.file != nullptr) {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: a %s task was refused: %s (%s:%d)",
-                      name_of_kind(kind), reason, where.file, where.line);
+        std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s (%s:%d)",
+                      article_of_kind(kind), name_of_kind(kind), reason, where.file, where.line);
     } else {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: a %s task was refused: %s", name_of_kind(kind),
+        std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s",
+                      article_of_kind(kind), name_of_kind(kind),
                       reason);
     }
     if (status != nullptr) {
@@ -164,8 +197,8 @@ void report_ending(unsigned kind, const commtask_status& status, bool has_status
     sentence_buffer sentence{};
     if (status.state == COMMTASK_STATE_CANCELED) {
         std::snprintf(sentence.data(), sentence.size(),
-                      "commtask: a %s task was canceled; the tasks that depend on it run without its data.",
-                      name_of_kind(kind));
+                      "commtask: %s %s task was canceled; the tasks that depend on it run without its data.",
+                      article_of_kind(kind), name_of_kind(kind));
     } else {
         char text[MPI_MAX_ERROR_STRING] = "";
         int length = 0;
@@ -175,8 +208,8 @@ void report_ending(unsigned kind, const commtask_status& status, bool has_status
         }
         std::replace(text, text + std::strlen(text), '\n', ' ');
         std::snprintf(sentence.data(), sentence.size(),
-                      "commtask: a %s task failed: %.300s; the tasks that depend on it run without its data.",
-                      name_of_kind(kind), text);
+                      "commtask: %s %s task failed: %.300s; the tasks that depend on it run without its data.",
+                      article_of_kind(kind), name_of_kind(kind), text);
     }
     const int code = status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED;
     tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, sentence.data()},

@@ -14,6 +14,9 @@ namespace commtask::omp {
 /// The operation's name in the user's words; "communication" for a kind that does not exist.
 [[nodiscard]] const char* name_of_kind(unsigned kind) noexcept;
 
+/// "a" or "an", in front of that name.
+[[nodiscard]] const char* article_of_kind(unsigned kind) noexcept;
+
 /// Sets the sentence of commtask_omp_last_error on this thread.
 /// @return the code.
 int set_last_error(int code, const char* sentence) noexcept;

@@ -109,10 +109,32 @@ private:
     std::thread thread_;
 };
 
-/// Made at the first use, ended when the process ends.
+/// Made at the first use, ended when the process ends. In a forked child there is no thread that could be ended, and its lock
+/// may be held for ever: the child forgets the watcher, and makes its own if it needs one.
+class keeper {
+public:
+    keeper() {
+        pthread_atfork(nullptr, nullptr, [] { the_one.store(nullptr); });
+    }
+    keeper(const keeper&) = delete;
+    keeper& operator=(const keeper&) = delete;
+    ~keeper() { delete the_one.exchange(nullptr); }
+
+    [[nodiscard]] watcher& kept() {
+        watcher* found = the_one.load();
+        if (found != nullptr) return *found;
+        auto made = std::make_unique<watcher>();
+        if (the_one.compare_exchange_strong(found, made.get())) found = made.release();
+        return *found;
+    }
+
+private:
+    static inline std::atomic<watcher*> the_one{nullptr};
+};
+
 watcher& the_watcher() {
-    static watcher one;
-    return one;
+    static keeper one;
+    return one.kept();
 }
 
 } // namespace

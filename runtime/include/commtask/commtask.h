@@ -3,7 +3,8 @@
  * commtask: MPI operations as tasks that a communication worker runs. This is the C interface; it is the only one
  * that crosses the library's border, and every contract is written here.
  *
- * Errors, for every function: a negative commtask_code means that nothing was changed and nothing printed;
+ * Errors, for every function: a negative commtask_code means that nothing was changed and nothing printed, but by
+ * commtask_init, which says why it was refused on stderr, on the first rank that has a reason (COMMTASK_VERBOSE=0: not).
  * commtask_last_error() on the same thread gives a sentence that names the argument. No function exits or aborts.
  * Threads, for every function: any thread may call it at any time between commtask_init and commtask_finalize,
  * unless it says otherwise. Only the worker, or a thread that waits in this library, calls MPI. */
@@ -20,17 +21,21 @@ extern "C" {
 /** Starts the worker. Call it after MPI_Init_thread with at least MPI_THREAD_SERIALIZED and before the first OpenMP
  *  or TBB parallel region, so that compute threads stay off the worker's core.
  *  @param config  null: defaults and environment.
- *  @return COMMTASK_OK; ERR_MPI_LIBRARY, ERR_MPI_STATE, ERR_THREAD_LEVEL, ERR_CONFIG, ERR_ALREADY_INITIALIZED, ERR_NO_MEMORY.
+ *  @return COMMTASK_OK; ERR_MPI_LIBRARY, ERR_MPI_STATE, ERR_THREAD_LEVEL, ERR_CONFIG, ERR_ALREADY_INITIALIZED, ERR_NO_MEMORY. All ranks
+ *          succeed, or all are refused: those without a reason of their own for that of another rank.
  *  @blocking It is collective over the ranks of MPI_COMM_WORLD (they agree on cores); every rank must call it.
  *  @threads One thread, once; after commtask_finalize it may be called again. */
 COMMTASK_API int commtask_init(const commtask_config* config) COMMTASK_NOEXCEPT;
 
 /** Waits for all tasks and stops the worker. Call it before MPI_Finalize.
  *  Tasks that can never complete (they wait for an event that nobody can signal any more, or nothing has moved for
- *  COMMTASK_FINALIZE_TIMEOUT_S) are listed on stderr and given up: their state is CANCELED.
- *  @return COMMTASK_OK; ERR_UNFINISHED after such a list (the library is finalised all the same);
+ *  COMMTASK_FINALIZE_TIMEOUT_S) are listed on stderr and given up: their state is CANCELED. Their callbacks are called;
+ *  these cannot post or wait any more. It is not collective: the ranks may call it where they like.
+ *  @return COMMTASK_OK; ERR_UNFINISHED after such a list (the library is finalised all the same), or if a function of the
+ *          program's that the worker runs does not come back: what is unfinished is left as it is then;
  *          ERR_NOT_INITIALIZED; ERR_WORKER_THREAD.
- *  @blocking Until all tasks ended, or were given up.
+ *  @blocking Until all tasks ended, or were given up. With COMMTASK_STATS=1 rank 0 waits for the others' numbers, at most
+ *            10 seconds.
  *  @threads One thread; no other may be in the library or call it later. Handles are void afterwards. */
 COMMTASK_API int commtask_finalize(void) COMMTASK_NOEXCEPT;
 
@@ -114,6 +119,13 @@ COMMTASK_API int commtask_test(commtask_t* task, int* ended, commtask_status* st
  *  @threads Any. */
 COMMTASK_API int commtask_progress(int* moved) COMMTASK_NOEXCEPT;
 
+/** Whether the calling thread runs MPI or its callbacks for others: it is in a callback of a task, in the function of a
+ *  door, or, under commtask-run, in a callback of MPI's. It must not leave its stack then: a scheduler that suspends what
+ *  waits, as oneTBB and fibers do, waits in place instead, where the wait is refused, or drives.
+ *  @return 1 or 0.
+ *  @threads Any, at any time. */
+COMMTASK_API int commtask_is_driving(void) COMMTASK_NOEXCEPT;
+
 /** Waits for a task and gives its handle back.
  *  @param task    the handle; set to COMMTASK_NULL. COMMTASK_NULL returns at once.
  *  @param status  may be null.
@@ -170,7 +182,8 @@ COMMTASK_API int commtask_event_create(unsigned n_signals, commtask_event_t* eve
 
 /** Signals an event once. The last signal lets its successors start.
  *  @param event  the event.
- *  @return COMMTASK_OK; ERR_ARGUMENT: null, or signalled more often than it was made for. */
+ *  @return COMMTASK_OK; ERR_ARGUMENT: null, or signalled more often than it was made for; ERR_NOT_INITIALIZED: after
+ *          commtask_finalize nothing waits for it any more. */
 COMMTASK_API int commtask_event_signal(commtask_event_t event) COMMTASK_NOEXCEPT;
 
 /** Gives an event back. Tasks that wait for it keep waiting, and another holder may still signal it before this.
@@ -198,6 +211,7 @@ typedef struct commtask_info {
     int tag_upper_bound;    /**< MPI_TAG_UB. */
     uint64_t n_tasks_ended; /**< Tasks that ended since commtask_init, approximately. */
     uint64_t task_bytes;    /**< Memory of the slots of tasks, used or free; it never shrinks (docs/promises/5). */
+    int rank;               /**< This process in MPI_COMM_WORLD. */
 } commtask_info;
 
 /** Fills in what the runtime runs on.

@@ -55,8 +55,11 @@ private:
     int code_ = COMMTASK_OK;
 };
 
-/// Whether this thread runs a task of oneTBB, so that there may be other work for it.
-[[nodiscard]] inline bool is_in_task() { return ::tbb::task::current_context() != nullptr; }
+/// Whether this thread runs a task of oneTBB, so that there may be other work for it, and may leave it: who drives the lane
+/// would take it along, and nobody else could.
+[[nodiscard]] inline bool may_suspend() {
+    return ::tbb::task::current_context() != nullptr && commtask_is_driving() == 0;
+}
 
 } // namespace face
 /// @endcond
@@ -69,7 +72,7 @@ private:
 /// @throws error  on the worker, e.g. in a callback, where waiting would stop everything.
 /// @blocking Never a thread that runs a task of oneTBB. A thread that runs none blocks as in commtask::task::wait().
 [[nodiscard]] inline outcome wait(task& awaited) {
-    if (!face::is_in_task()) return awaited.wait();
+    if (!face::may_suspend()) return awaited.wait();
     if (auto ended = awaited.test()) return *std::move(ended);
     face::suspension{after(awaited)}.suspend();
     return awaited.wait(); // it has ended, unless the library gave the waiting up before the task
@@ -88,7 +91,7 @@ private:
 /// @throws error  as wait().
 /// @blocking As wait().
 [[nodiscard]] inline ending wait_all(std::span<task> awaited) {
-    if (face::is_in_task()) face::suspension{after(awaited)}.suspend();
+    if (face::may_suspend()) face::suspension{after(awaited)}.suspend();
     return commtask::wait_all(awaited);
 }
 
@@ -97,7 +100,7 @@ private:
 /// @throws error  as wait().
 /// @blocking As wait().
 inline void wait(const event& awaited) {
-    if (face::is_in_task()) return face::suspension{after(awaited)}.suspend();
+    if (face::may_suspend()) return face::suspension{after(awaited)}.suspend();
     static_cast<void>(post(noop(), after(awaited)).wait());
 }
 
