@@ -27,6 +27,9 @@ function(commtask_enable_clause target)
             endif()
         elseif(NOT arg_OPTIONAL)
             file(GLOB there RELATIVE "${COMMTASK_CLAUSE_DIR}" "${COMMTASK_CLAUSE_DIR}/clang-*")
+            if(NOT there)
+                set(there "none, since commtask was built without -DCOMMTASK_BUILD_CLAUSE=ON")
+            endif()
             message(FATAL_ERROR
                         "commtask_enable_clause(${target}): there is no plugin for the ${language} compiler "
                         "${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}. "
