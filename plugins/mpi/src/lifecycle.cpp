@@ -5,6 +5,7 @@
 // have its worker inside MPI while the libraries are taken down.
 #include "attributes.hpp"
 #include "handles.hpp"
+#include "order_check.hpp"
 #include "own.hpp"
 #include "polled.hpp"
 #include "resolve.hpp"
@@ -86,6 +87,7 @@ void start(int asked, int given) {
         current.waiting = runtime.waiting();
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
         hook_ends();
+        order_check::initialize();
         say_what_is_done(asked, given);
         // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.main_lane(), std::memory_order_release);
@@ -137,6 +139,7 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
         delete_attributes_of_self();
+        order_check::compare(MPI_COMM_WORLD);
         { const worker_section issue_what_was_posted; }
         // release: partner of the acquire in active_lane().
         current.lane.store(nullptr, std::memory_order_release);
