@@ -25,6 +25,10 @@ BETWEEN_TWO = {"MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", 
 TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
 # What makes requests that move only when somebody looks at just them (polled.hpp).
 POLLED = re.compile("MPI_File_i(read|write)\\w*_all|MPIX_Grequest_(start|class_allocate)")
+# Whose order COMMTASK_MPI_CHECK compares (order_check.hpp), blocking or not; and where.
+COLLECTIVE = re.compile("MPI_(Neighbor_)?(Allgatherv?|Allreduce|Alltoall[vw]?|Barrier|Bcast|Exscan|Gatherv?|Reduce"
+                        "|Reduce_scatter(_block)?|Scan|Scatterv?)")
+WHERE_ALL_MEET = {"MPI_Comm_free", "MPI_Comm_disconnect"}
 # Blocking functions that src/ has a body for: they look again and again.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
@@ -38,6 +42,7 @@ class Wrapper:
         self.known = known
         self.returns = function.returns
         self.types = [p.type for p in function.parameters]
+        self.names = [p.name for p in function.parameters]
         # MPI's names are kept out of the way of our own.
         self.declared = ", ".join(f"{p.type} a{i}{p.suffix}" for i, p in enumerate(function.parameters))
         self.arguments = [f"a{i}" for i in range(len(function.parameters))]
@@ -87,6 +92,15 @@ class Wrapper:
     def task(self, arguments, request, real):
         return (f"commtask::interposer::post({self.describe(arguments)}, {request}, "
                 f"[&](MPI_Request* request) {{ return {real}({', '.join([*arguments, 'request'])}); }})")
+
+    def is_collective(self):
+        """Whether all ranks of its communicator make this call in one order."""
+        twin = re.sub("^MPI_I(.)", lambda m: "MPI_" + m[1].upper(), self.base())
+        return self.position_of("MPI_Comm") is not None and (
+            COLLECTIVE.fullmatch(self.base()) or COLLECTIVE.fullmatch(twin)) is not None
+
+    def root(self):
+        return next((f"a{i}" for i, name in enumerate(self.names) if name == "root"), "-1")
 
     def from_below(self):
         """A call that MPI, or a callback that it runs, makes."""
@@ -142,11 +156,12 @@ def text_of_redirect(wrappers):
 
 
 def text_of_wrappers(wrappers):
-    lines = [NOTE, '#include "own.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
+    lines = [NOTE, '#include "own.hpp"', '#include "order_check.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
              '#include "real_mpi.hpp"', '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
              "using commtask::interposer::worker_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]
     lines += ["", 'extern "C" {']
+    collectives = [w.name for w in wrappers if w.is_collective()]
     for w in wrappers:
         lines.append(f"{w.returns} (*{w.real})({w.declared});")
         lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")
@@ -154,13 +169,20 @@ def text_of_wrappers(wrappers):
         by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
         if not by_hand:
             lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
+        if w.is_collective():
+            number = collectives.index(w.name)
+            lines.append(f"    commtask::interposer::order_check::note({w.comm()}, {number}, {w.root()});")
+        if w.name in WHERE_ALL_MEET:
+            lines.append("    if (a0 != nullptr) commtask::interposer::order_check::compare(*a0);")
         lines.append(f"    return {w.body()};\n}}")
         lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")
         lines.append(f"    if (tool_{w.name} != nullptr) return {w.call('tool_' + w.name)};")
         lines.append(f"    return {w.call('P' + w.name)};\n}}")
     lines += ["}", "", "namespace commtask::interposer {", "void resolve_all() noexcept {"]
     lines += [f'    resolve("P{w.name}", {w.real}, tool_{w.name});' for w in wrappers]
-    return "\n".join([*lines, "}", "} // namespace commtask::interposer", ""])
+    names = ", ".join(f'"{name}"' for name in collectives)
+    lines += ["}", f"const char* const collective_names[] = {{{names}}};"]
+    return "\n".join([*lines, "} // namespace commtask::interposer", ""])
 
 
 def text_of_own(wrappers):

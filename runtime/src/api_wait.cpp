@@ -123,7 +123,7 @@ int commtask_progress(int* moved) noexcept {
 int commtask_is_driving(void) noexcept {
     if (lane::is_driving()) return 1;
     context* const runtime = context::current();
-    return runtime != nullptr && runtime->main_lane().is_held_by_me() ? 1 : 0;
+    return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
 }
 
 int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {

@@ -5,6 +5,7 @@
 // have its worker inside MPI while the libraries are taken down.
 #include "attributes.hpp"
 #include "handles.hpp"
+#include "order_check.hpp"
 #include "own.hpp"
 #include "polled.hpp"
 #include "resolve.hpp"
@@ -96,6 +97,7 @@ void start(int asked, int given) {
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
         hook_ends();
         warn_of_launcher();
+        order_check::initialize();
         say_what_is_done(asked, given);
         // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.lanes()[0], std::memory_order_release);
@@ -146,6 +148,7 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
         delete_attributes_of_self();
+        order_check::compare(MPI_COMM_WORLD);
         { const worker_section issue_what_was_posted; }
         // release: partner of the acquire in active_lane().
         current.lane.store(nullptr, std::memory_order_release);
