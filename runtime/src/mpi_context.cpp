@@ -11,6 +11,7 @@
 #include "speech.hpp"
 
 #include <commtask/commtask.h>
+#include <commtask/unfinished.h>
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,9 @@ namespace {
     return of_lane;
 }
 
+/// Of the process: a face is loaded once.
+std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
+
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
 
 } // namespace
@@ -42,9 +46,8 @@ std::atomic<int> context::n_visits_{0};
 context::context(config settings, int thread_level, rank_place place, const session& of)
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
-      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lane_(transport_, settings_of_lane(settings_)), comms_(errors_, lane_), worker_(lane_, worker_plan()),
-      watchdog_(lane_, settings_.stall_s, &name_of_kind) {
+      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0), lane_(transport_, lane_plan()),
+      comms_(errors_, lane_), worker_(lane_, worker_plan()), watchdog_(lane_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     hook_mpi_finalize();
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
@@ -52,6 +55,46 @@ context::context(config settings, int thread_level, rank_place place, const sess
     if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
     if (settings_.verbose < 1) return;
     if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
+}
+
+lane_settings context::lane_plan() {
+    lane_settings plan = settings_of_lane(settings_);
+    plan.list_elsewhere = [this] { return list_elsewhere(); };
+    plan.count_elsewhere = [] {
+        // acquire: partner of the release in commtask_unfinished_from().
+        const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+        return source == nullptr ? 0U : source(nullptr, nullptr);
+    };
+    return plan;
+}
+
+/// What a face has not posted yet, as lines of a list.
+std::vector<unfinished_line> context::list_elsewhere() {
+    struct list {
+        context& of;
+        std::vector<unfinished_line> lines;
+    } made{*this, {}};
+    // acquire: partner of the release in commtask_unfinished_from().
+    const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+    if (source == nullptr) return {};
+    const auto add = [](void* to, const commtask_op* op, std::uint64_t since_ns, const char* where) {
+        auto& mine = *static_cast<list*>(to);
+        const comm_queue* const queue = mine.of.comms_.find(op->comm);
+        mine.lines.push_back(
+            {since_ns, mine.of.transport_.describe(*op) + (queue == nullptr ? "" : ", " + queue->name) + "; " + where});
+    };
+    source(+add, &made);
+    return std::move(made.lines);
+}
+
+watchdog_settings context::watchdog_plan() const {
+    watchdog_settings plan;
+    plan.stall_ns = static_cast<std::uint64_t>(settings_.stall_s * 1e9);
+    if (settings_.verbose < 1) plan.hint_ns = 0;
+    if (settings_.signal == report_signal::usr1) plan.signal = SIGUSR1;
+    if (settings_.signal == report_signal::usr2) plan.signal = SIGUSR2;
+    plan.kind_name = &name_of_kind;
+    return plan;
 }
 
 worker_settings context::worker_plan() {
@@ -219,3 +262,8 @@ comm_queue* context::queue_of(MPI_Comm comm, int& code) noexcept {
 }
 
 } // namespace commtask::detail
+
+void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
+    // release: partner of the acquires above; the face is ready to be asked.
+    commtask::detail::source_elsewhere.store(source, std::memory_order_release);
+}

@@ -30,8 +30,7 @@ namespace {
 
 } // namespace
 
-std::string mpi_transport::describe(const task& which) const {
-    const commtask_op& op = which.op;
+std::string mpi_transport::describe(const commtask_op& op) const {
     // The interposer says what it hands over.
     const int kind = op.kind == COMMTASK_OP_ATTACH && op.array_form != 0 ? op.array_form : op.kind;
     std::string text{operation_of(kind).name};
@@ -54,7 +53,11 @@ std::string mpi_transport::describe(const task& which) const {
         break;
     default: break;
     }
-    return text + ", " + (which.queue->is_closed.load() ? "a freed communicator" : which.queue->name);
+    return text;
+}
+
+std::string mpi_transport::describe(const task& which) const {
+    return describe(which.op) + ", " + (which.queue->is_closed.load() ? "a freed communicator" : which.queue->name);
 }
 
 } // namespace commtask::detail

@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "waiting.hpp"
 
 #include <array>
 #include <memory>
@@ -23,9 +24,11 @@ struct communication {
     commtask_omp_options options;
     omp_event_handle_t event;
     bool has_run;
+    waiting_task waiting;
 
     void run() noexcept {
         has_run = true;
+        end_waiting(waiting);
         (void)start(operation, options, event);
     }
     /// A discarded task gives its place up and completes, or its taskgroup would wait for ever.
@@ -33,6 +36,7 @@ struct communication {
         if (has_run) {
             return;
         }
+        end_waiting(waiting);
         if (options.ticket.number != 0) {
             (void)commtask_ticket_drop(operation.comm, options.ticket);
         }
@@ -83,7 +87,8 @@ int refuse(const commtask_op* operation, const commtask_omp_options& options) no
     return COMMTASK_OK;
 }
 
-int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends) noexcept {
+int spawn(const commtask_op& operation, commtask_omp_options options, depend_list& depends,
+          const char* origin) noexcept {
     options.ticket = {};
     options.flags = (options.flags & ~flag_parent_is_implicit) | flag_of_parent();
     if (is_ordered(operation, options.flags)) {
@@ -94,12 +99,13 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         }
     }
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
-                                    {operation, options, {}, false});
+                                    {operation, options, {}, false, {}});
     if (options.priority != 0) {
         task.set_priority(options.priority);
     }
     task.payload().event = task.event();
     ledger::of_process().note_made();
+    begin_waiting(task.payload().waiting, task.payload().operation, origin);
     check::complain_if_shut_out();
     task.submit(depends.size(), depends.data(), operation.kind);
     return COMMTASK_OK;
@@ -139,18 +145,20 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
     depends.add(kmp_depend_in, {in, n_in});
     depends.add(kmp_depend_inout, {out, n_out});
     depends.add(kmp_depend_inout, {inout, n_inout});
-    return spawn(*operation, given, depends);
+    return spawn(*operation, given, depends, nullptr);
 }
 
 int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const commtask_omp_clause* clauses) noexcept {
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     std::size_t n_depends = 0;
+    const char* origin = nullptr;
     const std::span given(clauses, n_clauses);
     for (const commtask_omp_clause& clause : given) {
         switch (clause.kind) {
         case COMMTASK_OMP_FLAG: options.flags |= static_cast<std::uint32_t>(clause.number); break;
         case COMMTASK_OMP_PRIORITY: options.priority = clause.number; break;
         case COMMTASK_OMP_STATUS: options.status = clause.status; break;
+        case COMMTASK_OMP_ORIGIN: origin = static_cast<const char*>(clause.addresses[0]); break;
         default: n_depends += clause.n_addresses; break;
         }
     }
@@ -162,10 +170,10 @@ int commtask_omp_spawn_clauses(commtask_op operation, size_t n_clauses, const co
         return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status, "no memory for its dependences");
     }
     for (const commtask_omp_clause& clause : given) {
-        if (clause.n_addresses > 0) {
+        if (clause.n_addresses > 0 && clause.kind != COMMTASK_OMP_ORIGIN) {
             depends.add(depend_kind_of(clause.kind), {clause.addresses, clause.n_addresses});
         }
     }
-    return spawn(operation, options, depends);
+    return spawn(operation, options, depends, origin);
 }
 }

@@ -22,7 +22,8 @@ typedef enum commtask_omp_clause_kind {
     COMMTASK_OMP_INOUTSET = 5,      /**< depend(inoutset: ...) */
     COMMTASK_OMP_FLAG = 6,          /**< a flag of commtask_omp_options */
     COMMTASK_OMP_PRIORITY = 7,      /**< the priority */
-    COMMTASK_OMP_STATUS = 8         /**< the status */
+    COMMTASK_OMP_STATUS = 8,        /**< the status */
+    COMMTASK_OMP_ORIGIN = 9         /**< where it stands: one address, of a text such as "halo.c:31" that stays */
 } commtask_omp_clause_kind;
 
 /** One clause as a value. */
@@ -66,13 +67,11 @@ inline int commtask_omp_spawn_list_(commtask_op operation,
 #define COMMTASK_OMP_LIST_(kind, ...) (commtask_omp_list_((kind), {__VA_ARGS__}))
 #define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status)                                                       \
     (commtask_omp_clause{(kind), (number), (n), (addresses), (status)})
-#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, nullptr))
 #define COMMTASK_OMP_SPAWN_(operation, ...) (commtask_omp_spawn_list_((operation), {__VA_ARGS__}))
 #else
 #define COMMTASK_OMP_LIST_(kind, ...)                                                                                  \
     {(kind), 0, sizeof((const void*[]){__VA_ARGS__}) / sizeof(const void*), (const void*[]){__VA_ARGS__}, NULL}
 #define COMMTASK_OMP_CLAUSE_(kind, number, n, addresses, status) {(kind), (number), (n), (addresses), (status)}
-#define COMMTASK_OMP_SPAWN_0_(operation) (commtask_omp_spawn_clauses((operation), 0, NULL))
 #define COMMTASK_OMP_SPAWN_(operation, ...)                                                                            \
     (commtask_omp_spawn_clauses((operation),                                                                           \
                                 sizeof((commtask_omp_clause[]){__VA_ARGS__}) / sizeof(commtask_omp_clause),            \
@@ -95,29 +94,37 @@ inline int commtask_omp_spawn_list_(commtask_op operation,
 #define COMMTASK_OMP_CLAUSE_priority(value) COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_PRIORITY, (value), 0, NULL, NULL)
 #define COMMTASK_OMP_CLAUSE_status(pointer) COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_STATUS, 0, 0, NULL, (pointer))
 
+/* Where COMM_TASK stands: for the list of unfinished tasks. */
+#define COMMTASK_OMP_TEXT_OF_(line) #line
+#define COMMTASK_OMP_TEXT_(line) COMMTASK_OMP_TEXT_OF_(line)
+#define COMMTASK_OMP_HERE_ COMMTASK_OMP_LIST_(COMMTASK_OMP_ORIGIN, __FILE__ ":" COMMTASK_OMP_TEXT_(__LINE__))
+
 /* Counts one operation and up to eight clauses, and names each. */
 #define COMMTASK_OMP_C_(clause) COMMTASK_OMP_CLAUSE_##clause
-#define COMMTASK_OMP_1_(op) COMMTASK_OMP_SPAWN_0_(commtask_op_##op)
-#define COMMTASK_OMP_2_(op, a) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a))
-#define COMMTASK_OMP_3_(op, a, b) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b))
+#define COMMTASK_OMP_1_(op) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_)
+#define COMMTASK_OMP_2_(op, a) COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a))
+#define COMMTASK_OMP_3_(op, a, b)                                                                                      \
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b))
 #define COMMTASK_OMP_4_(op, a, b, c)                                                                                   \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c))
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b),                  \
+                        COMMTASK_OMP_C_(c))
 #define COMMTASK_OMP_5_(op, a, b, c, d)                                                                                \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
-                        COMMTASK_OMP_C_(d))
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b),                  \
+                        COMMTASK_OMP_C_(c), COMMTASK_OMP_C_(d))
 #define COMMTASK_OMP_6_(op, a, b, c, d, e)                                                                             \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
-                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e))
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b),                  \
+                        COMMTASK_OMP_C_(c), COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e))
 #define COMMTASK_OMP_7_(op, a, b, c, d, e, f)                                                                          \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
-                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f))
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b),                  \
+                        COMMTASK_OMP_C_(c), COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f))
 #define COMMTASK_OMP_8_(op, a, b, c, d, e, f, g)                                                                       \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
-                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f), COMMTASK_OMP_C_(g))
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b),                  \
+                        COMMTASK_OMP_C_(c), COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f),                \
+                        COMMTASK_OMP_C_(g))
 #define COMMTASK_OMP_9_(op, a, b, c, d, e, f, g, h)                                                                    \
-    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b), COMMTASK_OMP_C_(c),                  \
-                        COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f), COMMTASK_OMP_C_(g),                \
-                        COMMTASK_OMP_C_(h))
+    COMMTASK_OMP_SPAWN_(commtask_op_##op, COMMTASK_OMP_HERE_, COMMTASK_OMP_C_(a), COMMTASK_OMP_C_(b),                  \
+                        COMMTASK_OMP_C_(c), COMMTASK_OMP_C_(d), COMMTASK_OMP_C_(e), COMMTASK_OMP_C_(f),                \
+                        COMMTASK_OMP_C_(g), COMMTASK_OMP_C_(h))
 #define COMMTASK_OMP_PICK_(a, b, c, d, e, f, g, h, i, macro, ...) macro
 #define COMMTASK_OMP_TASK_(...)                                                                                        \
     COMMTASK_OMP_PICK_(__VA_ARGS__, COMMTASK_OMP_9_, COMMTASK_OMP_8_, COMMTASK_OMP_7_, COMMTASK_OMP_6_,                \
