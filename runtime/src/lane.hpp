@@ -118,7 +118,7 @@ public:
     }
     void return_baton() noexcept {
         held_by_me_ = nullptr;
-        baton_.store(false, std::memory_order_release);
+        baton_.store(false, std::memory_order_release); // partner of the acquire in try_take_baton()
     }
     /// Whether the calling thread has the baton: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
     /// drive then, so one that waits all the same drives itself, or is refused where is_driving().
