@@ -140,7 +140,12 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
         const auto words = split(field.words, '|');
         const auto found = std::ranges::find(words, text);
         if (found == words.end()) return bad_value(field, text, std::string{nearest_word(text, words)});
-        target.*std::get<idle_policy config::*>(field.member) = static_cast<idle_policy>(found - words.begin());
+        const auto index = static_cast<int>(found - words.begin());
+        if (const auto* const idle = std::get_if<idle_policy config::*>(&field.member)) {
+            target.** idle = static_cast<idle_policy>(index);
+        } else {
+            target.*std::get<report_signal config::*>(field.member) = static_cast<report_signal>(index);
+        }
         break;
     }
     case config_rule::cpu_list: {
@@ -184,8 +189,10 @@ std::string value_text(const config& from, const config_field& field) {
         std::string operator()(std::int64_t config::* member) const { return std::to_string(from.*member); }
         std::string operator()(double config::* member) const { return number_text(from.*member); }
         std::string operator()(std::string config::* member) const { return from.*member; }
-        std::string operator()(idle_policy config::* member) const {
-            return std::string{split(field.words, '|').at(static_cast<std::size_t>(from.*member))};
+        std::string operator()(idle_policy config::* member) const { return word(static_cast<int>(from.*member)); }
+        std::string operator()(report_signal config::* member) const { return word(static_cast<int>(from.*member)); }
+        [[nodiscard]] std::string word(int place) const {
+            return std::string{split(field.words, '|').at(static_cast<std::size_t>(place))};
         }
     };
     return std::visit(writer{from, field}, field.member);

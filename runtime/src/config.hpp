@@ -24,6 +24,9 @@ enum class idle_policy : int {
     shared,    ///< The worker spins briefly, yields, then naps with growing, bounded pauses.
 };
 
+/// On which signal the unfinished tasks are listed. The order is that of the words in config_table.def.
+enum class report_signal : int { none, usr1, usr2 };
+
 enum class config_source : std::uint8_t { built_in, program, environment };
 
 /// Which values a field accepts.
@@ -65,7 +68,8 @@ struct config_field {
     double highest;
     std::string_view words; ///< The words of a choice, separated by '|'.
     std::string_view description;
-    std::variant<std::monostate, std::int64_t config::*, double config::*, idle_policy config::*, std::string config::*>
+    std::variant<std::monostate, std::int64_t config::*, double config::*, idle_policy config::*,
+                 report_signal config::*, std::string config::*>
         member;
 };
 

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace commtask::detail {
 
@@ -58,6 +59,7 @@ public:
         }
         visit(const visit&) = delete;
         visit& operator=(const visit&) = delete;
+        /// release: partner of the look in close().
         ~visit() { n_visits_.fetch_sub(1, std::memory_order_release); }
         /// Whether there is a context.
         [[nodiscard]] bool is_open() const noexcept { return is_open_; }
@@ -98,8 +100,10 @@ public:
     static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
 
 private:
-    [[nodiscard]] lane_settings lane_plan() const;
+    [[nodiscard]] lane_settings lane_plan();
     [[nodiscard]] worker_settings worker_plan();
+    [[nodiscard]] watchdog_settings watchdog_plan() const;
+    [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
     static void close() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;

@@ -5,6 +5,7 @@
 // successors; once the state is final, the runtime does not touch the caller's memory again.
 #include "lane.hpp"
 
+#include "speech.hpp"
 #include "task_pool.hpp"
 
 #include <algorithm>
@@ -157,7 +158,8 @@ void lane::hand_over(task& which, std::uint32_t mark) noexcept {
     wake_up.ring();
 }
 
-void lane::request_report() noexcept {
+void lane::request_report(const char* heading) noexcept {
+    report_heading_.store(heading, std::memory_order_relaxed); // published by the next
     report_requested_.store(true, std::memory_order_seq_cst);
     wake_up.ring();
 }
@@ -206,12 +208,15 @@ bool lane::progress() noexcept {
         stay_if_abandoned();
         issue_ready();
     }
-    if (report_requested_.load(std::memory_order_relaxed)) {
+    // acquire: partner of the store in request_report(); the heading comes with it.
+    if (report_requested_.load(std::memory_order_acquire)) {
         report_requested_.store(false, std::memory_order_seq_cst);
         try {
-            std::fputs(unfinished_table("nothing has moved for a while").c_str(), stderr);
+            const std::string table = unfinished_table(report_heading_.load(std::memory_order_relaxed));
+            if (table.empty()) say("no task is unfinished");
+            std::fputs(table.c_str(), stderr);
         } catch (const std::bad_alloc&) {
-            std::fputs("commtask: nothing has moved for a while, and there is no memory to list the tasks\n", stderr);
+            say("there is no memory to list the unfinished tasks");
         }
     }
     if (ended_in_pass_ > 0) waiters_->announce();

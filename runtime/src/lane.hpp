@@ -19,10 +19,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace commtask::detail {
+
+/// One task in a list of unfinished ones.
+struct unfinished_line {
+    std::uint64_t since_ns;
+    std::string text; ///< The operation; where it waits.
+};
 
 struct lane_settings {
     std::size_t queue_capacity = 4096;
@@ -30,6 +37,9 @@ struct lane_settings {
     bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
+    /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
+    std::function<std::vector<unfinished_line>()> list_elsewhere{};
+    std::function<std::size_t()> count_elsewhere{};
 };
 
 class lane final : public completion_sink, public baton {
@@ -55,8 +65,15 @@ public:
     /// Somebody who holds a reference wants the task canceled.
     void cancel(task& which) noexcept;
 
-    /// Has the driver write the list of unfinished tasks in its next pass.
-    void request_report() noexcept;
+    /// Has the driver write the list of unfinished tasks in its next pass, under a heading that lives as long as the program.
+    void request_report(const char* heading) noexcept;
+    /// Whether no pass has written it yet.
+    [[nodiscard]] bool is_report_due() const noexcept { return report_requested_.load(std::memory_order_seq_cst); }
+
+    /// Approximately: tasks that have not ended, those included that only their face knows of.
+    [[nodiscard]] std::size_t approx_unfinished() const {
+        return approx_live() + (settings_.count_elsewhere ? settings_.count_elsewhere() : 0);
+    }
 
     /// Approximately, for watchers: tasks ended so far, tasks taken over and not ended.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
@@ -79,6 +96,7 @@ public:
 
     /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
     /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
+    /// release: partner of the acquire in stay_if_abandoned().
     void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
@@ -210,6 +228,7 @@ private:
         late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
     handoff<task, &task::next_handed> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
+    std::atomic<const char*> report_heading_{"unfinished"};
     std::atomic<bool> is_abandoned_{false};
 
     // The driver's.

@@ -57,20 +57,26 @@ std::string lane::where_it_waits(const task& which) const {
 
 std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
     const std::vector<task*> live = live_tasks(chosen);
-    if (live.empty()) return {};
+    const std::vector<unfinished_line> elsewhere =
+        settings_.list_elsewhere ? settings_.list_elsewhere() : std::vector<unfinished_line>{};
+    const std::size_t count = live.size() + elsewhere.size();
+    if (count == 0) return {};
     const std::uint64_t now = now_ns();
-    std::string table = std::string(opening()) + std::to_string(live.size()) + (live.size() == 1 ? " task" : " tasks") +
+    std::string table = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
                         " unfinished, " + heading + ":\n  age [s]  operation; where it waits\n";
-    for (std::size_t i = 0; i < std::min(live.size(), lines_at_most); ++i) {
-        const task& which = *live[i];
+    const auto add = [&](std::uint64_t since_ns, const std::string& text) {
         std::array<char, 32> age{};
-        const std::uint64_t since = which.run.accepted_ns == 0 ? now : std::min(which.run.accepted_ns, now);
+        const std::uint64_t since = since_ns == 0 ? now : std::min(since_ns, now);
         std::snprintf(age.data(), age.size(), "  %7.3f  ", static_cast<double>(now - since) * 1e-9);
-        table += std::string(age.data()) + transport_->describe(which) + "; " + where_it_waits(which) + "\n";
+        table += std::string(age.data()) + text + "\n";
+    };
+    const std::size_t n_live = std::min(live.size(), lines_at_most);
+    for (std::size_t i = 0; i < n_live; ++i) {
+        add(live[i]->run.accepted_ns, transport_->describe(*live[i]) + "; " + where_it_waits(*live[i]));
     }
-    if (live.size() > lines_at_most) {
-        table += "  ... and " + std::to_string(live.size() - lines_at_most) + " more\n";
-    }
+    const std::size_t n_elsewhere = std::min(elsewhere.size(), lines_at_most - n_live);
+    for (std::size_t i = 0; i < n_elsewhere; ++i) add(elsewhere[i].since_ns, elsewhere[i].text);
+    if (count > n_live + n_elsewhere) table += "  ... and " + std::to_string(count - n_live - n_elsewhere) + " more\n";
     return table;
 }
 

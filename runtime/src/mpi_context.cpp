@@ -13,6 +13,7 @@
 #include "speech.hpp"
 
 #include <commtask/commtask.h>
+#include <commtask/unfinished.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,9 @@
 
 namespace commtask::detail {
 namespace {
+
+/// Of the process: a face is loaded once.
+std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
 
@@ -38,7 +42,7 @@ context::context(config settings, int thread_level, rank_place place, const sess
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
       transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
       lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_),
-      watchdog_(lanes_[0], settings_.stall_s, &name_of_kind) {
+      watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     hook_mpi_finalize();
@@ -50,13 +54,48 @@ context::context(config settings, int thread_level, rank_place place, const sess
     if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
 }
 
-lane_settings context::lane_plan() const {
+lane_settings context::lane_plan() {
     lane_settings plan;
     plan.queue_capacity = static_cast<std::size_t>(settings_.queue_capacity);
     plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
     if (statistics_) plan.observers = {statistics_.get()};
+    plan.list_elsewhere = [this] { return list_elsewhere(); };
+    plan.count_elsewhere = [] {
+        // acquire: partner of the release in commtask_unfinished_from().
+        const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+        return source == nullptr ? 0U : source(nullptr, nullptr);
+    };
+    return plan;
+}
+
+/// What a face has not posted yet, as lines of a list.
+std::vector<unfinished_line> context::list_elsewhere() {
+    struct list {
+        context& of;
+        std::vector<unfinished_line> lines;
+    } made{*this, {}};
+    // acquire: partner of the release in commtask_unfinished_from().
+    const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+    if (source == nullptr) return {};
+    const auto add = [](void* to, const commtask_op* op, std::uint64_t since_ns, const char* where) {
+        auto& mine = *static_cast<list*>(to);
+        const comm_queue* const queue = mine.of.comms_.find(op->comm);
+        mine.lines.push_back(
+            {since_ns, mine.of.transport_.describe(*op) + (queue == nullptr ? "" : ", " + queue->name) + "; " + where});
+    };
+    source(+add, &made);
+    return std::move(made.lines);
+}
+
+watchdog_settings context::watchdog_plan() const {
+    watchdog_settings plan;
+    plan.stall_ns = static_cast<std::uint64_t>(settings_.stall_s * 1e9);
+    if (settings_.verbose < 1) plan.hint_ns = 0;
+    if (settings_.signal == report_signal::usr1) plan.signal = SIGUSR1;
+    if (settings_.signal == report_signal::usr2) plan.signal = SIGUSR2;
+    plan.kind_name = &name_of_kind;
     return plan;
 }
 
@@ -195,3 +234,8 @@ void context::print_stats(drained how) {
 }
 
 } // namespace commtask::detail
+
+void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
+    // release: partner of the acquires above; the face is ready to be asked.
+    commtask::detail::source_elsewhere.store(source, std::memory_order_release);
+}

@@ -30,8 +30,7 @@ namespace {
 
 } // namespace
 
-std::string mpi_transport::describe(const task& which) const {
-    const commtask_op& op = which.op;
+std::string mpi_transport::describe(const commtask_op& op) const {
     const operation_traits& posted = operation_of(op.kind);
     // The interposer says what it hands over.
     const operation_traits& kind = posted.takes_request && op.array_form != 0 ? operation_of(op.array_form) : posted;
@@ -44,8 +43,13 @@ std::string mpi_transport::describe(const task& which) const {
     if (kind.has_source) {
         text += (kind.has_dest ? ", from " : " from ") + rank_text(op.source) + ", " + tag_text(op.recv_tag);
     }
-    if (kind.has_recv_side && unmatched_.has(which)) text += ", held behind an mprobe";
-    return text + ", " + (which.queue->serves(op.comm) ? which.queue->name : "a freed communicator");
+    return text;
+}
+
+std::string mpi_transport::describe(const task& which) const {
+    const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
+    return describe(which.op) + (is_held ? ", held behind an mprobe" : "") + ", " +
+           (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator");
 }
 
 } // namespace commtask::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_init and commtask_finalize.
+// commtask_init and commtask_finalize. The first is collective, and costs a little more for the ranks to agree after each of
+// its steps; the second is not, so that a rank may give up by itself.
 #include "context.hpp"
 #include "last_error.hpp"
 #include "mpi_counts.hpp"

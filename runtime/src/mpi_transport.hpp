@@ -34,6 +34,8 @@ public:
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
+    /// Without its communicator.
+    [[nodiscard]] std::string describe(const commtask_op& op) const;
 
 private:
     /// Whose request it is.

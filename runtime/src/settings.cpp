@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of the environment is read even if something is wrong before it: COMMTASK_VERBOSE says whether to tell.
+// All of the environment is read even if something is wrong before it: COMMTASK_VERBOSE says whether to tell. The first
+// thing that is wrong is the one that is told.
 #include "settings.hpp"
 
 #include "last_error.hpp"
@@ -41,6 +42,7 @@ namespace {
     set_number("COMMTASK_CALLBACK_LIMIT_US", known.callback_limit_us);
     set_number("COMMTASK_STATS", known.stats);
     set_number("COMMTASK_VERBOSE", known.verbose);
+    if (known.signal != nullptr) set("COMMTASK_SIGNAL", known.signal);
     return problem;
 }
 

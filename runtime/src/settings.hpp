@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings of one commtask_init: the program's struct, then the environment, through the one parser that there is.
+// The settings of one commtask_init: the program's struct, then the environment, through the one parser that there is. Apart
+// from the start itself, since the interposer checks the settings of a program whose runtime it has started before.
 #pragma once
 
 #include "config.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No memory is asked for: there is something to say when there is none, too.
+// No memory is asked for: there is something to say when there is none, too. A line that is too long is cut, which the lists,
+// the only long ones, do not come through here for.
 #include "speech.hpp"
 
 #include <array>

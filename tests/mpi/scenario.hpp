@@ -73,6 +73,7 @@ void memory_differs();
 void stats_give_up();
 void stats_in_any_order();
 void forked_child();
+void signalled();
 
 // scenario_worker.cpp
 void idle();

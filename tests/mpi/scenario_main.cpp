@@ -41,6 +41,7 @@ constexpr scenario scenarios[] = {
     {"stats_give_up", stats_give_up},
     {"stats_in_any_order", stats_in_any_order},
     {"forked_child", forked_child},
+    {"signalled", signalled},
     {"idle", idle},
     {"idle_with_a_receive", idle_with_a_receive},
     {"placement", placement},

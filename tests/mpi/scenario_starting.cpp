@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <initializer_list>
 #include <new>
@@ -104,6 +105,28 @@ void stats_in_any_order() {
         if (rank != first) CHECK(commtask_finalize() == COMMTASK_OK);
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    MPI_Finalize();
+}
+
+// Asked for with a signal, the list comes at once, and the program goes on.
+void signalled() {
+    const int rank = begin_mpi();
+    std::signal(SIGUSR1, SIG_IGN);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    if (rank == 0) {
+        int received = 0;
+        const int sent = 1;
+        commtask_t receive = COMMTASK_NULL;
+        CHECK(commtask_submit(commtask_op_recv(&received, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, &receive) ==
+              COMMTASK_OK);
+        std::raise(SIGUSR1);
+        wait_for_go_on();
+        CHECK(commtask_submit(commtask_op_send(&sent, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
+              COMMTASK_OK);
+        CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
+    }
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    std::raise(SIGUSR1); // what the program did on it holds again
     MPI_Finalize();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Giving tasks up, all or some: whatever state they are in they end with their callback, and the others go on.
+// Giving tasks up, all or some: whatever state they are in they end with their callback, and the others go on. The second is
+// what a program needs that ends its own use under the interposer.
 #include "fake_transport.hpp"
 
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "waiting.hpp"
 
 #include <array>
 #include <memory>
@@ -24,9 +25,11 @@ struct communication {
     source_place where;
     omp_event_handle_t event;
     bool has_run;
+    waiting_task waiting;
 
     void run() noexcept {
         has_run = true;
+        end_waiting(waiting);
         (void)start(operation, options, event, where);
     }
     /// A discarded task gives its place up and completes, or its taskgroup would wait for ever.
@@ -34,6 +37,7 @@ struct communication {
         if (has_run) {
             return;
         }
+        end_waiting(waiting);
         if (options.ticket.number != 0) {
             (void)commtask_ticket_drop(operation.comm, options.ticket);
         }
@@ -99,12 +103,13 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         }
     }
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
-                                    {operation, options, where, {}, false});
+                                    {operation, options, where, {}, false, {}});
     if (options.priority != 0) {
         task.set_priority(options.priority);
     }
     task.payload().event = task.event();
     ledger::of_process().note_made();
+    begin_waiting(task.payload().waiting, task.payload().operation, where);
     check::complain_if_shut_out();
     task.submit(depends.size(), depends.data(), operation.kind);
     return COMMTASK_OK;

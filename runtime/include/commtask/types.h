@@ -162,6 +162,7 @@ typedef struct commtask_config {
     uint64_t callback_limit_us; /**< COMMTASK_CALLBACK_LIMIT_US, in microseconds. */
     unsigned stats;             /**< COMMTASK_STATS. */
     unsigned verbose;           /**< COMMTASK_VERBOSE. */
+    const char* signal;         /**< COMMTASK_SIGNAL: "none", "SIGUSR1" or "SIGUSR2". */
 } commtask_config;
 
 #ifdef __cplusplus

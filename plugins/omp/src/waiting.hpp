@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communication tasks whose dependences are not met: libomp has them, and the runtime does not know of them yet. They are kept
+// in lists, so that a program which hangs can be told what it waits for, and where that stands in its source. A list per
+// thread that makes tasks, with a lock that is nearly always free: it costs a task some tens of nanoseconds.
+#pragma once
+
+#include "errors.hpp"
+
+#include <commtask/omp.h>
+
+#include <cstdint>
+
+namespace commtask::omp {
+
+class waiting_list;
+
+/// A link of such a list, inside the task.
+struct waiting_task {
+    const commtask_op* operation;
+    source_place where;
+    std::uint64_t since_ns;
+    waiting_list* of;
+    waiting_task* previous;
+    waiting_task* next;
+};
+
+/// The calling thread makes the task, of which `operation` is a part.
+void begin_waiting(waiting_task& made, const commtask_op& operation, source_place where) noexcept;
+
+/// Any thread, once: its dependences are met, or it is discarded.
+void end_waiting(waiting_task& ended) noexcept;
+
+} // namespace commtask::omp
