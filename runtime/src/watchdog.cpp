@@ -32,6 +32,7 @@ void on_signal(int /*number*/) {
 
 watchdog::watchdog(lane& watched, const watchdog_settings& settings) : lane_(watched), settings_(settings) {
     if (settings.stall_ns == 0 && settings.hint_ns == 0 && settings.signal == 0) return;
+    signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
     thread_ = std::thread([this] { run(); });
     if (settings.signal == 0) return;
     struct sigaction listing{};
@@ -54,13 +55,12 @@ void watchdog::run() {
     const std::uint64_t shortest_ns = settings_.stall_ns > 0 ? settings_.stall_ns : settings_.hint_ns;
     const auto period_ns = static_cast<std::int64_t>((shortest_ns > 0 ? shortest_ns : seldom_ns) / 4 + 1);
     unchanged_since_ns_ = now_ns();
-    std::uint32_t signals_seen = n_signals.load(std::memory_order_seq_cst);
     for (;;) {
         const std::uint32_t knocks = n_knocks.load(std::memory_order_seq_cst);
         const std::uint32_t signals = n_signals.load(std::memory_order_seq_cst);
         if (must_stop_.load(std::memory_order_seq_cst)) return;
-        if (settings_.signal != 0 && signals != signals_seen) {
-            signals_seen = signals;
+        if (settings_.signal != 0 && signals != signals_seen_) {
+            signals_seen_ = signals;
             answer_signal();
             continue;
         }

@@ -47,6 +47,7 @@ private:
     std::uint64_t last_ended_ = 0;
     std::uint64_t last_passes_ = 0;
     std::uint64_t unchanged_since_ns_ = 0;
+    std::uint32_t signals_seen_ = 0;
     bool was_reported_ = false;
     bool was_hinted_ = false;
     std::thread thread_;
