@@ -3,9 +3,9 @@
 // What the program hears of a task's end: the status that it asked for, and its callback, on the driver. A callback that holds
 // the driver up for long is named.
 #include "lane.hpp"
+#include "speech.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string>
@@ -34,10 +34,10 @@ void lane::run_callback(task& which, task_state state) noexcept {
 void lane::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
     const std::string others =
         found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
-    std::fprintf(stderr,
-                 "commtask: warning: the callback of %s used %.0f us of the worker's processor time and held all other "
-                 "tasks up%s; a callback should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)\n",
-                 transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
+    say("warning: the callback of %s used %.0f us of the worker's processor time and held all other tasks up%s; a "
+        "callback "
+        "should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)",
+        transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
 }
 
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept {

@@ -41,8 +41,7 @@ context::context(config settings, int thread_level, rank_place place, const sess
       narrowing_(place_.all_cpus, place_.compute_cpus),
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
       transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_),
-      watchdog_(lanes_[0], watchdog_plan()) {
+      lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     hook_mpi_finalize();

@@ -7,10 +7,10 @@
 
 #include "lane.hpp"
 #include "mpi_identity.hpp"
+#include "speech.hpp"
 
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -69,10 +69,7 @@ void on_error(MPI_Comm* comm, int* code, ...) {
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_call_errhandler(*comm, *code);
     }
-    std::fprintf(stderr,
-                 "commtask: an MPI call of the program failed with error code %d, and its communicator's errors "
-                 "are fatal\n",
-                 *code);
+    say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", *code);
     // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
     std::abort();
 }

@@ -32,7 +32,9 @@ bool is_ours = false;                ///< The runtime in force was started by MP
 std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
 
 [[nodiscard]] bool is_programs(const detail::task& which) { return (which.flags() & detail::flag_is_call) == 0; }
-[[nodiscard]] bool is_programs_in_flight(const detail::task& which) { return is_programs(which) && which.run.now == detail::phase::in_flight; }
+[[nodiscard]] bool is_programs_in_flight(const detail::task& which) {
+    return is_programs(which) && which.run.now == detail::phase::in_flight;
+}
 
 /// What commtask_finalize does at the end of a program's use: the runtime's own does it at the end of all.
 [[nodiscard]] int end_programs_use() {
@@ -67,7 +69,8 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
         }
         if (n_open == 0) return COMMTASK_OK;
         const std::uint64_t n_ended = lane.approx_ended();
-        detail::wait_in_library(runtime.lanes(), runtime.waiting(), pause_ns, [&] { return lane.approx_ended() != n_ended; });
+        detail::wait_in_library(runtime.lanes(), runtime.waiting(), pause_ns,
+                                [&] { return lane.approx_ended() != n_ended; });
     }
 }
 

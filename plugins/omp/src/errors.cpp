@@ -169,9 +169,8 @@ int report_refusal(int code, unsigned kind, commtask_status* status, const char*
         std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s (%s:%d)",
                       article_of_kind(kind), name_of_kind(kind), reason, where.file, where.line);
     } else {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s",
-                      article_of_kind(kind), name_of_kind(kind),
-                      reason);
+        std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s", article_of_kind(kind),
+                      name_of_kind(kind), reason);
     }
     if (status != nullptr) {
         status->state = COMMTASK_STATE_FAILED;
