@@ -107,6 +107,7 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
     code = scope.code_of(made->is_intercommunicator ? MPI_Comm_remote_size(comm, &made->n_peers)
                                                     : MPI_Comm_size(comm, &made->n_peers));
     if (code != MPI_SUCCESS) return code;
+    if (made->n_peers <= 0) return MPI_ERR_COMM; // MPI said success to a handler of the program's
     std::array<char, MPI_MAX_OBJECT_NAME> name{};
     int length = 0;
     if (MPI_Comm_get_name(comm, name.data(), &length) == MPI_SUCCESS) made->name.assign(name.data());
