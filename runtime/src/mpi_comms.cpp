@@ -116,6 +116,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
     code =
         scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers) : MPI_Comm_size(comm, &n_peers));
     if (code != MPI_SUCCESS) return code;
+    if (n_peers <= 0) return MPI_ERR_COMM; // MPI said success to a handler of the program's
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
     std::string name;

@@ -114,6 +114,11 @@ void mpi_error_handling::keep(int code) noexcept {
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     const errors_come_back scope;
+#if defined(MPICH_VERSION)
+    // It follows MPI_COMM_WORLD's as long as nobody sets its own, and later ones raise there what has no communicator: with
+    // ours in its place the program's own choice for MPI_COMM_WORLD would not be heard.
+    if (comm == MPI_COMM_SELF) return MPI_SUCCESS;
+#endif
     handler_table& table = handlers();
     MPI_Errhandler before = MPI_ERRHANDLER_NULL;
     if (const int code = MPI_Comm_get_errhandler(comm, &before); code != MPI_SUCCESS) return code;

@@ -201,6 +201,9 @@ static void proc_null(void) {
     MPI_Request_free(&request);
 }
 
+// Natively too MPICH 5 and Intel MPI refuse to cancel it.
+#if !defined(I_MPI_VERSION) && (!defined(MPICH_NUMVERSION) || MPICH_NUMVERSION < 50000000)
+#define CAN_CANCEL_WHAT_HAS_ENDED
 /// For MPI a request that was seen complete is inactive; for the program it is active until a wait or test says so.
 static void cancelled_after_the_end(void) {
     int value_out = 3;
@@ -221,6 +224,7 @@ static void cancelled_after_the_end(void) {
     say("cancelled: %d, received %d", was_cancelled, value_in);
     MPI_Request_free(&receive);
 }
+#endif
 
 int main(int argc, char** argv) {
     static const struct probe_case cases[] = {
@@ -229,7 +233,9 @@ int main(int argc, char** argv) {
         {"any_passes_over_inactive_ones", any_passes_over_inactive_ones, 1},
         {"every_mode", every_mode, 1},
         {"freed_while_active", freed_while_active, 1},
+#ifdef CAN_CANCEL_WHAT_HAS_ENDED
         {"cancelled_after_the_end", cancelled_after_the_end, 1},
+#endif
         {"wildcard", wildcard, 1},
         {"datatype_freed_before_the_start", datatype_freed_before_the_start, 1},
         {"proc_null", proc_null, 1},

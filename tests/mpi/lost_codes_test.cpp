@@ -107,7 +107,7 @@ TEST_F(LostCodes, WhatMpiRefusesFailsItsTaskUnderAHandlerOfTheProgramsToo) {
 TEST_F(LostCodes, ATruncatedMessageFailsItsReceiveWhoeverHandlesTheErrorsOfTheProcess) {
     if (!sees_truncation(n_ranks_)) GTEST_SKIP() << "this MPI does not check messages to oneself";
     const own_handler handler;
-    for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) {
+    for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
         MPI_Errhandler before = MPI_ERRHANDLER_NULL;
         MPI_Comm_get_errhandler(comm, &before);
         handler.set_on(comm);
@@ -118,12 +118,15 @@ TEST_F(LostCodes, ATruncatedMessageFailsItsReceiveWhoeverHandlesTheErrorsOfThePr
         EXPECT_EQ(status.error_class, MPI_ERR_TRUNCATE);
         finish(send); // MPI may tell the sender too
         expect_that_all_is_well();
-        MPI_Comm_set_errhandler(comm, before);
+        // Of MPI_COMM_SELF a fatal one that the program has set is fatal for tasks too, where the MPI asks it.
+        MPI_Comm_set_errhandler(comm, comm == MPI_COMM_SELF ? MPI_ERRORS_RETURN : before);
         if (before != MPI_ERRORS_ARE_FATAL) MPI_Errhandler_free(&before);
     }
 }
 
 TEST_F(LostCodes, WhatIsNoCommunicatorIsRefusedWithASentence) {
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
     // Numbers that no MPI gives out; the third looks as if MPICH had made it itself.
     for (const std::uint64_t bits : {0x12345678ULL, 0x7fffffffULL, 0x44000005ULL, 0xdeadbeefULL}) {
         MPI_Comm garbage{};
@@ -132,7 +135,12 @@ TEST_F(LostCodes, WhatIsNoCommunicatorIsRefusedWithASentence) {
         EXPECT_EQ(commtask_post(&operation, nullptr, nullptr), COMMTASK_ERR_COMM) << std::hex << bits;
         EXPECT_NE(std::strstr(commtask_last_error(), "comm is not a communicator"), nullptr) << commtask_last_error();
         EXPECT_EQ(commtask_comm_register(garbage), COMMTASK_ERR_COMM) << std::hex << bits;
+        const own_handler handler;
+        handler.set_on(MPI_COMM_WORLD);
+        EXPECT_EQ(commtask_comm_register(garbage), COMMTASK_ERR_COMM) << std::hex << bits;
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
     }
+    if (before != MPI_ERRORS_ARE_FATAL) MPI_Errhandler_free(&before);
     expect_that_all_is_well();
 }
 

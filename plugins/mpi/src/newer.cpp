@@ -10,6 +10,12 @@
 namespace commtask::interposer {
 namespace {
 
+#ifdef I_MPI_VERSION
+using request_list = MPI_Request*; // Intel's mpi.h leaves out the standard's const
+#else
+using request_list = const MPI_Request*;
+#endif
+
 [[nodiscard]] bool is_active(MPI_Request request) {
     if (request == MPI_REQUEST_NULL) return false;
     return owner_of(request).task != COMMTASK_NULL || persistents::find(request) == nullptr;
@@ -17,7 +23,7 @@ namespace {
 
 } // namespace
 
-int own_MPI_Request_get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
+int own_MPI_Request_get_status_all(int count, request_list requests, int* flag, MPI_Status* statuses) {
     *flag = 1;
     for (int i = 0; i < count; ++i) {
         int has_come = 0;
@@ -29,7 +35,7 @@ int own_MPI_Request_get_status_all(int count, const MPI_Request* requests, int* 
     return MPI_SUCCESS;
 }
 
-int own_MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+int own_MPI_Request_get_status_any(int count, request_list requests, int* index, int* flag, MPI_Status* status) {
     *index = MPI_UNDEFINED;
     *flag = 1; // if there is nothing to ask about
     for (int i = 0; i < count; ++i) {
@@ -43,7 +49,7 @@ int own_MPI_Request_get_status_any(int count, const MPI_Request* requests, int* 
     return MPI_SUCCESS;
 }
 
-int own_MPI_Request_get_status_some(int count, const MPI_Request* requests, int* n_ended, int* indices,
+int own_MPI_Request_get_status_some(int count, request_list requests, int* n_ended, int* indices,
                                     MPI_Status* statuses) {
     int n_active = 0;
     *n_ended = 0;
