@@ -116,7 +116,7 @@ TEST(Stats, PrintALinePerRankTheirSumAndTheKinds) {
 }
 
 TEST(Stats, SayWhatEachColumnMeans) {
-    const std::string table = format_stats(std::vector<lane_stats>(1), {});
+    const std::string table = format_stats(std::vector<lane_stats>(1), std::vector{0}, 1, {});
     std::istringstream lines{table};
     std::string header, head;
     std::getline(lines, header);

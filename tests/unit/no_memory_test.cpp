@@ -84,7 +84,7 @@ TEST_F(NoMemory, ACallbackPostsMoreThanTheQueueHolds) {
 TEST_F(NoMemory, TheListOfUnfinishedTasksIsLeftOut) {
     bench_.post();
     bench_.run();
-    bench_.the_lane().request_report();
+    bench_.the_lane().request_report("nothing has moved for a while");
     ::testing::internal::CaptureStderr();
     {
         const no_memory scope;

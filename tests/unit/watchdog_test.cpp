@@ -72,7 +72,8 @@ TEST(Watchdog, CountsWhatOnlyAFaceKnowsOf) {
     settings.list_elsewhere = [] {
         return std::vector<unfinished_line>{{now_ns(), "recv; for its dependences"}, {0, "send; for its dependences"}};
     };
-    lane watched{carrier, settings};
+    lane_set lanes{{&carrier}, settings};
+    lane& watched = lanes[0];
     EXPECT_EQ(watched.approx_unfinished(), 2U);
     std::string heading;
     {
