@@ -75,7 +75,11 @@ bool mpi_transport::has_room_for_requests() noexcept {
 }
 
 start_result mpi_transport::start(task& which) noexcept {
-    if (!has_room_for_requests()) { // the request of an attach stays with MPI: it may not be one that can be freed
+    const operation_traits& kind = operation_of(which.op.kind);
+    const bool makes_requests =
+        !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
+    if (makes_requests && !has_room_for_requests()) {
+        // The request of an attach stays with MPI: it may not be one that can be freed.
         take_error(which, MPI_ERR_NO_MEM);
         return start_result::failed;
     }
