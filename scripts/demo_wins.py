@@ -21,7 +21,7 @@ LIMIT_S = 60  # for one run of the exchange
 def reason_of(output):
     """The line of a failed run's output that says why, for people."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    for begin in ("lqcd_dslash: ", "bench_exposed: ", "commtask-run: ", "commtask: error", "emulated link: "):
+    for begin in ("lqcd_dslash: ", "bench_exposed: ", "commtask-run: ", "commtask: rank 0: commtask_init was refused", "emulated link: "):
         for line in lines:
             if line.startswith(begin):
                 return line

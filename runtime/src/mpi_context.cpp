@@ -44,13 +44,14 @@ context::context(config settings, int thread_level, rank_place place, const sess
       lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
-    hook_mpi_finalize();
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
     if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
     if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
-    if (settings_.verbose < 1) return;
-    if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
-    if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
+    if (settings_.verbose >= 1) {
+        if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
+        if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
+    }
+    hook_mpi_finalize(); // last: MPI keeps the address, and nothing throws any more
 }
 
 lane_settings context::lane_plan() {

@@ -88,7 +88,7 @@ int errors_come_back::code_of(int code) const noexcept {
     return code == MPI_SUCCESS && handlers().codes_get_lost ? kept : code;
 }
 
-mpi_error_handling::mpi_error_handling() noexcept {
+mpi_error_handling::mpi_error_handling() {
     const errors_come_back scope;
     handler_table& table = handlers();
     if (table.ours == MPI_ERRHANDLER_NULL) MPI_Comm_create_errhandler(&on_error, &table.ours);

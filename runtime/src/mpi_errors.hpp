@@ -43,7 +43,7 @@ public:
     static void keep(int code) noexcept;
 
     /// Takes over MPI_COMM_WORLD and MPI_COMM_SELF.
-    mpi_error_handling() noexcept;
+    mpi_error_handling(); ///< @throws std::bad_alloc
     mpi_error_handling(const mpi_error_handling&) = delete;
     mpi_error_handling& operator=(const mpi_error_handling&) = delete;
     /// Gives every communicator that still has our handler MPI_ERRORS_ARE_FATAL back.

@@ -29,7 +29,6 @@ namespace {
 
 /// @return COMMTASK_OK if MPI can be called; a code with a sentence if not.
 [[nodiscard]] int check_mpi() {
-    if (const auto reason = why_mpi_does_not_fit()) return refuse(COMMTASK_ERR_MPI_LIBRARY, "%s", reason->c_str());
     int is_initialized = 0;
     int is_finalized = 0;
     MPI_Initialized(&is_initialized);
@@ -59,6 +58,14 @@ template <typename Step>
     } catch (const std::system_error& error) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
     }
+}
+
+/// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a sentence.
+[[nodiscard]] int check_library() {
+    return guarded([] {
+        const auto reason = why_mpi_does_not_fit();
+        return reason ? refuse(COMMTASK_ERR_MPI_LIBRARY, "%s", reason->c_str()) : static_cast<int>(COMMTASK_OK);
+    });
 }
 
 /// What all ranks know after a step.
@@ -106,7 +113,9 @@ struct agreement {
     if (context::current() != nullptr) {
         return refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
-    const bool has_mpi = check_mpi() == COMMTASK_OK;
+    const int library_code = check_library();
+    const bool is_other_mpi = library_code == COMMTASK_ERR_MPI_LIBRARY;
+    const bool has_mpi = !is_other_mpi && check_mpi() == COMMTASK_OK;
     int rank = 0;
     int thread_level = MPI_THREAD_SINGLE;
     if (has_mpi) {
@@ -122,8 +131,9 @@ struct agreement {
     });
     if (!has_mpi) {
         tells = settings.verbose >= 1;
-        return check_mpi();
+        return is_other_mpi ? check_library() : check_mpi(); // once more, for the sentence
     }
+    if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level);
     agreement agreed = collective_agree(code, rank, settings.stats != 0);
     static int n_sessions = 0;
