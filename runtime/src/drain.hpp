@@ -28,12 +28,14 @@ public:
         if (!has_begun_ || look.n_ended != n_ended_) {
             has_begun_ = true;
             n_ended_ = look.n_ended;
-            since_ns_ = look.now_ns;
+            since_ns_ = idle_since_ns_ = look.now_ns;
             return false;
         }
-        const std::uint64_t quiet_ns = look.now_ns - since_ns_;
-        if (look.is_at_work) return limit_ns_ > 0 && quiet_ns >= limit_ns_;
-        return quiet_ns >= (limit_ns_ > 0 ? std::min(limit_ns_, grace_ns) : grace_ns);
+        if (look.is_at_work) {
+            idle_since_ns_ = look.now_ns; // what it was at may have handed something on
+            return limit_ns_ > 0 && look.now_ns - since_ns_ >= limit_ns_;
+        }
+        return look.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, grace_ns) : grace_ns);
     }
 
     void restart() noexcept { has_begun_ = false; }
@@ -49,6 +51,7 @@ private:
     bool has_begun_ = false;
     std::uint64_t n_ended_ = 0;
     std::uint64_t since_ns_ = 0;
+    std::uint64_t idle_since_ns_ = 0; ///< Since nothing is at work.
 };
 
 } // namespace commtask::detail

@@ -468,8 +468,7 @@ void lane::finish(task& which, task_state state) noexcept {
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
         which.run.is_pointed_to = false;
-        static_cast<void>(which.life.finish(state, 0));
-        return;
+        return graph::finish(which, state, 0, release_to_its_lane);
     }
     // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
     graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);

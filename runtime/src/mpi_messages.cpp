@@ -74,6 +74,10 @@ struct copied_message {
 
 [[nodiscard]] int copy_with_gaps(task& which, copied_message& copied) noexcept {
     const commtask_op& op = which.op;
+    if (op.recv.count == 0) {
+        copied = {nullptr, 0, op.recv.type};
+        return MPI_SUCCESS;
+    }
     MPI_Count lower = 0;
     MPI_Count extent = 0;
     MPI_Count true_lower = 0;

@@ -38,6 +38,11 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code) noexcept {
         return nullptr;
     }
     if (lane::is_driving()) return add_as_driver(comms_, comm, code);
+    if (!lane::may_wait()) {
+        code = refuse(COMMTASK_ERR_WORKER_THREAD,
+                      "comm is new, and a function that MPI calls must not wait for the worker to see it");
+        return nullptr;
+    }
     struct registration {
         mpi_comms* comms;
         MPI_Comm comm;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step gives at most one time: queue delay when the lane takes a task over, unblock when a task starts that waited for
-// others, in flight at the end. Clocks of two threads may differ by a pass, so times are never negative.
+// A step gives at most one time: queue delay when the lane takes a task over, in flight at the end. A pass has one time, and
+// a task may be posted after it began: then the delay is 0.
 #include "statistics.hpp"
 
 #include "operation_traits.hpp"
@@ -12,9 +12,7 @@ namespace commtask::detail {
 
 void statistics::moved(const task& which, const life_step& step) noexcept {
     const std::uint64_t took_ns = step.at_ns - std::min(step.since_ns, step.at_ns);
-    const bool has_predecessors = which.has_extras() && which.extras.n_predecessors > 0;
     if (step.from == phase::posted) counters_.queue_delay.add(took_ns);
-    if (step.to == phase::in_flight && has_predecessors) counters_.unblock.add(took_ns);
     if (step.end == task_state::open) return;
     const auto kind = static_cast<std::size_t>(which.op.kind);
     ++counters_.tasks[kind];

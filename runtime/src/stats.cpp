@@ -128,9 +128,7 @@ std::span<const stats_column> stats_columns() {
                      "from the post until the worker, or a waiting thread in its place, took the task over"},
         stats_column{"in flight",
                      "from the call of MPI's function until the end was seen; not for tasks canceled before"},
-        stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on, or until a "
-                                "task that depends on it was "
-                                "issued"},
+        stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on"},
     };
     return columns;
 }

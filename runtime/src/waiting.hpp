@@ -44,9 +44,10 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
     return moved ? drive_result::moved : drive_result::idle;
 }
 
-/// Who has driven and turns to something else hands what is left to the worker.
+/// Who has driven and turns to something else hands what is left to the worker: also what a callback has posted, for which a
+/// driver rings nobody.
 inline void leave_to_worker(lane& driven) noexcept {
-    if (driven.approx_has_work()) driven.wake_up.ring_if_deep();
+    if (driven.approx_has_work() || driven.has_arrivals()) driven.wake_up.ring_if_deep();
 }
 
 /// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for

@@ -54,7 +54,7 @@ EXPECTATIONS = {
     "good_variable": {"environment": {"COMMTASK_IDLE": "shared"}, "never": [r"COMMTASK_"]},
     # No column of a rank is zero or empty: the scenario has something for each.
     "stats": {"environment": {"COMMTASK_STATS": "1"},
-              "prints": [r"statistics of \d rank", r"0  send 11 \(9\.9 KiB\), ssend 10, recv 12 \(", r"sendrecv 20 \(19\.5 KiB\)",
+              "prints": [r"statistics of \d rank", r"0  send 10 \(9\.8 KiB\), ssend 10, recv 11 \(", r"sendrecv 20 \(19\.5 KiB\)",
                          r"neighbor_allgather 1 \(400 B\)", r"  bytes +payload sent and received", r"  unblock +from the end",
                          r"(?m)^ +all +[1-9]\d* +[1-9]\d* +[1-9]\d* +[1-9][\d.]* \wi?B? +[\d.]*[1-9][\d.]* %( +[\d.]+/[\d.]+/[\d.]+){4}$"]},
     "finalize_lists": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},

@@ -35,7 +35,16 @@ TEST(Drain, WithoutALimitWaitsForEverOnlyForWhatIsAtWork) {
     drain_patience patience{0};
     EXPECT_FALSE(patience.is_over({0, 0, true}));
     EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, true}));
-    EXPECT_TRUE(patience.is_over({86400 * second_ns, 0, false}));
+    EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, false}));
+    EXPECT_TRUE(patience.is_over({86401 * second_ns, 0, false}));
+}
+
+TEST(Drain, GivesWhatACallbackHandedOnAMomentAfterALongOne) {
+    drain_patience patience{30 * second_ns};
+    EXPECT_FALSE(patience.is_over({0, 1, true}));
+    EXPECT_FALSE(patience.is_over({5 * second_ns, 1, true}));
+    EXPECT_FALSE(patience.is_over({5 * second_ns + second_ns / 10, 1, false}));
+    EXPECT_TRUE(patience.is_over({6 * second_ns, 1, false}));
 }
 
 TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {

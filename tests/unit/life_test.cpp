@@ -136,18 +136,5 @@ TEST(Statistics, CountWhatEveryTaskDid) {
     EXPECT_EQ(all.unblock.count, 0U);
 }
 
-TEST(Statistics, TimeFromTheLastPredecessorToTheStartIsUnblock) {
-    statistics counted;
-    lane_bench bench{64, {&counted}};
-    task& first = bench.post();
-    task& second = bench.post();
-    bench.post({.after = {&first, &second}, .tag = at_once});
-    bench.run();
-    bench.complete(first);
-    EXPECT_EQ(counted.collected().unblock.count, 0U);
-    bench.complete(second);
-    EXPECT_EQ(counted.collected().unblock.count, 1U);
-}
-
 } // namespace
 } // namespace commtask::detail::testing

@@ -83,6 +83,7 @@ namespace {
     const auto start = [](MPI_Request* started, void* argument) -> int {
         auto* const of = static_cast<persistent*>(argument);
         *started = MPI_REQUEST_NULL;
+        of->ended_at_start = false;
         if (const int code = commtask_real_MPI_Start(&of->request); code != MPI_SUCCESS) return code;
         // One to or from nobody is not active now, and among others would never be found to have ended.
         int has_come = 0;

@@ -82,7 +82,7 @@ public:
         if (lane_->has_work() && ++mine.n_sections % sections_per_pass == 0) lane_->progress();
         --mine.depth;
         mine.has_baton = false;
-        const bool leaves_work = lane_->has_work();
+        const bool leaves_work = lane_->has_work() || lane_->has_arrivals();
         lane_->return_baton();
         if (leaves_work) lane_->wake_up.ring_if_deep();
     }
@@ -190,7 +190,7 @@ void wait_for_tasks(IsDone&& is_done) {
     if (mine.has_baton || detail::lane::is_driving()) {
         // A callback of MPI waits: nobody else can drive. On a driver only what needs no driving ends.
         while (!is_done()) {
-            if (mine.has_baton) lane->progress();
+            if (mine.has_baton && !detail::lane::is_driving()) lane->progress();
         }
         return;
     }

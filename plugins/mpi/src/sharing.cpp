@@ -62,7 +62,10 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
             }
             lane.give_up(is_programs);
         }
-        if (!had_baton) lane.return_baton();
+        if (!had_baton) {
+            lane.return_baton();
+            detail::leave_to_worker(lane);
+        }
         if (is_hopeless) {
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "some tasks could not complete and were given up; stderr has the list");

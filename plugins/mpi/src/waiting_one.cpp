@@ -78,7 +78,7 @@ int own_MPI_Cancel(MPI_Request* request) {
     const worker_section issue_what_was_posted;
     commtask_cancel(of.task);
     detail::lane* const lane = active_lane();
-    if (lane == nullptr || !mine.has_baton) return MPI_SUCCESS;
+    if (lane == nullptr || !mine.has_baton || detail::lane::is_driving()) return MPI_SUCCESS;
     lane->take_in_all();
     // Cancelling a receive is local: the next test must find it done, if it was not matched.
     constexpr int enough_passes = 64;
