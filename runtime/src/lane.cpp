@@ -62,16 +62,22 @@ bool lane::may_wait() noexcept { return !is_driving() && !waits_are_refused; }
 void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {
         // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
-        while (!inbox_.try_put(&posted)) {
-            if (task* const earlier = take_posted()) overflow_.push(*earlier);
-            inbox_.give_back_all();
-        }
+        while (!inbox_.try_put(&posted)) make_room();
         return;
     }
     if (driven_by_me != nullptr) return post_from_a_driver(posted);
     const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
-    inbox_.put(&posted);
+    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out.
+    inbox_.put(&posted, [this] {
+        if (is_held_by_me()) make_room();
+    });
     if (!posts_quietly) wake_for(flags);
+}
+
+/// Who has the baton takes out what came first, for the next pass.
+void lane::make_room() noexcept {
+    if (task* const earlier = take_posted()) overflow_.push(*earlier);
+    inbox_.give_back_all();
 }
 
 /// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its

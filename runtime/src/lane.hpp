@@ -188,6 +188,7 @@ private:
     void take_back_drained() noexcept;
     void publish_what_is_left() noexcept;
     void take_overflow() noexcept;
+    void make_room() noexcept;
     void post_from_a_driver(task& posted) noexcept;
     [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <vector>
 
 namespace commtask::detail::testing {
 namespace {
@@ -60,6 +61,18 @@ TEST(Baton, LetsItsHolderDriveForAMomentThoughOthersWaitForIt) {
     mine.return_baton();
     guest.join();
     bench.complete(wanted);
+}
+
+TEST(Baton, LetsItsHolderPostMoreThanTheQueueHolds) {
+    lane_bench bench{8};
+    lane& mine = bench.the_lane();
+    std::vector<task*> posted;
+    mine.take_baton_as_guest();
+    for (int i = 0; i < 100; ++i) posted.push_back(&bench.post({.tag = fake_transport::completes_at_once}));
+    EXPECT_TRUE(mine.has_work());
+    mine.return_baton();
+    bench.run();
+    EXPECT_EQ(bench.carrier().take_started(), posted);
 }
 
 } // namespace
