@@ -4,7 +4,10 @@
 // cannot work with, and with settings that it does not know. Every one ends in a code and a sentence.
 #include "scenario.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace commtask::test {
 namespace {
@@ -196,6 +199,18 @@ void stats() {
     CHECK(commtask_post(&wanted, &after_first, &second) == COMMTASK_OK);
     CHECK(commtask_wait(&second, nullptr) == COMMTASK_OK);
     CHECK(commtask_release(&first) == COMMTASK_OK);
+    // Nobody waits in the library for this one, so it is the worker that is busy.
+    std::atomic<bool> has_run{false};
+    commtask_options by_the_worker = COMMTASK_OPTIONS_INIT;
+    by_the_worker.callback = [](const commtask_status*, void* flag) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{30};
+        while (std::chrono::steady_clock::now() < end) {}
+        *static_cast<std::atomic<bool>*>(flag) = true;
+    };
+    by_the_worker.callback_argument = &has_run;
+    const commtask_op nothing = commtask_op_noop(MPI_COMM_WORLD);
+    CHECK(commtask_post(&nothing, &by_the_worker, nullptr) == COMMTASK_OK);
+    while (!has_run) std::this_thread::yield();
     // A collective's bytes are what each rank gives, whatever the collective.
     const int is_periodic = 1;
     MPI_Comm ring = MPI_COMM_NULL;
