@@ -175,6 +175,11 @@ void lane::begin_pass() noexcept {
     pass_ns_ = 0;
 }
 
+void lane::end_pass() noexcept {
+    if (ended_in_pass_ > 0) waiters_->announce();
+    publish_what_is_left();
+}
+
 /// Before anything is taken out: who looks must not find this lane quiet while it has a task in hand.
 void lane::take_back_drained() noexcept {
     if (!was_drained_.load(std::memory_order_relaxed)) return;
@@ -238,8 +243,7 @@ void lane::look_at(task& which) noexcept {
     begin_pass();
     transport_->poll_one(which, *this);
     issue_ready();
-    if (ended_in_pass_ > 0) waiters_->announce();
-    publish_what_is_left();
+    end_pass();
 }
 
 void lane::take_in_all() noexcept {
@@ -258,8 +262,7 @@ void lane::take_in_all() noexcept {
     }
     take_handed();
     issue_ready();
-    if (ended_in_pass_ > 0) waiters_->announce();
-    publish_what_is_left();
+    end_pass();
 }
 
 bool lane::could_still_move() noexcept {

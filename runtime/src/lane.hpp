@@ -185,6 +185,7 @@ private:
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
     void begin_pass() noexcept;
+    void end_pass() noexcept;
     void take_back_drained() noexcept;
     void publish_what_is_left() noexcept;
     void take_overflow() noexcept;
@@ -209,7 +210,6 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
-    [[nodiscard]] comm_order& order_of(const task& which) const noexcept;
     void stay_if_abandoned() const noexcept;
     [[nodiscard]] std::vector<task*> live_tasks(task_filter chosen) const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;

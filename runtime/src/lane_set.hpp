@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -29,8 +30,10 @@ public:
     /// Ends the threads after their passes. Tasks that are left stay where they are.
     void stop_workers() noexcept;
 
-    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-    [[nodiscard]] lane& operator[](std::size_t index) noexcept { return members_[index]->served; }
+    [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
+    [[nodiscard]] lane& operator[](std::size_t index) noexcept { return lanes_[index]; }
+    [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
+    [[nodiscard]] auto end() noexcept { return lanes_.end(); }
 
     /// The lane of a communicator: `nth` is how many were registered before it.
     [[nodiscard]] lane& lane_for(std::size_t nth) noexcept { return (*this)[nth % size()]; }
@@ -62,34 +65,8 @@ public:
     waiting_room waiters;
 
 private:
-    struct member {
-        member(transport& carrier, waiting_room& waiters, const lane_settings& settings)
-            : served(carrier, waiters, settings) {}
-        lane served;
-        std::unique_ptr<worker> thread;
-    };
-    using members = std::vector<std::unique_ptr<member>>;
-
-public:
-    /// The lanes, for loops over all.
-    class iterator {
-    public:
-        explicit iterator(members::iterator at) noexcept : at_(at) {}
-        lane& operator*() const noexcept { return (*at_)->served; }
-        iterator& operator++() noexcept {
-            ++at_;
-            return *this;
-        }
-        [[nodiscard]] bool operator==(const iterator&) const noexcept = default;
-
-    private:
-        members::iterator at_;
-    };
-    [[nodiscard]] iterator begin() noexcept { return iterator{members_.begin()}; }
-    [[nodiscard]] iterator end() noexcept { return iterator{members_.end()}; }
-
-private:
-    members members_;
+    std::deque<lane> lanes_;                       ///< They stay where they are.
+    std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
 };
 
 } // namespace commtask::detail
