@@ -15,7 +15,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TABLE = "runtime/src/operation_table.def"
+TABLE = "runtime/src/core/operation_table.def"
 INCLUDE = "runtime/include/commtask"
 WIDTH = 120
 

@@ -13,7 +13,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 TASKING_HEADER = re.compile(r"^(omp(-tools)?\.h|tbb/.*|oneapi/.*)$")
 PLUGINS = ("omp", "tbb", "mpi")
 # Where an operation is started, or its arguments are checked.
-KNOW_KINDS = ("arguments.hpp", "mpi_arguments.cpp", "mpi_collectives.cpp", "mpi_messages.cpp")
+KNOW_KINDS = tuple(f"runtime/src/mpi/{name}" for name in ("arguments.hpp", "arguments.cpp", "collectives.cpp", "messages.cpp"))
+# The rooms of runtime/src, from the ground up, and those that each may include beside itself.
+ROOMS = {"base": (), "config": ("base",), "node": ("base", "config"), "core": ("base",), "mpi": ("base", "core"),
+         "report": ("base", "config", "core"), "api": ("base", "config", "node", "core", "mpi", "report")}
+SILENT_ROOMS = ("base", "config", "core")
 # What a macro of a public header may begin with.
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
 PUBLIC_MACRO = re.compile(r"^(COMMTASK_|COMM_)")
@@ -46,14 +50,35 @@ def is_public_header(path):
     return bool(re.match(r"(runtime|plugins/\w+)/include/commtask/", path))
 
 
+def room_of(path):
+    """The room of runtime/src that a file is in, or None."""
+    inside = re.match(r"runtime/src/(?:(\w+)/)?", path)
+    return inside and (inside.group(1) or "")
+
+
+def check_rooms(file):
+    """Arrows between the rooms of runtime/src go one way; headers are named with their room."""
+    room = room_of(file.path)
+    if room is None or not file.is_cpp:
+        return
+    if room not in ROOMS:
+        yield 1, f"belongs into one of the rooms {', '.join(ROOMS)} of runtime/src"
+        return
+    for number, line in enumerate(file.lines, 1):
+        include = re.match(r'^\s*#\s*include\s*"(?:(\w+)/)?', line)
+        if include and include.group(1) not in (room, *ROOMS[room]):
+            allowed = ", ".join((room, *ROOMS[room]))
+            yield number, f"runtime/src/{room} includes from {allowed} only, with the room's name in front"
+
+
 def check_mpi_calls(file):
-    """In runtime/src only the files mpi_* call MPI."""
-    if not file.path.startswith("runtime/src/") or file.name.startswith("mpi_"):
+    """The rooms from which the core is built do not call MPI."""
+    if room_of(file.path) not in SILENT_ROOMS:
         return
     for number, line in enumerate(blank_comments(file.text).split("\n"), 1):
         call = MPI_CALL.search(line)
         if call:
-            yield number, f"{call.group().rstrip('( ')} is called here; only runtime/src/mpi_* may call MPI"
+            yield number, f"{call.group().rstrip('( ')} is called here; in runtime/src the rooms {', '.join(SILENT_ROOMS)} call no MPI"
 
 
 def check_includes(file):
@@ -81,12 +106,12 @@ def check_includes(file):
 
 def check_kinds(file):
     """Only what starts an operation or checks its arguments tells kinds apart by name; others ask operation_traits."""
-    if not file.is_cpp or not re.match(r"(runtime|plugins)/", file.path) or file.name in KNOW_KINDS:
+    if not file.is_cpp or not re.match(r"(runtime|plugins)/", file.path) or file.path in KNOW_KINDS:
         return
     for number, line in enumerate(blank_comments(file.text).split("\n"), 1):
         compared = re.search(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+", line)
         if compared:
-            yield number, f"'{compared.group()}': ask for a trait of the kind (runtime/src/operation_traits.hpp)"
+            yield number, f"'{compared.group()}': ask for a trait of the kind (runtime/src/core/operation_traits.hpp)"
 
 
 def check_header_guard(file):
@@ -240,6 +265,7 @@ def check_public_docs(file):
 
 
 RULES = {
+    "room": check_rooms,
     "mpi-call": check_mpi_calls,
     "include": check_includes,
     "kind": check_kinds,

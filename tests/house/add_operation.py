@@ -34,9 +34,9 @@ def add_by_hand(copy):
     """The three places."""
     sources = copy / "runtime/src"
     number = re.search(r"COMMTASK_OP_END = (\d+)", (copy / "runtime/include/commtask/kinds.h").read_text()).group(1)
-    insert(sources / "operation_table.def", ROW.replace("NUMBER", number), "\n#undef COMMTASK_OPERATION")
-    insert(sources / "mpi_collectives.cpp", START, "    case COMMTASK_OP_REDUCE_SCATTER:")
-    insert(sources / "mpi_arguments.cpp", CHECK, "    case COMMTASK_OP_REDUCE_SCATTER:")
+    insert(sources / "core/operation_table.def", ROW.replace("NUMBER", number), "\n#undef COMMTASK_OPERATION")
+    insert(sources / "mpi/collectives.cpp", START, "    case COMMTASK_OP_REDUCE_SCATTER:")
+    insert(sources / "mpi/arguments.cpp", CHECK, "    case COMMTASK_OP_REDUCE_SCATTER:")
 
 
 def main():
@@ -69,19 +69,21 @@ def main():
             sys.exit(f"{text} has no comm_task_neighbor_swap")
 
     # What asks for traits, or has room for each kind.
-    changed = {path.name + ".o": path for folder in ("runtime/src", "plugins/omp/src") for path in (copy / folder).glob("*.cpp")
+    changed = {f"{path.relative_to(copy / folder)}.o": path for folder in ("runtime", "plugins/omp")
+               for path in (copy / folder / "src").rglob("*.cpp")
                if re.search(r"operation_traits\.hpp|COMMTASK_OP_END", path.read_text(encoding="utf-8"))}
-    kept = [each for each in options.objects if pathlib.Path(each).name not in changed]
+    kept = [each for each in options.objects if not each.endswith(tuple(f"/{name}" for name in changed))]
+    objects = {path: copy / name.replace("/", "_") for name, path in changed.items()}
     print(f"{len(changed)} files compiled again, {len(kept)} kept: {', '.join(sorted(changed))}")
     include = [f"-I{folder}" for folder in (copy / "runtime/include", copy / "plugins/omp/include", copy / "runtime/src",
                                             copy / "plugins/omp/src", *options.include)]
     c, cpp = options.compilers
     flags = ["-O0", "-fopenmp", "-fPIC", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-ftls-model=initial-exec", *include]
-    compile_lines = [[cpp, "-std=c++20", *flags, "-c", path, "-o", copy / name] for name, path in changed.items()]
+    compile_lines = [[cpp, "-std=c++20", *flags, "-c", path, "-o", to] for path, to in objects.items()]
     compile_lines.append([c, "-std=c11", *flags, "-c", options.source / "tests/house/added_operation.c", "-o", copy / "program.o"])
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda line: subprocess.run(line, check=True), compile_lines))
-    subprocess.run([cpp, copy / "program.o", *(copy / name for name in changed), *kept, *link, "-o",
+    subprocess.run([cpp, copy / "program.o", *objects.values(), *kept, *link, "-o",
                     copy / "program"], check=True)
     return subprocess.run([*launch, copy / "program"], timeout=60).returncode
 

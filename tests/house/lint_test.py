@@ -20,24 +20,24 @@ def rules_broken(path, text):
 
 class WholeFiles(unittest.TestCase):
     def test_a_good_file_passes(self):
-        self.assertEqual(rules_broken("runtime/src/graph.cpp", HEAD + "int commtask_x;\n"), [])
+        self.assertEqual(rules_broken("runtime/src/core/graph.cpp", HEAD + "int commtask_x;\n"), [])
 
     def test_a_missing_spdx_line_is_found(self):
-        self.assertIn("spdx", rules_broken("runtime/src/graph.cpp", "// Why.\n// Because.\n"))
+        self.assertIn("spdx", rules_broken("runtime/src/core/graph.cpp", "// Why.\n// Because.\n"))
 
     def test_a_script_has_its_spdx_line_second(self):
         text = "#!/bin/bash\n# SPDX-License-Identifier: Apache-2.0\n# Why this script is here,\n# and why not.\n"
         self.assertEqual(rules_broken("scripts/thing", text), [])
 
     def test_a_missing_why_is_found(self):
-        self.assertIn("why", rules_broken("runtime/src/graph.cpp", HEAD.split("\n")[0] + "\n#include <x>\n"))
+        self.assertIn("why", rules_broken("runtime/src/core/graph.cpp", HEAD.split("\n")[0] + "\n#include <x>\n"))
 
     def test_an_essay_is_found(self):
-        self.assertIn("why", rules_broken("runtime/src/graph.cpp", HEAD + "// and on\n" * 5))
+        self.assertIn("why", rules_broken("runtime/src/core/graph.cpp", HEAD + "// and on\n" * 5))
 
     def test_a_long_file_is_found(self):
-        self.assertIn("length", rules_broken("runtime/src/graph.cpp", HEAD + "int x;\n" * 498))
-        self.assertNotIn("length", rules_broken("runtime/src/graph.cpp", HEAD + "int x;\n" * 497))
+        self.assertIn("length", rules_broken("runtime/src/core/graph.cpp", HEAD + "int x;\n" * 498))
+        self.assertNotIn("length", rules_broken("runtime/src/core/graph.cpp", HEAD + "int x;\n" * 497))
 
     def test_an_unfinished_line_is_found(self):
         self.assertIn("unfinished", rules_broken("docs/a.md", "TO" + "DO: more\n"))
@@ -49,10 +49,10 @@ class WholeFiles(unittest.TestCase):
 
     def test_tabs_blanks_and_a_missing_newline_are_found(self):
         for body in ("int x; \n", "\tint x;\n", "int x;", "int x;\n\n"):
-            self.assertIn("whitespace", rules_broken("runtime/src/graph.cpp", HEAD + body))
+            self.assertIn("whitespace", rules_broken("runtime/src/core/graph.cpp", HEAD + body))
 
     def test_a_file_name_in_camel_case_is_found(self):
-        self.assertIn("file-name", rules_broken("runtime/src/TaskGraph.cpp", HEAD))
+        self.assertIn("file-name", rules_broken("runtime/src/core/TaskGraph.cpp", HEAD))
 
     def test_a_dead_link_is_found(self):
         self.assertIn("link", rules_broken("docs/a.md", "[x](no/such/file.md)\n"))
@@ -65,21 +65,34 @@ class WholeFiles(unittest.TestCase):
 
 
 class Arrows(unittest.TestCase):
-    def test_only_the_mpi_files_call_mpi(self):
+    def test_the_core_calls_no_mpi(self):
         call = HEAD + "void f() {\n    MPI_Barrier(MPI_COMM_WORLD);\n}\n"
-        self.assertEqual(rules_broken("runtime/src/worker.cpp", call), ["mpi-call"])
-        self.assertEqual(rules_broken("runtime/src/mpi_transport.cpp", call), [])
+        self.assertEqual(rules_broken("runtime/src/core/worker.cpp", call), ["mpi-call"])
+        self.assertEqual(rules_broken("runtime/src/mpi/transport.cpp", call), [])
         self.assertEqual(rules_broken("tests/mpi/send.cpp", call), [])
+
+    def test_arrows_between_rooms_go_one_way(self):
+        def broken(path, header):
+            return rules_broken(path, HEAD + f'#include "{header}"\n')
+
+        self.assertEqual(broken("runtime/src/core/worker.cpp", "core/lane.hpp"), [])
+        self.assertEqual(broken("runtime/src/api/post.cpp", "report/statistics.hpp"), [])
+        for path, header in (("runtime/src/core/worker.cpp", "mpi/transport.hpp"),
+                             ("runtime/src/base/system.cpp", "core/lane.hpp"),
+                             ("runtime/src/mpi/transport.cpp", "api/context.hpp"),
+                             ("runtime/src/core/worker.cpp", "lane.hpp")):
+            self.assertEqual(broken(path, header), ["room"])
+        self.assertEqual(rules_broken("runtime/src/worker.cpp", HEAD), ["room"])
 
     def test_mpi_types_and_comments_are_no_calls(self):
         text = HEAD + "// MPI_Send(x) is elsewhere\nconst auto n = MPI_Count(5);\nconst char* s = \"MPI_Send(\";\n"
-        self.assertEqual(rules_broken("runtime/src/worker.cpp", text), [])
+        self.assertEqual(rules_broken("runtime/src/core/worker.cpp", text), [])
 
     def test_who_compares_kinds_of_operations_is_found(self):
         for line in ("if (op.kind >= COMMTASK_OP_REDUCE) return;", "switch (op.kind) { case COMMTASK_OP_SEND: return; }"):
             text = HEAD + f"void f(commtask_op op) {{ {line} }}\n"
             self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", text), ["kind"])
-            self.assertEqual(rules_broken("runtime/src/mpi_arguments.cpp", text), [])
+            self.assertEqual(rules_broken("runtime/src/mpi/arguments.cpp", text), [])
             self.assertEqual(rules_broken("tests/mpi/order_test.cpp", text), [])
         self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", HEAD + "bool x = kind < COMMTASK_OP_END;\n"), [])
 
@@ -90,7 +103,7 @@ class Arrows(unittest.TestCase):
 
     def test_the_runtime_knows_no_tasking_runtime(self):
         for header in ("omp.h", "omp-tools.h", "tbb/flow_graph.h", "oneapi/tbb.h", "commtask/omp.h"):
-            self.assertEqual(rules_broken("runtime/src/worker.cpp", HEAD + f"#include <{header}>\n"), ["include"])
+            self.assertEqual(rules_broken("runtime/src/core/worker.cpp", HEAD + f"#include <{header}>\n"), ["include"])
 
     def test_a_sleep_in_a_test_is_found(self):
         text = HEAD + "void f() { std::this_thread::sleep_for(1s); }\n"
@@ -100,7 +113,7 @@ class Arrows(unittest.TestCase):
     def test_an_acquire_without_a_word_on_its_partner_is_found(self):
         def broken(comment, order):
             body = f"int f() {{\n    return state_.load(std::memory_order_{order});\n}}\n"
-            return rules_broken("runtime/src/lane.cpp", HEAD + "int x;\n" * 4 + comment + body)
+            return rules_broken("runtime/src/core/lane.cpp", HEAD + "int x;\n" * 4 + comment + body)
 
         self.assertEqual(broken("", "acquire"), ["memory-order"])
         self.assertEqual(broken("// Pairs with g().\n", "acquire"), [])
@@ -108,8 +121,8 @@ class Arrows(unittest.TestCase):
 
     def test_a_runtime_that_ends_the_program_is_found(self):
         for call in ("std::abort()", "exit(1)", "MPI_Abort(c, 1)"):
-            self.assertIn("ending", rules_broken("runtime/src/mpi_x.cpp", HEAD + f"void f() {{ {call}; }}\n"))
-        self.assertEqual(rules_broken("runtime/src/mpi_x.cpp", HEAD + "void f() { at_exit(1); }\n"), [])
+            self.assertIn("ending", rules_broken("runtime/src/mpi/x.cpp", HEAD + f"void f() {{ {call}; }}\n"))
+        self.assertEqual(rules_broken("runtime/src/mpi/x.cpp", HEAD + "void f() { at_exit(1); }\n"), [])
 
 
 class PublicHeaders(unittest.TestCase):
@@ -135,7 +148,7 @@ class PublicHeaders(unittest.TestCase):
         self.assertEqual(rules_broken(self.PATH, text), [])
 
     def test_only_the_first_paragraph_says_why(self):
-        self.assertEqual(rules_broken("runtime/src/graph.cpp", HEAD + "//\n" + "// More.\n" * 9 + "int x;\n"), [])
+        self.assertEqual(rules_broken("runtime/src/core/graph.cpp", HEAD + "//\n" + "// More.\n" * 9 + "int x;\n"), [])
 
     def test_a_missing_param_is_found(self):
         found = self.broken("/// Does it.\n/// @param first X.\nint commtask_do(int first, int second[]);\n")
@@ -164,7 +177,7 @@ class PublicHeaders(unittest.TestCase):
                                          "start: a public function's name begins with commtask_"])
 
     def test_private_headers_are_free(self):
-        self.assertEqual(self.broken("int start(void);\n", "runtime/src/worker.hpp"), [])
+        self.assertEqual(self.broken("int start(void);\n", "runtime/src/core/worker.hpp"), [])
 
     def test_a_missing_pragma_once_is_found(self):
         self.assertEqual(rules_broken(self.PATH, HEAD + "int commtask_x;\n"), ["pragma-once"])

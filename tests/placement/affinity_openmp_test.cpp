@@ -2,7 +2,7 @@
 //
 // Narrowing the mask against a real OpenMP runtime. A runtime starts once per process, so every case runs in a child of
 // its own that starts this program again.
-#include "affinity.hpp"
+#include "node/affinity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Masks of real threads, read back with the C library's call. Needs two CPUs, since with one there is nothing to take
 // away.
-#include "affinity.hpp"
+#include "node/affinity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,9 @@
 //
 // The configuration: precedence, the wording of every kind of refusal (a user sees nothing else), and the promise that
 // docs/configuration.md says what the code does.
-#include "config.hpp"
-#include "nearest.hpp"
+#include "base/nearest.hpp"
+#include "config/config.hpp"
+#include "report/config_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 //
 // 1, 2 and 4 ranks on this machine agree on the map of workers, and their counters reach the root. What the map looks
 // like depends on the machine, so only what must hold everywhere is checked; exact maps are in placement_test.cpp.
-#include "affinity.hpp"
-#include "mpi_node.hpp"
-#include "mpi_stats.hpp"
+#include "node/affinity.hpp"
+#include "node/node_map.hpp"
+#include "report/gather.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // The map of a node over hwloc's synthetic machines. Besides the exact maps of small cases, every map made here is
 // checked against the promises: no CPU has two workers, a worker stays inside its rank's CPUs, and everyone computes.
-#include "placement.hpp"
+#include "node/placement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // Counters and their table: bins, quantiles, sums over ranks, additions from many threads. The quantiles are coarse by
 // design (powers of two), and the tests say how coarse.
-#include "stats.hpp"
+#include "report/stats_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

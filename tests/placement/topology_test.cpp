@@ -2,9 +2,9 @@
 //
 // Reading a machine through hwloc: this one, and a described one with network cards, which hwloc takes from a file when
 // its own variable names one.
-#include "affinity.hpp"
-#include "placement.hpp"
-#include "topology.hpp"
+#include "node/affinity.hpp"
+#include "node/placement.hpp"
+#include "node/topology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 // The progress logic under real threads without MPI: a worker of each kind drives a lane whose transport ends, refuses
 // and keeps operations at random, while threads post random graphs, cancel, signal events and wait. Without MPI the
 // sanitizers see every access, and thousands of rounds take seconds.
-#include "task_pool.hpp"
-#include "waiting.hpp"
+#include "core/task_pool.hpp"
+#include "core/waiting.hpp"
 
 #include <gtest/gtest.h>
 

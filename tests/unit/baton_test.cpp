@@ -2,8 +2,8 @@
 //
 // Threads that wait with the baton in hand, as in a callback of MPI under the interposer: nobody else can drive for them, so
 // they drive themselves, whatever the policy says.
+#include "core/waiting.hpp"
 #include "fake_transport.hpp"
-#include "waiting.hpp"
 
 #include <gtest/gtest.h>
 

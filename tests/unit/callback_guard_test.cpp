@@ -2,7 +2,7 @@
 //
 // What is held against a callback: its own processor time, and never what others took meanwhile. The judgement is played
 // with times; the clocks only with a callback that waits for the processor clock itself, or does not use it.
-#include "callback_guard.hpp"
+#include "base/callback_guard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // What yields tell a shared worker of its core. The gauge is a function of times, so every case is played with numbers:
 // nothing here waits, and no clock is read.
-#include "core_gauge.hpp"
+#include "core/core_gauge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // How long commtask_finalize waits, told by times that the test makes up: no clock is read, so the limits are exact and hours
 // cost nothing.
-#include "drain.hpp"
+#include "core/drain.hpp"
 
 #include <gtest/gtest.h>
 

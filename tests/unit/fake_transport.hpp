@@ -4,9 +4,9 @@
 // keeps what was started in order, so a test can look at that too.
 #pragma once
 
-#include "lane_set.hpp"
-#include "task_pool.hpp"
-#include "transport.hpp"
+#include "core/lane_set.hpp"
+#include "core/task_pool.hpp"
+#include "core/transport.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 //
 // Threads that call MPI themselves: what was posted before is started first, and whoever drives gives them the baton. The
 // second thread's steps are seen in the lane's own counters, so nothing here waits for time.
+#include "core/waiting.hpp"
 #include "fake_transport.hpp"
-#include "waiting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 //
 // Two and three lanes over fake transports: edges, failures and cancels that cross lanes, drivers that post to each other
 // through full inboxes, threads that wait for tasks of any lane, and the end of all of them.
+#include "core/waiting.hpp"
 #include "fake_transport.hpp"
-#include "waiting.hpp"
 
 #include <gtest/gtest.h>
 

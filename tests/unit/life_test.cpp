@@ -3,7 +3,7 @@
 // The steps of a task's life as observers see them, over a fake transport: every step once, in order, with a number that no
 // other task has; tasks with several parts; and what statistics make of the steps.
 #include "fake_transport.hpp"
-#include "statistics.hpp"
+#include "report/statistics.hpp"
 
 #include <gtest/gtest.h>
 

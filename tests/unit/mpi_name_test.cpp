@@ -2,7 +2,7 @@
 //
 // What is read from the text of MPI_Get_library_version, with the texts that real MPIs give: each writes its version in a
 // way of its own, and those that build on MPICH mention it.
-#include "mpi_name.hpp"
+#include "mpi/name.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,10 +2,10 @@
 //
 // The ways into a lane, with real threads: nothing is lost, nothing comes twice, and what one thread posts stays in its
 // order, over many laps of a small ring and with a taker that sleeps.
-#include "bell.hpp"
-#include "comm_order.hpp"
-#include "handoff.hpp"
-#include "inbox.hpp"
+#include "core/bell.hpp"
+#include "core/comm_order.hpp"
+#include "core/handoff.hpp"
+#include "core/inbox.hpp"
 
 #include <gtest/gtest.h>
 

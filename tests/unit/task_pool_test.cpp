@@ -2,7 +2,7 @@
 //
 // The pool and threads that end: also objects that are destroyed after the thread's own store of slots use it. What is lost
 // shows in the number of slots that had to be made.
-#include "task_pool.hpp"
+#include "core/task_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // The book of places that are still to be used: whatever the order and the gaps, and however many threads try, each is good
 // once. The orders are drawn at random, with the seed in the test.
-#include "ticket_book.hpp"
+#include "core/ticket_book.hpp"
 
 #include <gtest/gtest.h>
 

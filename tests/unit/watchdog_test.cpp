@@ -3,7 +3,7 @@
 // The watchdog's remark on a silence, which a user sees after a minute and a test after a moment. What it says is read through
 // a pipe, so nothing here waits for time.
 #include "fake_transport.hpp"
-#include "watchdog.hpp"
+#include "report/watchdog.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 // the runtime's: the same functions that commtask_init calls, on the same input.
 #include "info.hpp"
 
-#include "affinity.hpp"
-#include "config.hpp"
-#include "mpi_node.hpp"
+#include "config/config.hpp"
+#include "node/affinity.hpp"
+#include "node/node_map.hpp"
 
 #include <commtask/commtask.h>
 

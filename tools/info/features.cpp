@@ -4,7 +4,7 @@
 // was compiled against, so both are worth knowing: a function that is there but was not at compile time is not used.
 #include "info.hpp"
 
-#include "mpi_identity.hpp"
+#include "mpi/identity.hpp"
 
 #include <dlfcn.h>
 

@@ -5,7 +5,8 @@
 // would fail there or the output was lost, 2 for options that are wrong.
 #include "info.hpp"
 
-#include "config.hpp"
+#include "config/config.hpp"
+#include "report/config_page.hpp"
 
 #include <commtask/commtask.h>
 

@@ -4,7 +4,7 @@
 // long list on purpose: who looks for a misplaced thread needs every CPU, not a summary.
 #include "info.hpp"
 
-#include "cpu_set.hpp"
+#include "base/cpu_set.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 // libraries set theirs through these functions as well. What Fortran sets is not seen, and stays until MPI's MPI_Finalize.
 #include "attributes.hpp"
 
-#include "mpi_errors.hpp"
+#include "mpi/errors.hpp"
 #include "own.hpp"
 #include "session.hpp"
 

@@ -4,7 +4,7 @@
 // ours of its own, from a fixed number; a program with more handlers than that gives MPI its own from then on.
 #include "errors.hpp"
 
-#include "mpi_errors.hpp"
+#include "mpi/errors.hpp"
 #include "own.hpp"
 #include "session.hpp"
 

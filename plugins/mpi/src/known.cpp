@@ -4,8 +4,8 @@
 // forgetting only costs another question. A freed handle is wiped out, as MPI may give it out again.
 #include "known.hpp"
 
-#include "mpi_errors.hpp"
-#include "operation_traits.hpp"
+#include "core/operation_traits.hpp"
+#include "mpi/errors.hpp"
 #include "session.hpp"
 
 #include <array>

@@ -12,8 +12,8 @@
 #include "session.hpp"
 #include "sharing.hpp"
 
-#include "context.hpp"
-#include "mpi_identity.hpp"
+#include "api/context.hpp"
+#include "mpi/identity.hpp"
 
 #include <commtask/commtask.h>
 

@@ -4,10 +4,10 @@
 // until its task has ended; the task's callback, on the driver, then gives it back to MPI.
 #include "persistent.hpp"
 
+#include "core/task_pool.hpp"
 #include "handles.hpp"
 #include "own.hpp"
 #include "status.hpp"
-#include "task_pool.hpp"
 
 #include <memory>
 #include <mutex>

@@ -4,7 +4,7 @@
 // completes none unless all are over, so it is given the request and one that never ends.
 #include "polled.hpp"
 
-#include "mpi_errors.hpp"
+#include "mpi/errors.hpp"
 #include "real_mpi.hpp"
 
 #include <array>

@@ -5,13 +5,13 @@
 // it was made: MPI checks it and calls the program's error handler itself.
 #pragma once
 
-#include "context.hpp"
+#include "api/context.hpp"
+#include "core/operation_traits.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "known.hpp"
-#include "mpi_counts.hpp"
-#include "mpi_errors.hpp"
-#include "operation_traits.hpp"
+#include "mpi/counts.hpp"
+#include "mpi/errors.hpp"
 #include "persistent.hpp"
 #include "session.hpp"
 #include "status.hpp"

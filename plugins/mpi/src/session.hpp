@@ -6,7 +6,7 @@
 // so that MPI sees the calls in the program's order. Calls that MPI or the runtime make from inside one pass through.
 #pragma once
 
-#include "context.hpp"
+#include "api/context.hpp"
 #include "look_patience.hpp"
 #include "real_mpi.hpp"
 

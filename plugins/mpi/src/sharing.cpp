@@ -4,12 +4,12 @@
 // place. The end of the program's use waits for the program's tasks, but not for the requests that its MPI calls left open.
 #include "sharing.hpp"
 
-#include "context.hpp"
-#include "drain.hpp"
-#include "last_error.hpp"
-#include "settings.hpp"
-#include "speech.hpp"
-#include "worker.hpp"
+#include "api/context.hpp"
+#include "base/last_error.hpp"
+#include "base/speech.hpp"
+#include "config/settings.hpp"
+#include "core/drain.hpp"
+#include "core/worker.hpp"
 
 #include <commtask/commtask.h>
 

@@ -4,8 +4,8 @@
 // it gets the empty one, marked as canceled.
 #include "status.hpp"
 
-#include "context.hpp"
-#include "operation_traits.hpp"
+#include "api/context.hpp"
+#include "core/operation_traits.hpp"
 #include "persistent.hpp"
 
 namespace commtask::interposer {

@@ -5,10 +5,10 @@
 // one failed, as in MPI.
 #pragma once
 
+#include "core/lane.hpp"
+#include "core/task_pool.hpp"
 #include "errors.hpp"
-#include "lane.hpp"
 #include "session.hpp"
-#include "task_pool.hpp"
 
 #include <cstring>
 

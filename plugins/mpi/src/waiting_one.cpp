@@ -2,7 +2,7 @@
 //
 // One request: wait, test, ask, cancel, free. The MPI's own requests are tested again and again instead of waited for, so
 // that a generalized request can be completed by another thread meanwhile.
-#include "operation_traits.hpp"
+#include "core/operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"

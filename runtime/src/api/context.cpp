@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start and end of a runtime. The order of the members is the order in which things must exist: errors come back before
+// the first MPI call, compute threads are off the core before the worker is on it, and the worker is the last to come and
+// the first to go.
+#include "api/context.hpp"
+
+#include "base/last_error.hpp"
+#include "base/speech.hpp"
+#include "core/drain.hpp"
+#include "core/operation_traits.hpp"
+#include "mpi/identity.hpp"
+#include "report/gather.hpp"
+#include "report/stats_table.hpp"
+
+#include <commtask/commtask.h>
+#include <commtask/unfinished.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+/// Of the process: a face is loaded once.
+std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
+
+[[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
+
+} // namespace
+
+std::atomic<context*> context::current_{nullptr};
+std::atomic<int> context::n_visits_{0};
+
+context::context(config settings, int thread_level, rank_place place, const session& of)
+    : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
+      narrowing_(place_.all_cpus, place_.compute_cpus),
+      statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
+      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
+      lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
+    if (!comms_.is_ready()) throw std::bad_alloc{};
+    lanes_.start_worker(0, worker_plan());
+    const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
+    if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
+    if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
+    if (settings_.verbose >= 1) {
+        if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
+        if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
+    }
+    hook_mpi_finalize(); // last: MPI keeps the address, and nothing throws any more
+}
+
+lane_settings context::lane_plan() {
+    lane_settings plan;
+    plan.queue_capacity = static_cast<std::size_t>(settings_.queue_capacity);
+    plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
+    plan.warns = settings_.verbose >= 1;
+    plan.has_heavy_barrier = register_heavy_barrier();
+    if (statistics_) plan.observers = {statistics_.get()};
+    plan.list_elsewhere = [this] { return list_elsewhere(); };
+    plan.count_elsewhere = [] {
+        // acquire: partner of the release in commtask_unfinished_from().
+        const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+        return source == nullptr ? 0U : source(nullptr, nullptr);
+    };
+    return plan;
+}
+
+/// What a face has not posted yet, as lines of a list.
+std::vector<unfinished_line> context::list_elsewhere() {
+    struct list {
+        context& of;
+        std::vector<unfinished_line> lines;
+    } made{*this, {}};
+    // acquire: partner of the release in commtask_unfinished_from().
+    const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+    if (source == nullptr) return {};
+    const auto add = [](void* to, const commtask_op* op, std::uint64_t since_ns, const char* where) {
+        auto& mine = *static_cast<list*>(to);
+        const comm_queue* const queue = mine.of.comms_.find(op->comm);
+        try {
+            mine.lines.push_back({since_ns, mine.of.transport_.describe(*op) +
+                                                (queue == nullptr ? "" : ", " + queue->name) + "; " + where});
+        } catch (const std::bad_alloc&) { // a line less: the face has a lock in hand
+        }
+    };
+    source(+add, &made);
+    return std::move(made.lines);
+}
+
+watchdog_settings context::watchdog_plan() const {
+    watchdog_settings plan;
+    plan.stall_ns = static_cast<std::uint64_t>(settings_.stall_s * 1e9);
+    if (settings_.verbose < 1) plan.hint_ns = 0;
+    if (settings_.signal == report_signal::usr1) plan.signal = SIGUSR1;
+    if (settings_.signal == report_signal::usr2) plan.signal = SIGUSR2;
+    plan.kind_name = &name_of_kind;
+    return plan;
+}
+
+worker_settings context::worker_plan() {
+    worker_settings plan;
+    plan.is_reserved = place_.idle == idle_policy::reserved;
+    plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
+    plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
+    if (statistics_) plan.counters = &statistics_->counters();
+    plan.on_start = [this] {
+        const std::error_code failure = bind_worker(place_, 0);
+        if (failure && settings_.verbose >= 1) {
+            say("warning: the worker could not be bound: %s", failure.message().c_str());
+        }
+    };
+    return plan;
+}
+
+context::~context() {
+    close();
+    lanes_.stop_workers();
+    if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
+    const errors_come_back scope;
+    int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
+    MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
+    MPI_Comm_free_keyval(&keyval);
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first: the last moment at which tasks can still be completed.
+void context::hook_mpi_finalize() noexcept {
+    const auto on_delete = [](MPI_Comm, int, void*, void* self) -> int {
+        auto* const mine = static_cast<context*>(self);
+        if (context::current() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+        mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
+        say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
+        commtask_finalize();
+        return MPI_SUCCESS;
+    };
+    int keyval = MPI_KEYVAL_INVALID;
+    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, +on_delete, &keyval, this) != MPI_SUCCESS) return;
+    if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
+}
+
+/// From here on nobody finds a context, and no thread is in a visit to the one that was there. A visit is a few instructions.
+void context::close() noexcept {
+    current_.store(nullptr, std::memory_order_seq_cst);
+    // acquire: partner of the release at a visit's end.
+    while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
+}
+
+context::drained context::drain() {
+    lanes_.watch_drain();
+    // This thread does not drive: a function of the program's that does not come back must not keep it.
+    const waiting_policy looks_on{true, waiting().spin_ns};
+    constexpr std::int64_t look_ns = 10'000'000;
+    const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
+    drain_patience patience{limit_ns};
+    drain_patience patience_of_pass = drain_patience::for_a_pass(limit_ns);
+    std::vector<std::uint64_t> passes_seen(lanes_.size(), 0);
+    const auto is_inside_a_call = [&] {
+        bool is_inside = false;
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            const std::uint64_t passes = lanes_[i].approx_passes();
+            const bool stood_still = passes == std::exchange(passes_seen[i], passes);
+            is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
+        }
+        return is_inside;
+    };
+    while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+        const bool is_inside = is_inside_a_call();
+        const bool is_stuck = patience_of_pass.is_over({now_ns(), lanes_.approx_passes(), true});
+        if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
+        if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+            if (is_stuck) return leave_behind();
+            continue;
+        }
+        if (lanes_.could_still_move()) {
+            patience.restart();
+            lanes_.return_all_batons();
+            continue;
+        }
+        close(); // what callbacks post now would never end
+        for (lane& each : lanes_) {
+            if (settings_.verbose >= 1) {
+                std::fputs(each.unfinished_table("given up by commtask_finalize").c_str(), stderr);
+            }
+            each.give_up(lane::is_any);
+        }
+        lanes_.return_all_batons();
+        lanes_.stop_workers();
+        print_stats(drained::by_force);
+        return drained::by_force;
+    }
+    lanes_.stop_workers();
+    print_stats(drained::completely);
+    return drained::completely;
+}
+
+context::drained context::leave_behind() noexcept {
+    watchdog_.stop();
+    close();
+    for (lane& each : lanes_) {
+        each.abandon();
+        if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
+        const int kind = each.approx_starting_kind();
+        const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
+        say("unfinished tasks are left as they are by commtask_finalize: the worker is inside one call (%.*s) that "
+            "does "
+            "not come back",
+            static_cast<int>(what.size()), what.data());
+    }
+    return drained::not_at_all;
+}
+
+/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
+void context::print_stats(drained how) {
+    if (!statistics_) return;
+    const errors_come_back scope;
+    constexpr double longest_patience_s = 10;
+    const double limit_s = settings_.finalize_timeout_s;
+    const double patience_s = limit_s > 0 ? std::min(limit_s, longest_patience_s) : longest_patience_s;
+    gathered_stats found;
+    if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
+        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(),
+                             static_cast<std::uint64_t>(patience_s * 1e9));
+        if (found.stats.empty()) return; // another rank has them
+    } else {
+        MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
+        found.stats = {statistics_->collected()};
+        found.ranks = {session_.rank};
+    }
+    std::array<std::string_view, stats_kind_count> names{};
+    static_assert(operation_table.size() <= stats_kind_count);
+    for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
+    std::fputs(format_stats(found.stats, found.ranks, found.n_ranks, names).c_str(), stderr);
+}
+
+} // namespace commtask::detail
+
+void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
+    // release: partner of the acquires above; the face is ready to be asked.
+    commtask::detail::source_elsewhere.store(source, std::memory_order_release);
+}

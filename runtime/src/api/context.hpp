@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One initialised runtime: configuration, place on the node, MPI, lane, worker, watchdog. Everything that the library
+// knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
+#pragma once
+
+#include "config/config.hpp"
+#include "core/lane_set.hpp"
+#include "core/waiting.hpp"
+#include "mpi/comms.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/transport.hpp"
+#include "node/affinity.hpp"
+#include "node/node_map.hpp"
+#include "report/statistics.hpp"
+#include "report/watchdog.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+class context {
+public:
+    /// What all ranks know of this start.
+    struct session {
+        int rank = 0;
+        int number = 0;
+        MPI_Comm stats_comm = MPI_COMM_NULL; ///< The library's own; null unless every rank keeps statistics.
+    };
+
+    /// MPI is initialised with a sufficient thread level.
+    /// @throws std::bad_alloc, std::system_error
+    context(config settings, int thread_level, rank_place place, const session& of);
+    context(const context&) = delete;
+    context& operator=(const context&) = delete;
+    /// Stops the worker; drain() comes first.
+    ~context();
+
+    /// How drain() came to its end.
+    enum class drained : std::uint8_t {
+        completely, ///< Every task has ended.
+        by_force,   ///< Some could not, and were given up.
+        not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
+    };
+    /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
+    [[nodiscard]] drained drain();
+
+    /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
+    /// context that it has found stays.
+    class visit {
+    public:
+        visit() noexcept {
+            n_visits_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+            is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
+        }
+        visit(const visit&) = delete;
+        visit& operator=(const visit&) = delete;
+        /// release: partner of the look in close().
+        ~visit() { n_visits_.fetch_sub(1, std::memory_order_release); }
+        /// Whether there is a context.
+        [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+
+    private:
+        bool is_open_;
+    };
+
+    /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
+    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept {
+        comm_queue* const known = comms_.find(comm);
+        return known != nullptr ? known : register_comm(comm, code);
+    }
+
+    /// The same, without waiting for the worker: AGAIN until it has seen a new communicator.
+    [[nodiscard]] comm_queue* try_queue_of(MPI_Comm comm, int& code) noexcept {
+        comm_queue* const known = comms_.find(comm);
+        return known != nullptr ? known : try_register_comm(comm, code);
+    }
+
+    [[nodiscard]] const config& settings() const noexcept { return settings_; }
+    [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    [[nodiscard]] int rank() const noexcept { return session_.rank; }
+    [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
+    [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
+    /// Null without COMMTASK_STATS.
+    [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
+    [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
+    [[nodiscard]] waiting_policy waiting() const noexcept {
+        return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
+    }
+
+    /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
+    [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
+
+    /// The context in force, or null.
+    [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
+    static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
+
+private:
+    [[nodiscard]] lane_settings lane_plan();
+    [[nodiscard]] worker_settings worker_plan();
+    [[nodiscard]] watchdog_settings watchdog_plan() const;
+    [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
+    void hook_mpi_finalize() noexcept;
+    static void close() noexcept;
+    [[nodiscard]] drained leave_behind() noexcept;
+    [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
+    [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
+    void print_stats(drained how);
+
+    static std::atomic<context*> current_;
+    static std::atomic<int> n_visits_;
+
+    const config settings_;
+    const int thread_level_;
+    const session session_;
+    mpi_error_handling errors_;
+    const rank_place place_;
+    process_narrowing narrowing_;
+    const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
+    mpi_transport transport_;
+    lane_set lanes_;
+    mpi_comms comms_;
+    watchdog watchdog_;
+    int finalize_keyval_ = MPI_KEYVAL_INVALID;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Posting. The way without options writes two lines of the task, its shared line and one cell of the inbox, and loads
+// nothing that the worker writes. A wrong argument is refused before a slot is taken, so nothing needs to be undone.
+#include "api/context.hpp"
+#include "base/last_error.hpp"
+#include "core/graph.hpp"
+#include "core/operation_traits.hpp"
+#include "core/task_pool.hpp"
+#include "mpi/arguments.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstring>
+#include <new>
+
+namespace commtask::detail {
+namespace {
+
+/// A task's references are counted, so there cannot be more.
+constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
+
+constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY |
+                                       COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS |
+                                       COMMTASK_CALLBACK_RELAYS;
+
+/// The ticket of the options, or null.
+[[nodiscard]] const commtask_ticket* ticket_of(const commtask_options& options) noexcept {
+    const bool has_one = options.struct_size >= offsetof(commtask_options, ticket) + sizeof(commtask_ticket) &&
+                         options.ticket.number != 0;
+    return has_one ? &options.ticket : nullptr;
+}
+
+/// What the caller says of a ticket is his word; whether it is still to be used comm_order knows.
+[[nodiscard]] int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept {
+    if (ticket.queue == queue.number) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket was taken for another communicator than %s, or by nobody",
+                  queue.name.c_str());
+}
+
+[[nodiscard]] int refuse_used_ticket(const commtask_ticket& ticket) noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket %llu was used or dropped before, or never taken",
+                  static_cast<unsigned long long>(ticket.number));
+}
+
+[[nodiscard]] int check_options(const commtask_options& options, const operation_traits& operation,
+                                const comm_queue& queue) noexcept {
+    if (options.struct_size < offsetof(commtask_options, ticket)) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->struct_size is %zu: start from COMMTASK_OPTIONS_INIT",
+                      options.struct_size);
+    }
+    if ((options.flags & ~public_flags) != 0) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->flags has unknown bits: 0x%x", options.flags & ~public_flags);
+    }
+    if ((options.flags & COMMTASK_ORDERED) != 0 && (options.flags & COMMTASK_UNORDERED) != 0) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->flags asks for COMMTASK_ORDERED and COMMTASK_UNORDERED");
+    }
+    if ((options.n_after > 0 && options.after == nullptr) || (options.n_events > 0 && options.events == nullptr)) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->after or options->events is null and its number is not 0");
+    }
+    if (options.status != nullptr && options.status->struct_size == 0) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->status->struct_size is 0: start from COMMTASK_STATUS_INIT");
+    }
+    const std::size_t n_predecessors = options.n_after + options.n_events;
+    if (n_predecessors > most_predecessors || n_predecessors < options.n_after) {
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->n_after is %zu and n_events %zu: a task has at most %zu predecessors", options.n_after,
+                      options.n_events, most_predecessors);
+    }
+    const commtask_ticket* const ticket = ticket_of(options);
+    if (ticket == nullptr) return COMMTASK_OK;
+    if (ticket->class_ != static_cast<std::uint32_t>(operation.ordered_in)) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->ticket was taken for another kind of operation");
+    }
+    return check_ticket(*ticket, queue);
+}
+
+[[nodiscard]] std::uint32_t count_predecessors(const commtask_options& options) noexcept {
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < options.n_after; ++i) count += options.after[i] != COMMTASK_NULL ? 1U : 0U;
+    for (std::size_t i = 0; i < options.n_events; ++i) count += options.events[i] != COMMTASK_EVENT_NULL ? 1U : 0U;
+    return count;
+}
+
+/// Writes the options into the slot and takes a reference on each predecessor.
+void fill_extras(task& slot, const commtask_options& options) noexcept {
+    slot.extras = {options.callback, options.callback_argument, options.status, 0, 0, 0};
+    const auto add = [&](task* predecessor) {
+        if (predecessor != nullptr) graph::add_predecessor(slot, *predecessor);
+    };
+    for (std::size_t i = 0; i < options.n_after; ++i) add(options.after[i]);
+    for (std::size_t i = 0; i < options.n_events; ++i) add(options.events[i]);
+}
+
+void undo_extras(task& slot) noexcept {
+    for (std::uint32_t i = 0; i < slot.extras.n_predecessors; ++i) task_pool::drop(slot.predecessors[i]);
+}
+
+/// The request of an attach moves into the slot; the caller's variable becomes null when the post has succeeded.
+void store_request(task& slot, const commtask_op& op) noexcept {
+    static_assert(sizeof(MPI_Request) <= sizeof slot.mpi_status);
+    std::memcpy(slot.mpi_status, op.result, sizeof(MPI_Request));
+}
+
+/// A task that does nothing goes to a place that nobody else will use.
+[[nodiscard]] int drop_place(MPI_Comm comm, comm_queue& queue, const commtask_ticket& ticket) noexcept {
+    task* const slot = task_pool::acquire();
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    if (queue.orders[ticket.class_].use_kept(ticket.number, [] { return true; }) != ticket_use::done) {
+        task_pool::release(slot);
+        return refuse_used_ticket(ticket);
+    }
+    slot->begin_operation(commtask_op_noop(comm), queue, flag_has_extras, 1);
+    slot->extras = {nullptr, nullptr, nullptr, ticket.number, ticket.class_, 0};
+    slot->posted_ns = now_ns();
+    queue.owner->post(*slot);
+    return COMMTASK_OK;
+}
+
+/// Hands an ordered task to its lane, in the place of its ticket or in the next one.
+/// @return COMMTASK_OK; or AGAIN or ERR_ARGUMENT, and no place is taken or used.
+[[nodiscard]] int post_ordered(task& slot, comm_queue& queue, const commtask_ticket* ticket, bool may_wait) noexcept {
+    comm_order& order = queue.orders[slot.extras.ticket_class];
+    if (ticket == nullptr) {
+        if (!may_wait) return queue.owner->try_post_ordered(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
+        slot.extras.ticket = order.take_ticket();
+        queue.owner->post(slot);
+        return COMMTASK_OK;
+    }
+    slot.extras.ticket = ticket->number;
+    // A post may wait for a driver, whose callbacks use tickets too: not while the book is locked.
+    switch (order.use_kept(ticket->number, [&] { return may_wait || queue.owner->try_post(slot); })) {
+    case ticket_use::unknown: return refuse_used_ticket(*ticket);
+    case ticket_use::refused: return COMMTASK_AGAIN;
+    case ticket_use::done: break;
+    }
+    if (may_wait) queue.owner->post(slot);
+    return COMMTASK_OK;
+}
+
+[[nodiscard]] int post_unordered(task& slot, lane& owner, bool may_wait) noexcept {
+    if (!may_wait) return owner.try_post(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
+    owner.post(slot);
+    return COMMTASK_OK;
+}
+
+[[nodiscard]] int post(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) {
+    int code = COMMTASK_OK;
+    const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
+    comm_queue* const queue = may_wait ? runtime.queue_of(op.comm, code) : runtime.try_queue_of(op.comm, code);
+    if (queue == nullptr) return code;
+    const int tag_upper_bound = runtime.comms().tag_upper_bound();
+    if (!is_plain_message(op, *queue, tag_upper_bound)) {
+        if (code = check_arguments(op, *queue, tag_upper_bound); code != COMMTASK_OK) return code;
+    }
+    const operation_traits& operation = operation_of(op.kind);
+    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
+    std::uint32_t n_predecessors = 0;
+    if (options != nullptr) {
+        if (code = check_options(*options, operation, *queue); code != COMMTASK_OK) return code;
+        flags |= options->flags | flag_has_extras;
+        n_predecessors = count_predecessors(*options);
+    }
+    const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
+    const bool is_ordered = ticket != nullptr || (flags & COMMTASK_ORDERED) != 0 ||
+                            (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
+    if (is_ordered) flags |= flag_has_extras;
+
+    task* const slot = task_pool::acquire();
+    if (slot == nullptr || !graph::make_room_for_edges(*slot, n_predecessors)) {
+        if (slot != nullptr) task_pool::release(slot);
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    }
+    statistics* const counted = runtime.statistics_if_kept();
+    const std::uint64_t begin_ns = counted != nullptr ? now_ns() : 0;
+    slot->begin_operation(op, *queue, flags, task_out != nullptr ? 2 : 1); // the handle's
+    if (options != nullptr) {
+        fill_extras(*slot, *options);
+    } else if (is_ordered) {
+        slot->extras = {};
+    }
+    if (operation.takes_request) store_request(*slot, op);
+    if (counted != nullptr) slot->posted_ns = begin_ns;
+    if (is_ordered) {
+        slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);
+        code = post_ordered(*slot, *queue, ticket, may_wait);
+    } else {
+        code = post_unordered(*slot, *queue->owner, may_wait);
+    }
+    if (code != COMMTASK_OK) {
+        undo_extras(*slot);
+        task_pool::release(slot);
+        return code == COMMTASK_AGAIN ? refuse(code, "the queue is full") : code;
+    }
+    if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
+    if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
+    if (counted != nullptr) counted->add_post(now_ns() - begin_ns);
+    return COMMTASK_OK;
+}
+
+} // namespace
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
+    return post(*runtime, *operation, options, task);
+}
+
+int commtask_comm_register(MPI_Comm comm) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    int code = COMMTASK_OK;
+    return runtime->queue_of(comm, code) != nullptr ? COMMTASK_OK : code;
+}
+
+int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (operation == nullptr || ticket == nullptr) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", operation == nullptr ? "operation" : "ticket");
+    }
+    int code = COMMTASK_OK;
+    comm_queue* const queue = runtime->queue_of(operation->comm, code);
+    if (queue == nullptr) return code;
+    // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
+    if (code = check_arguments(*operation, *queue, runtime->comms().tag_upper_bound()); code != COMMTASK_OK)
+        return code;
+    const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
+    const std::uint64_t number = queue->orders[order].take_to_keep();
+    if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
+    *ticket = {number, order, queue->number};
+    return COMMTASK_OK;
+}
+
+int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (ticket.number == 0 || ticket.class_ > static_cast<std::uint32_t>(order_class::collectives)) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
+    }
+    int code = COMMTASK_OK;
+    comm_queue* const queue = runtime->queue_of(comm, code);
+    if (queue == nullptr) return code;
+    if (code = check_ticket(ticket, *queue); code != COMMTASK_OK) return code;
+    return drop_place(comm, *queue, ticket);
+}

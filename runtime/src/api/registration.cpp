@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first task of a communicator. Only a driver may ask MPI about it, so a poster sends a task ahead and waits for it; one
+// that must not wait is told to come again.
+#include "api/context.hpp"
+
+#include "base/last_error.hpp"
+
+#include <commtask/commtask.h>
+
+#include <array>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] int refuse_comm(int mpi_code) noexcept {
+    if (mpi_code == MPI_ERR_NO_MEM) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to make a communicator known");
+    }
+    const errors_come_back scope;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(mpi_code, text.data(), &length);
+    return refuse(COMMTASK_ERR_COMM, "comm is not a communicator, or was freed: %s", text.data());
+}
+
+[[nodiscard]] comm_queue* add_as_driver(mpi_comms& comms, MPI_Comm comm, int& code) noexcept {
+    comm_queue* queue = nullptr;
+    if (const int mpi_code = comms.add(comm, queue); mpi_code != MPI_SUCCESS) code = refuse_comm(mpi_code);
+    return queue;
+}
+
+} // namespace
+
+comm_queue* context::register_comm(MPI_Comm comm, int& code) noexcept {
+    if (comm == MPI_COMM_NULL) {
+        code = refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
+        return nullptr;
+    }
+    if (lane::is_driving()) return add_as_driver(comms_, comm, code);
+    if (!lane::may_wait()) {
+        code = refuse(COMMTASK_ERR_WORKER_THREAD,
+                      "comm is new, and a function that MPI calls must not wait for the worker to see it");
+        return nullptr;
+    }
+    struct registration {
+        mpi_comms* comms;
+        MPI_Comm comm;
+        comm_queue* queue;
+    } wanted{&comms_, comm, nullptr};
+    const auto add = [](void* argument) -> int {
+        auto& what = *static_cast<registration*>(argument);
+        return what.comms->add(what.comm, what.queue);
+    };
+    commtask_t task = COMMTASK_NULL;
+    commtask_status status = COMMTASK_STATUS_INIT;
+    code = commtask_submit(commtask_op_call(+add, &wanted, MPI_COMM_WORLD), nullptr, &task);
+    if (code != COMMTASK_OK) return nullptr;
+    commtask_wait(&task, &status);
+    if (wanted.queue == nullptr) code = refuse_comm(status.error);
+    return wanted.queue;
+}
+
+comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
+    if (comm == MPI_COMM_NULL || lane::is_driving()) return register_comm(comm, code); // does not wait
+    mpi_comms::question* question = nullptr;
+    if (const int answer = comms_.ask(comm, question); answer != MPI_ERR_PENDING) {
+        code = refuse_comm(answer);
+        return nullptr;
+    }
+    code = COMMTASK_AGAIN;
+    if (question != nullptr) {
+        const auto answer = [](void* asked) -> int {
+            mpi_comms::answer(*static_cast<mpi_comms::question*>(asked));
+            return MPI_SUCCESS;
+        };
+        commtask_options without_waiting = COMMTASK_OPTIONS_INIT;
+        without_waiting.flags = COMMTASK_TRY;
+        code = commtask_submit(commtask_op_call(+answer, question, MPI_COMM_WORLD), &without_waiting, nullptr);
+        if (code != COMMTASK_OK) comms_.take_back(*question);
+    }
+    if (code == COMMTASK_OK || code == COMMTASK_AGAIN) {
+        code = refuse(COMMTASK_AGAIN, "comm is new to the worker, which has not looked at it yet");
+    }
+    return nullptr;
+}
+
+} // namespace commtask::detail

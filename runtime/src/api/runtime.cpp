@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// commtask_init and commtask_finalize. The first is collective, and costs a little more for the ranks to agree after each of
+// its steps; the second is not, so that a rank may give up by itself.
+#include "api/context.hpp"
+#include "base/last_error.hpp"
+#include "base/speech.hpp"
+#include "config/settings.hpp"
+#include "mpi/counts.hpp"
+#include "mpi/identity.hpp"
+#include "node/node_map.hpp"
+#include "report/gather.hpp"
+
+#include <commtask/commtask.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <pthread.h>
+
+namespace commtask::detail {
+namespace {
+
+/// @return COMMTASK_OK if MPI can be called; a code with a sentence if not.
+[[nodiscard]] int check_mpi() {
+    int is_initialized = 0;
+    int is_finalized = 0;
+    MPI_Initialized(&is_initialized);
+    MPI_Finalized(&is_finalized);
+    if (is_initialized == 0) {
+        return refuse(COMMTASK_ERR_MPI_STATE, "MPI is not initialised: call MPI_Init_thread before commtask_init");
+    }
+    return is_finalized == 0 ? COMMTASK_OK : refuse(COMMTASK_ERR_MPI_STATE, "MPI is finalised already");
+}
+
+[[nodiscard]] int check_thread_level(int thread_level) {
+    if (thread_level >= MPI_THREAD_SERIALIZED) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_THREAD_LEVEL,
+                  "MPI was initialised with %s, and the worker is a thread of its own: call MPI_Init_thread with "
+                  "MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if other threads call MPI themselves",
+                  thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
+}
+
+/// What one step of the start came to.
+/// @return its code; that of an exception, with a sentence
+template <typename Step>
+[[nodiscard]] int guarded(Step&& step) {
+    try {
+        return step();
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the worker");
+    } catch (const std::system_error& error) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
+    }
+}
+
+/// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a sentence.
+[[nodiscard]] int check_library() {
+    return guarded([] {
+        const auto reason = why_mpi_does_not_fit();
+        return reason ? refuse(COMMTASK_ERR_MPI_LIBRARY, "%s", reason->c_str()) : static_cast<int>(COMMTASK_OK);
+    });
+}
+
+/// What all ranks know after a step.
+struct agreement {
+    int code;            ///< The worst one; COMMTASK_OK: all can go on.
+    int rank;            ///< The first that has it.
+    bool all_keep_stats; ///< Statistics can be gathered.
+};
+
+/// Collective.
+[[nodiscard]] agreement collective_agree(int my_code, int me, bool i_keep_stats) {
+    constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
+    const std::array<std::int64_t, 2> mine{my_code * more_than_ranks + me, i_keep_stats ? 1 : 0};
+    std::array<std::int64_t, 2> all{};
+    const int code =
+        MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false};
+    const std::int64_t rank = all[0] & (more_than_ranks - 1);
+    return {static_cast<int>((all[0] - rank) / more_than_ranks), static_cast<int>(rank), all[1] != 0};
+}
+
+/// Makes a sentence of why this rank cannot start either, if the reason is another's.
+[[nodiscard]] int refuse_with_all(const agreement& agreed, int my_code) {
+    if (my_code != COMMTASK_OK) return my_code;
+    return refuse(agreed.code, "rank %d could not start: %s", agreed.rank, commtask_error_string(agreed.code));
+}
+
+/// A node without an answer from its ranks gives a worker that shares; the sentence says why. Collective.
+/// @throws std::bad_alloc  on this rank, or on all
+[[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
+    const errors_come_back scope;
+    node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
+    rank_place mine = map.places.at(map.me);
+    if (map.failure && settings.verbose >= 1) {
+        say("warning: %s; the worker shares its core", map.failure->c_str());
+    }
+    return mine;
+}
+
+/// Starts the runtime. After every step that may fail on one rank alone, all ranks agree whether to go on: one that refused
+/// alone, for a bad variable say, would leave the others in a collective call for ever.
+/// @param tells  whether this rank is to say why it was refused
+[[nodiscard]] int initialize(const commtask_config* given, bool& tells) {
+    tells = false;
+    if (context::current() != nullptr) {
+        return refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
+    }
+    const int library_code = check_library();
+    const bool is_other_mpi = library_code == COMMTASK_ERR_MPI_LIBRARY;
+    const bool has_mpi = !is_other_mpi && check_mpi() == COMMTASK_OK;
+    int rank = 0;
+    int thread_level = MPI_THREAD_SINGLE;
+    if (has_mpi) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Query_thread(&thread_level);
+        introduce(rank);
+    }
+    config settings;
+    cpu_set cpus;
+    int code = guarded([&] {
+        cpus = process_cpus();
+        return collect_settings(settings, given, has_mpi && rank == 0);
+    });
+    if (!has_mpi) {
+        tells = settings.verbose >= 1;
+        return is_other_mpi ? check_library() : check_mpi(); // once more, for the sentence
+    }
+    if (code == COMMTASK_OK) code = library_code;
+    if (code == COMMTASK_OK) code = check_thread_level(thread_level);
+    agreement agreed = collective_agree(code, rank, settings.stats != 0);
+    static int n_sessions = 0;
+    context::session session{rank, ++n_sessions % 32768};
+    std::unique_ptr<context> made;
+    if (agreed.code == COMMTASK_OK) {
+        if (agreed.all_keep_stats) session.stats_comm = collective_stats_comm();
+        code = guarded([&] {
+            rank_place place = collective_find_place(settings, cpus);
+            if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
+            made = std::make_unique<context>(settings, thread_level, std::move(place), session);
+            return static_cast<int>(COMMTASK_OK);
+        });
+        agreed = collective_agree(code, rank, false);
+    }
+    if (agreed.code != COMMTASK_OK) {
+        tells = settings.verbose >= 1 && agreed.rank == rank;
+        return refuse_with_all(agreed, code);
+    }
+    context::set_current(made.release());
+    // A child has no worker: whatever ends there, by exit() say, must not wait for one.
+    static const int is_hooked = pthread_atfork(nullptr, nullptr, [] { context::set_current(nullptr); });
+    static_cast<void>(is_hooked);
+    return COMMTASK_OK;
+}
+
+} // namespace
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_init(const commtask_config* given) noexcept {
+    bool tells = false;
+    const int code = initialize(given, tells);
+    if (code != COMMTASK_ERR_ALREADY_INITIALIZED) remember_init(code);
+    if (tells) say("commtask_init was refused: %s", last_sentence());
+    return code;
+}
+
+int commtask_is_initialized(void) noexcept { return context::current() != nullptr ? 1 : 0; }
+
+int commtask_finalize(void) noexcept {
+    context* const mine = context::current();
+    if (mine == nullptr) return refuse_without_runtime();
+    if (lane::is_driving()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_finalize was called on the worker, from a callback");
+    }
+    const context::drained how = mine->drain();
+    if (how == context::drained::not_at_all) {
+        return refuse(
+            COMMTASK_ERR_UNFINISHED,
+            "the worker is inside a call of the program's that does not come back; what is unfinished stays so");
+    }
+    delete mine;
+    if (how == context::drained::completely) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were given up; stderr has the list");
+}
+
+int commtask_get_info(commtask_info* info) noexcept {
+    context* const mine = context::current();
+    if (mine == nullptr) return refuse_without_runtime();
+    if (info == nullptr || info->struct_size == 0) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "info is null, or its struct_size is not set");
+    }
+    commtask_info full{};
+    full.struct_size = info->struct_size;
+    full.lanes = static_cast<unsigned>(mine->lanes().size());
+    full.worker_cpu = mine->place().lane_cpus.empty() ? -1 : mine->place().lane_cpus.front();
+    full.worker_is_reserved = mine->waiting().worker_is_reserved ? 1 : 0;
+    full.thread_level = mine->thread_level();
+    full.has_large_counts = has_large_counts ? 1 : 0;
+    full.tag_upper_bound = mine->comms().tag_upper_bound();
+    full.n_tasks_ended = mine->lanes().approx_ended();
+    full.rank = mine->rank();
+    full.task_bytes = task_pool::slot_count() * sizeof(task);
+    std::memcpy(info, &full, std::min(sizeof full, info->struct_size));
+    return COMMTASK_OK;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handles: testing, waiting, releasing, canceling, and events. A waiting thread looks at the task's own line, so waiting
+// threads do not disturb each other; it drives the lane itself where the worker has no core of its own.
+#include "api/context.hpp"
+#include "base/last_error.hpp"
+#include "core/task_pool.hpp"
+
+#include <commtask/commtask.h>
+
+#include <algorithm>
+#include <new>
+#include <span>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] bool has_ended(const task& which) noexcept { return which.life.state() != task_state::open; }
+
+/// Reads the result of a final task and gives its handle back.
+[[nodiscard]] int collect(commtask_t& handle, commtask_status* status) noexcept {
+    task* const ended = handle;
+    const task_state state = ended->life.state();
+    if (status != nullptr) copy_status(*ended, state, *status);
+    handle = COMMTASK_NULL;
+    int code = COMMTASK_OK;
+    if (state == task_state::failed) {
+        code = refuse(COMMTASK_FAILED, "the task ended with an MPI error of class %d", ended->result.error_class);
+    } else if (state != task_state::completed) {
+        code = refuse(COMMTASK_CANCELED, "the task was canceled");
+    }
+    task_pool::drop(ended);
+    return code;
+}
+
+/// An event's successor waits for nothing more. One that ended before it is of this context or of an earlier one, whose lanes
+/// are gone: its slot alone is touched, which a canceled one was kept for.
+void tell_successor(task& successor) noexcept {
+    switch (successor.life.state()) {
+    case task_state::open: return successor.queue->owner->released(successor);
+    case task_state::given_up: return;
+    default: return task_pool::drop(&successor);
+    }
+}
+
+[[nodiscard]] int check_status(const commtask_status* status) noexcept {
+    if (status == nullptr || status->struct_size != 0) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
+}
+
+/// The calling thread had to wait for these tasks, which have all ended, and goes on.
+void count_unblock(std::span<const commtask_t> ended) noexcept {
+    context* const runtime = context::current();
+    statistics* const counted = runtime == nullptr ? nullptr : runtime->statistics_if_kept();
+    if (counted == nullptr) return; // the tasks' lines stay with the worker
+    std::uint64_t last_end_ns = 0;
+    for (const task* const which : ended) {
+        if (which != nullptr) last_end_ns = std::max(last_end_ns, which->run.since_ns);
+    }
+    const std::uint64_t now = now_ns();
+    counted->add_unblock(now - std::min(last_end_ns, now));
+}
+
+/// Waits until `is_done()`, in the way that the context's policy says.
+/// @return COMMTASK_OK, or TIMEOUT, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
+template <typename IsDone>
+[[nodiscard]] int wait_until(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
+    if (is_done()) return COMMTASK_OK;
+    if (timeout_ns != 0 && !lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "%s",
+                      lane::is_driving() ? "a callback must not wait: the worker runs it"
+                                         : "a function that MPI calls must not wait here");
+    }
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
+    return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
+}
+
+} // namespace
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexcept {
+    if (handle == nullptr || ended == nullptr) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", handle == nullptr ? "task" : "ended");
+    }
+    if (const int code = check_status(status); code != COMMTASK_OK) return code;
+    *ended = *handle == COMMTASK_NULL || has_ended(**handle) ? 1 : 0;
+    if (*ended == 0) {
+        // Where the worker shares its core, testing in a loop must bring the task forward.
+        context* const runtime = context::current();
+        if (runtime == nullptr || !lane::may_wait() || !runtime->should_drive()) return COMMTASK_OK;
+        *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
+        if (*ended == 0) return COMMTASK_OK;
+    }
+    return *handle == COMMTASK_NULL ? COMMTASK_OK : collect(*handle, status);
+}
+
+int commtask_progress(int* moved) noexcept {
+    if (moved == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "moved is null");
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (!lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
+    }
+    *moved = 0;
+    if (!runtime->should_drive()) return COMMTASK_OK;
+    for (lane& each : runtime->lanes()) {
+        const drive_result result = drive_for_a_moment(each, 4, [](bool has_moved) { return has_moved; });
+        if (result == drive_result::refused) {
+            // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
+            each.wake_up.ring();
+        } else {
+            leave_to_worker(each);
+        }
+        if (result == drive_result::moved) *moved = 1;
+    }
+    return COMMTASK_OK;
+}
+
+int commtask_is_driving(void) noexcept {
+    if (lane::is_driving()) return 1;
+    context* const runtime = context::current();
+    return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
+}
+
+int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {
+    return commtask_wait_for(handle, -1, status);
+}
+
+int commtask_wait_for(commtask_t* handle, int64_t timeout_ns, commtask_status* status) noexcept {
+    if (handle == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
+    if (const int code = check_status(status); code != COMMTASK_OK) return code;
+    if (*handle == COMMTASK_NULL) return COMMTASK_OK;
+    if (has_ended(**handle)) return collect(*handle, status);
+    if (const int code = wait_until(timeout_ns, [&] { return has_ended(**handle); }); code != COMMTASK_OK) return code;
+    count_unblock({handle, 1});
+    return collect(*handle, status);
+}
+
+int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
+                      commtask_status* status) noexcept {
+    if ((tasks == nullptr && n_tasks > 0) || index == nullptr) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", index == nullptr ? "index" : "tasks");
+    }
+    if (const int code = check_status(status); code != COMMTASK_OK) return code;
+    std::size_t found = n_tasks;
+    bool is_any_active = false;
+    const auto look = [&] {
+        is_any_active = false;
+        for (std::size_t i = 0; i < n_tasks; ++i) {
+            if (tasks[i] == COMMTASK_NULL) continue;
+            is_any_active = true;
+            if (!has_ended(*tasks[i])) continue;
+            found = i;
+            return true;
+        }
+        return !is_any_active;
+    };
+    if (!look()) {
+        if (const int code = wait_until(timeout_ns, look); code != COMMTASK_OK) return code;
+        if (found < n_tasks) count_unblock({&tasks[found], 1});
+    }
+    *index = found;
+    return is_any_active ? collect(tasks[found], status) : COMMTASK_OK;
+}
+
+int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, commtask_status* statuses) noexcept {
+    if (tasks == nullptr && n_tasks > 0) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null");
+    for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
+        if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
+    }
+    std::size_t first_open = 0; // all before it have ended
+    const auto look = [&] {
+        while (first_open < n_tasks && (tasks[first_open] == COMMTASK_NULL || has_ended(*tasks[first_open]))) {
+            ++first_open;
+        }
+        return first_open == n_tasks;
+    };
+    const bool had_to_wait = !look();
+    const int waited = had_to_wait ? wait_until(timeout_ns, look) : COMMTASK_OK;
+    if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
+    if (had_to_wait && waited == COMMTASK_OK) count_unblock({tasks, n_tasks});
+    bool has_failed = false;
+    bool was_canceled = false;
+    for (std::size_t i = 0; i < n_tasks; ++i) {
+        if (tasks[i] == COMMTASK_NULL || !has_ended(*tasks[i])) continue;
+        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
+        has_failed = has_failed || code == COMMTASK_FAILED;
+        was_canceled = was_canceled || code == COMMTASK_CANCELED;
+    }
+    if (waited == COMMTASK_TIMEOUT) return refuse(COMMTASK_TIMEOUT, "the time is over and some tasks go on");
+    if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");
+    return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
+}
+
+int commtask_release(commtask_t* handle) noexcept {
+    if (handle == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
+    if (*handle != COMMTASK_NULL) task_pool::drop(*handle);
+    *handle = COMMTASK_NULL;
+    return COMMTASK_OK;
+}
+
+int commtask_cancel(commtask_t handle) noexcept {
+    if (handle == COMMTASK_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "task is COMMTASK_NULL");
+    if (!has_ended(*handle)) handle->queue->owner->cancel(*handle);
+    return COMMTASK_OK;
+}
+
+int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept {
+    if (context::current() == nullptr) {
+        return refuse_without_runtime();
+    }
+    if (event == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "event is null");
+    if (n_signals == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_signals is 0, and must be at least 1");
+    task* const slot = task_pool::acquire();
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for an event");
+    slot->begin_event(n_signals);
+    *event = static_cast<commtask_event_t>(static_cast<void*>(slot));
+    return COMMTASK_OK;
+}
+
+int commtask_event_signal(commtask_event_t event) noexcept {
+    if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
+    const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
+    if (!late.is_open()) return refuse_without_runtime();
+    return graph::signal(*event, &tell_successor)
+               ? COMMTASK_OK
+               : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
+}
+
+int commtask_event_release(commtask_event_t* event) noexcept {
+    if (event == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "event is null");
+    if (*event != COMMTASK_EVENT_NULL) task_pool::drop(*event);
+    *event = COMMTASK_EVENT_NULL;
+    return COMMTASK_OK;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Codes as sentences: the fixed text of each code, and the sentence of the last refusal on this thread, which says what
+// was wrong with which argument.
+#include "base/last_error.hpp"
+
+#include <commtask/commtask.h>
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
+
+namespace commtask::detail {
+namespace {
+thread_local std::array<char, 512> sentence{};
+
+/// Why commtask_init was refused the last time; empty if it was not. Process-wide, as there is no context then.
+std::mutex refusal_mutex;
+std::array<char, 512> refusal{};
+} // namespace
+
+int refuse(int code, const char* format, ...) noexcept {
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(sentence.data(), sentence.size(), format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void remember_init(int code) noexcept {
+    const std::lock_guard guard{refusal_mutex};
+    std::snprintf(refusal.data(), refusal.size(), "%s", code == COMMTASK_OK ? "" : sentence.data());
+}
+
+int refuse_without_runtime() noexcept {
+    const std::lock_guard guard{refusal_mutex};
+    if (refusal[0] == '\0') return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was refused: %s", refusal.data());
+}
+
+const char* last_sentence() noexcept { return sentence.data(); }
+
+} // namespace commtask::detail
+
+const char* commtask_last_error(void) noexcept { return commtask::detail::last_sentence(); }
+
+const char* commtask_error_string(int code) noexcept {
+    switch (code) {
+    case COMMTASK_OK: return "success";
+    case COMMTASK_AGAIN: return "not now: the queue is full, or the communicator is new to the worker";
+    case COMMTASK_TIMEOUT: return "the time is over and the task goes on";
+    case COMMTASK_FAILED: return "the task ended with an MPI error";
+    case COMMTASK_CANCELED: return "the task was canceled";
+    case COMMTASK_ERR_NOT_INITIALIZED: return "commtask is not initialised";
+    case COMMTASK_ERR_ALREADY_INITIALIZED: return "commtask is initialised already";
+    case COMMTASK_ERR_MPI_STATE: return "MPI is not initialised, or finalised already";
+    case COMMTASK_ERR_THREAD_LEVEL: return "MPI gave too low a thread level";
+    case COMMTASK_ERR_CONFIG: return "the configuration has a bad value";
+    case COMMTASK_ERR_ARGUMENT: return "an argument is wrong";
+    case COMMTASK_ERR_COMM: return "the communicator is not valid";
+    case COMMTASK_ERR_RANK: return "a rank is outside the communicator";
+    case COMMTASK_ERR_TAG: return "a tag is outside its range";
+    case COMMTASK_ERR_COUNT: return "a count is negative, or larger than this MPI can carry";
+    case COMMTASK_ERR_BUFFER: return "a buffer is null";
+    case COMMTASK_ERR_TYPE: return "a datatype is null";
+    case COMMTASK_ERR_OP: return "a reduction operation is null";
+    case COMMTASK_ERR_NO_MEMORY: return "the system gave no memory or no thread";
+    case COMMTASK_ERR_WORKER_THREAD: return "a blocking call was made on the communication worker";
+    case COMMTASK_ERR_UNFINISHED: return "tasks that could not complete were given up";
+    case COMMTASK_ERR_RUNTIME: return "the OpenMP runtime of this process cannot be used";
+    case COMMTASK_ERR_MPI_LIBRARY: return "this process runs with another MPI than commtask was built for";
+    default: return "not a commtask code";
+    }
+}

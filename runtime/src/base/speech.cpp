@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// No memory is asked for: there is something to say when there is none, too. A line that is too long is cut, which the lists,
+// the only long ones, do not come through here for.
+#include "base/speech.hpp"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+
+namespace commtask::detail {
+namespace {
+
+std::array<char, 40> beginning{"commtask: "};
+
+} // namespace
+
+void introduce(int rank) noexcept { std::snprintf(beginning.data(), beginning.size(), "commtask: rank %d: ", rank); }
+
+std::string_view opening() noexcept { return beginning.data(); }
+
+void say(const char* format, ...) noexcept {
+    std::array<char, 1024> text;
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text.data(), text.size(), format, arguments);
+    va_end(arguments);
+    std::fprintf(stderr, "%s%s\n", beginning.data(), text.data());
+}
+
+} // namespace commtask::detail

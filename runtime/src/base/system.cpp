@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// System calls of system.hpp. glibc wraps neither futex nor membarrier, so the numbers are used directly; failures
+// other than the expected ones can only mean a kernel without the call, which registration finds out first.
+#include "base/system.hpp"
+
+#include <climits>
+#include <ctime>
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace commtask::detail {
+namespace {
+
+/// The kernel's sched_attr in its first version; the header that has it clashes with <sched.h>.
+struct scheduling {
+    std::uint32_t size;
+    std::uint32_t policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime_ns; ///< For ordinary threads the length of a turn, from Linux 6.12 on.
+    std::uint64_t deadline_ns;
+    std::uint64_t period_ns;
+};
+
+} // namespace
+
+std::uint64_t now_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t processor_time_ns() noexcept {
+    timespec used{};
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return now_ns();
+    return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::int64_t timeout_ns) noexcept {
+    const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
+                           static_cast<long>(timeout_ns % 1'000'000'000)};
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, timeout_ns < 0 ? nullptr : &timeout, nullptr, 0);
+}
+
+void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept {
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void prefer_short_turns() noexcept {
+    constexpr std::uint32_t ordinary = 0; // SCHED_OTHER; a user who chose another policy keeps it
+    constexpr std::uint64_t turn_ns = 100'000;
+    scheduling now{};
+    if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != ordinary) return;
+    now.size = sizeof now;
+    now.runtime_ns = turn_ns;
+    syscall(SYS_sched_setattr, 0, &now, 0);
+}
+
+bool register_heavy_barrier() noexcept {
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void heavy_barrier() noexcept { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
+
+} // namespace commtask::detail

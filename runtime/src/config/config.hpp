@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The configuration of one runtime: every value has a default, the program may set it in commtask_config, and the
+// environment has the last word, because the user who runs a program often cannot change it. Nothing here prints
+// or exits: what is wrong comes back as sentences, and the caller decides (an unknown name is only a warning).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace commtask::detail {
+
+/// What a worker does when nothing moves. The order is that of the words in config_table.def.
+enum class idle_policy : int {
+    automatic, ///< `auto`: reserved exactly when the worker has a core of its own; placement decides.
+    reserved,  ///< The worker spins on its own core.
+    shared,    ///< The worker spins briefly, yields, then naps with growing, bounded pauses.
+};
+
+/// On which signal the unfinished tasks are listed. The order is that of the words in config_table.def.
+enum class report_signal : int { none, usr1, usr2 };
+
+enum class config_source : std::uint8_t { built_in, program, environment };
+
+/// Which values a field accepts.
+enum class config_rule : std::uint8_t {
+    whole_number, ///< lowest <= value <= highest
+    power_of_two, ///< lowest <= value <= highest, and a power of two
+    seconds,      ///< lowest <= value <= highest, fractions allowed
+    choice,       ///< one of the words
+    cpu_list,     ///< `auto`, `none` or a list of CPU numbers
+    elsewhere,    ///< not the library's: accepted unread
+};
+
+inline constexpr std::size_t config_field_count = 0
+#define COMMTASK_CONFIG_NUMBER(member, variable, value, lowest, highest, rule, text) +1
+#define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) +1
+#define COMMTASK_CONFIG_CHOICE(member, variable, type, value, words, text) +1
+#define COMMTASK_CONFIG_CPUS(member, variable, value, text) +1
+#define COMMTASK_CONFIG_ELSEWHERE(variable, text) +1
+#include "config/config_table.def"
+    ;
+
+/// Every value in force. Filled by the defaults, then `apply`, then `apply_environment`.
+struct config {
+#define COMMTASK_CONFIG_NUMBER(member, variable, value, lowest, highest, rule, text) std::int64_t member = value;
+#define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) double member = value;
+#define COMMTASK_CONFIG_CHOICE(member, variable, type, value, words, text) type member = value;
+#define COMMTASK_CONFIG_CPUS(member, variable, value, text) std::string member = value;
+#define COMMTASK_CONFIG_ELSEWHERE(variable, text)
+#include "config/config_table.def"
+    /// Where each value comes from, in the order of `config_fields()`.
+    std::array<config_source, config_field_count> sources{};
+};
+
+/// One line of the table.
+struct config_field {
+    std::string_view variable;
+    config_rule rule;
+    double lowest;
+    double highest;
+    std::string_view words; ///< The words of a choice, separated by '|'.
+    std::string_view description;
+    std::variant<std::monostate, std::int64_t config::*, double config::*, idle_policy config::*,
+                 report_signal config::*, std::string config::*>
+        member;
+};
+
+/// Something wrong with a setting. The sentence names the variable and says what would be right.
+struct config_problem {
+    bool is_warning; ///< True for an unknown name: the run can go on. False for a bad value.
+    std::string sentence;
+};
+
+[[nodiscard]] std::span<const config_field, config_field_count> config_fields();
+
+/// The field of that variable, or null.
+[[nodiscard]] const config_field* find_config_field(std::string_view variable);
+
+/// Sets one value from its text. On a problem the config stays as it was.
+[[nodiscard]] std::optional<config_problem> apply(config& target, const config_field& field, std::string_view text,
+                                                  config_source source);
+
+/// Sets every COMMTASK_* entry of a null-terminated list like `environ`. Good values are taken even if others are bad.
+/// An empty value counts as not set.
+[[nodiscard]] std::vector<config_problem> apply_environment(config& target, const char* const* environment);
+
+/// The value as the user would write it.
+[[nodiscard]] std::string value_text(const config& from, const config_field& field);
+
+/// What the field accepts, as a phrase: "a whole number from 0 to 2".
+[[nodiscard]] std::string accepted_text(const config_field& field);
+
+} // namespace commtask::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of the environment is read even if something is wrong before it: COMMTASK_VERBOSE says whether to tell. The first
+// thing that is wrong is the one that is told.
+#include "config/settings.hpp"
+
+#include "base/last_error.hpp"
+#include "base/speech.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include <unistd.h>
+
+namespace commtask::detail {
+namespace {
+
+/// The fields that the program set, as text for the one parser that there is.
+[[nodiscard]] std::optional<config_problem> apply_program(config& settings, const commtask_config& given) {
+    commtask_config known{};
+    std::memcpy(&known, &given, std::min(sizeof known, given.struct_size));
+    std::optional<config_problem> problem;
+    const auto set = [&](std::string_view variable, const std::string& text) {
+        if (problem) return;
+        problem = apply(settings, *find_config_field(variable), text, config_source::program);
+    };
+    const auto set_number = [&](std::string_view variable, auto number) {
+        const bool is_zero = number == static_cast<decltype(number)>(COMMTASK_ZERO);
+        if (number != 0) set(variable, is_zero ? "0" : std::to_string(number));
+    };
+    set_number("COMMTASK_LANES", known.lanes);
+    if (known.core != nullptr) set("COMMTASK_CORE", known.core);
+    if (known.idle != nullptr) set("COMMTASK_IDLE", known.idle);
+    set_number("COMMTASK_SPIN_US", known.spin_us);
+    set_number("COMMTASK_NAP_MAX_US", known.nap_max_us);
+    set_number("COMMTASK_QUEUE_CAPACITY", known.queue_capacity);
+    set_number("COMMTASK_TEST_WINDOW", known.test_window);
+    set_number("COMMTASK_STALL_S", known.stall_s);
+    set_number("COMMTASK_FINALIZE_TIMEOUT_S", known.finalize_timeout_s);
+    set_number("COMMTASK_CALLBACK_LIMIT_US", known.callback_limit_us);
+    set_number("COMMTASK_STATS", known.stats);
+    set_number("COMMTASK_VERBOSE", known.verbose);
+    if (known.signal != nullptr) set("COMMTASK_SIGNAL", known.signal);
+    return problem;
+}
+
+} // namespace
+
+int collect_settings(config& settings, const commtask_config* given, bool warns) {
+    std::optional<config_problem> wrong;
+    if (given != nullptr && given->struct_size == 0) {
+        wrong = config_problem{false, "config->struct_size is 0: start from COMMTASK_CONFIG_INIT"};
+    } else if (given != nullptr) {
+        wrong = apply_program(settings, *given);
+    }
+    for (const config_problem& problem : apply_environment(settings, environ)) {
+        if (!problem.is_warning) {
+            if (!wrong) wrong = problem;
+        } else if (warns && settings.verbose >= 1) {
+            say("warning: %s", problem.sentence.c_str());
+        }
+    }
+    return wrong ? refuse(COMMTASK_ERR_CONFIG, "%s", wrong->sentence.c_str()) : COMMTASK_OK;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may drive a lane. One thread at a time holds the baton: the worker, a thread that waits in the library, or a guest,
+// which must call MPI itself. Guests go first; of the waiting threads one at a time drives in place of a reserved worker.
+// Nothing here knows what driving is.
+#pragma once
+
+#include "base/system.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+#include <sched.h>
+
+namespace commtask::detail {
+
+class baton {
+public:
+    [[nodiscard]] bool try_take_baton() noexcept {
+        std::uintptr_t holder = nobody;
+        // acquire: partner of the release in return_baton(); what the last driver did is visible.
+        return holder_.load(std::memory_order_relaxed) == nobody &&
+               holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
+    }
+    void return_baton() noexcept { holder_.store(nobody, std::memory_order_release); }
+
+    /// Whether somebody has the baton.
+    [[nodiscard]] bool approx_is_driven() const noexcept { return holder_.load(std::memory_order_relaxed) != nobody; }
+
+    /// Whether the calling thread has the baton: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
+    /// drive then, so one that waits all the same drives itself, or is refused where lane::is_driving().
+    [[nodiscard]] bool is_held_by_me() const noexcept { return holder_.load(std::memory_order_relaxed) == me(); }
+
+    /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
+    /// on a driver. Undone by return_baton().
+    void take_baton_as_guest() noexcept { static_cast<void>(try_take_baton_as_guest(UINT64_MAX)); }
+
+    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first
+    [[nodiscard]] bool try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept {
+        if (try_take_baton()) return true;
+        constexpr int looks_before_yield = 64;
+        n_guests_.fetch_add(1, std::memory_order_relaxed);
+        bool has_it = false;
+        for (int i = 1; !has_it; ++i) {
+            pause_briefly();
+            if (i % looks_before_yield == 0) {
+                if (now_ns() >= deadline_ns) break;
+                sched_yield();
+            }
+            has_it = try_take_baton();
+        }
+        n_guests_.fetch_sub(1, std::memory_order_relaxed);
+        return has_it;
+    }
+    [[nodiscard]] bool has_guests() const noexcept { return n_guests_.load(std::memory_order_relaxed) > 0; }
+
+    /// One waiting thread at a time drives in place of a reserved worker. Undone by end_driving().
+    [[nodiscard]] bool try_claim_driving() noexcept {
+        return !waiter_drives_.load(std::memory_order_relaxed) &&
+               !waiter_drives_.exchange(true, std::memory_order_relaxed);
+    }
+    void end_driving() noexcept { waiter_drives_.store(false, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_driving_waiter() const noexcept { return waiter_drives_.load(std::memory_order_relaxed); }
+
+    /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the baton: drivers must
+    /// leave MPI's lock to it now and then.
+    void add_blocked_outside(int by) noexcept { n_blocked_outside_.fetch_add(by, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_blocked_outside() const noexcept {
+        return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
+    }
+
+private:
+    static constexpr std::uintptr_t nobody = 0;
+
+    /// The address of a thread's own variable.
+    [[nodiscard]] static std::uintptr_t me() noexcept {
+        static thread_local constinit char mine = 0;
+        return reinterpret_cast<std::uintptr_t>(&mine);
+    }
+
+    alignas(cache_line_bytes) std::atomic<std::uintptr_t> holder_{nobody};
+    std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
+    std::atomic<int> n_blocked_outside_{0};
+    std::atomic<bool> waiter_drives_{false};
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The queue of one communicator: which lane serves it, what posters need to know to check their arguments, and the
+// program order of its ordered tasks. A queue lives as long as its context, since tasks and threads point to it. One whose
+// communicator was freed serves another later; then its places go on counting, so a ticket of the first is never good for
+// the second.
+#pragma once
+
+#include "core/comm_order.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace commtask::detail {
+
+class lane;
+
+/// Which program order a task belongs to.
+enum class order_class : std::uint32_t { messages = 0, collectives = 1 };
+
+class comm_queue {
+public:
+    comm_queue(lane& served_by, std::uint32_t its_number) noexcept : owner(&served_by), number(its_number) {}
+
+    lane* const owner;
+    const std::uint32_t number; ///< Its own in the process; tickets have it.
+
+    // Written by the driver while no communicator has the queue.
+    MPI_Comm comm{};
+    int n_peers = 0; ///< Ranks that a message can go to: the remote group's on an intercommunicator.
+    bool is_intercommunicator = false;
+    std::string name;
+
+    std::array<comm_order, 2> orders;  ///< By order_class.
+    comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.
+
+    /// Which of its lives the queue is in: odd while a communicator has it, even before and between.
+    /// acquire: partner of open() and close().
+    [[nodiscard]] std::uint64_t life() const noexcept { return life_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_open() const noexcept { return life() % 2 == 1; }
+
+    /// release: whoever sees the life sees what the driver wrote.
+    void open() noexcept { life_.fetch_add(1, std::memory_order_release); }
+    void close() noexcept { life_.fetch_add(1, std::memory_order_release); }
+
+    /// A driver. Whether it is this communicator's, and was not freed.
+    [[nodiscard]] bool serves(MPI_Comm whose) const noexcept { return is_open() && comm == whose; }
+
+    /// A driver. Whether no task of the last communicator can wait for its turn in here any more.
+    [[nodiscard]] bool is_idle() const noexcept { return orders[0].is_idle() && orders[1].is_idle(); }
+
+private:
+    std::atomic<std::uint64_t> life_{0};
+};
+
+} // namespace commtask::detail

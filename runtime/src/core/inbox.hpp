@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way from any thread into a lane: a bounded ring of cells that only posters write, so that a poster never loads a
+// line which the worker wrote. A cell holds the task's address and the parity of the lap in one word; that the worker
+// took it is known only through a limit, which posters read once per capacity. A cell fills a line: with eight in one
+// the poster's next locked instruction waited for the line that the worker was polling (0.28 against 0.10 of a cache
+// line ping-pong per post, burst of 8).
+#pragma once
+
+#include "base/assert.hpp"
+#include "base/system.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <sched.h>
+
+namespace commtask::detail {
+
+/// Many posters, one taker. `Item` is aligned to at least two bytes.
+template <typename Item>
+class inbox {
+public:
+    /// `capacity` is a power of two. With `has_heavy_barrier` (see register_heavy_barrier) the first thread that posts does
+    /// so without a locked instruction, until another thread posts too.
+    explicit inbox(std::size_t capacity, bool has_heavy_barrier = false)
+        : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)),
+          favoured_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity), given_back_every_(capacity / 4) {
+        COMMTASK_ASSERT(capacity >= 4 && (capacity & mask_) == 0);
+    }
+
+    /// Any thread. Waits while the ring is full; items of threads in a happens-before relation keep their order.
+    /// @param while_full  void(): called again and again while this one waits for room
+    template <typename WhileFull>
+    void put(Item* item, WhileFull&& while_full) noexcept {
+        const std::uint64_t place = take_place();
+        // Once per lap the limit is merely old: that is no full ring, and must cost neither a pause nor a yield.
+        if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
+        while (place >= limit_.load(std::memory_order_acquire)) {
+            while_full();
+            wait_for_room();
+        }
+        publish(place, item);
+    }
+    void put(Item* item) noexcept {
+        put(item, [] {});
+    }
+
+    /// Any thread. `on_place()` is called between taking a place and filling it: only then is the item sure to go in.
+    /// @return false, and nothing done or called, if the ring is full.
+    template <typename OnPlace>
+    [[nodiscard]] bool try_put(Item* item, OnPlace&& on_place) noexcept {
+        end_favour(); // a favoured thread could not look at the limit and take the place in one
+        std::uint64_t place = tail_.load(std::memory_order_relaxed);
+        do {
+            // acquire: partner of the release in raise_limit().
+            if (place >= limit_.load(std::memory_order_acquire)) {
+                raise_limit();
+                if (place >= limit_.load(std::memory_order_acquire)) return false;
+            }
+        } while (!tail_.compare_exchange_weak(place, place + 1, std::memory_order_relaxed));
+        on_place();
+        publish(place, item);
+        return true;
+    }
+    [[nodiscard]] bool try_put(Item* item) noexcept {
+        return try_put(item, [] {});
+    }
+
+    /// Any thread: put() for one that must not wait. Without room the place is its own all the same: the item reaches the
+    /// taker another way, and the taker calls take_place_without_item().
+    /// @return whether the item is in; otherwise `place` says where it belongs
+    [[nodiscard]] bool put_or_keep_place(Item* item, std::uint64_t& place) noexcept {
+        place = take_place();
+        // acquire: partner of the release in raise_limit().
+        if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
+        if (place >= limit_.load(std::memory_order_acquire)) return false;
+        publish(place, item);
+        return true;
+    }
+
+    /// The taker only, when take() found nothing. @return whether it is this place's turn; then it is over
+    [[nodiscard]] bool take_place_without_item(std::uint64_t place) noexcept {
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        if (head != place) return false;
+        // The next lap must not take what the last one left here. No poster writes this cell before it is given back.
+        cells_[head & mask_].word.store(0, std::memory_order_relaxed);
+        pass(head);
+        return true;
+    }
+
+    /// The taker only. @return null if nothing has arrived.
+    [[nodiscard]] Item* take() noexcept {
+        // acquire: partner of the release in publish().
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_acquire);
+        if (word == 0 || (word & 1U) != lap_parity(head)) return nullptr;
+        pass(head);
+        return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
+    }
+
+    /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb posters.
+    [[nodiscard]] bool can_take() const noexcept {
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_relaxed);
+        return word != 0 && (word & 1U) == lap_parity(head);
+    }
+
+    /// Any thread. Whether a poster has taken a place that was not taken out yet, published or not.
+    [[nodiscard]] bool has_more() const noexcept {
+        return tail_.load(std::memory_order_relaxed) != head_.load(std::memory_order_relaxed);
+    }
+
+    /// The taker only. Lets posters into every free cell now; before sleeping, and when a poster might wait.
+    void give_back_all() noexcept { taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release); }
+
+private:
+    void pass(std::uint64_t head) noexcept {
+        head_.store(head + 1, std::memory_order_relaxed);
+        // release: partner of the acquire in raise_limit(); posters may reuse the cells before this one.
+        if (((head + 1) & (given_back_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
+    }
+
+    struct alignas(cache_line_bytes) cell {
+        std::atomic<std::uintptr_t> word{0};
+    };
+
+    /// Who may take places without a locked instruction: the address of a thread's own variable, or one of these.
+    static constexpr std::uintptr_t nobody_yet = 0; ///< The first poster.
+    static constexpr std::uintptr_t nobody = 1;     ///< No one any more: the counter is shared.
+    static constexpr std::uintptr_t is_ending =
+        2; ///< Somebody waits for the favoured thread to be out of take_place().
+
+    [[nodiscard]] static std::uintptr_t me() noexcept {
+        alignas(8) thread_local char mine;
+        return reinterpret_cast<std::uintptr_t>(&mine);
+    }
+
+    /// A locked instruction waits until all earlier stores of the thread have reached their lines, which the worker just
+    /// read: that was the larger part of a post. So one thread is favoured, and announces itself with plain stores.
+    [[nodiscard]] std::uint64_t take_place() noexcept {
+        const std::uintptr_t favoured = favoured_.load(std::memory_order_relaxed);
+        if (favoured == me() || (favoured == nobody_yet && claim_favour())) {
+            is_taking_.store(true, std::memory_order_relaxed);
+            // Partner of the heavy barrier in end_favour(): either this load sees the end, or it sees is_taking_.
+            light_barrier(true);
+            if (favoured_.load(std::memory_order_relaxed) == me()) {
+                const std::uint64_t place = tail_.load(std::memory_order_relaxed);
+                tail_.store(place + 1, std::memory_order_relaxed);
+                // release: partner of the acquire in end_favour().
+                is_taking_.store(false, std::memory_order_release);
+                return place;
+            }
+            is_taking_.store(false, std::memory_order_release);
+        }
+        end_favour();
+        // relaxed: the place alone is taken here; the item is published by the cell.
+        return tail_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] bool claim_favour() noexcept {
+        std::uintptr_t expected = nobody_yet;
+        return favoured_.compare_exchange_strong(expected, me(), std::memory_order_relaxed);
+    }
+
+    /// From here on the counter is shared, for good: threads that post in turn would otherwise pay for each change.
+    void end_favour() noexcept {
+        // acquire: partner of the release below; the favoured thread's last place is visible.
+        std::uintptr_t favoured = favoured_.load(std::memory_order_acquire);
+        if (favoured == nobody) return;
+        if (favoured != is_ending &&
+            favoured_.compare_exchange_strong(favoured, is_ending, std::memory_order_relaxed)) {
+            heavy_barrier();
+            // acquire: partner of the release in take_place().
+            while (is_taking_.load(std::memory_order_acquire)) sched_yield();
+            favoured_.store(nobody, std::memory_order_release);
+            return;
+        }
+        // acquire: partner of the release above, by the thread that ends the favour.
+        while (favoured_.load(std::memory_order_acquire) != nobody) sched_yield();
+    }
+
+    [[nodiscard]] std::uint64_t lap_parity(std::uint64_t place) const noexcept { return (place / (mask_ + 1)) & 1U; }
+
+    void publish(std::uint64_t place, Item* item) noexcept {
+        // release: partner of the acquire in take(); the item's fields come with it.
+        cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
+                                         std::memory_order_release);
+        prefetch_for_write(&cells_[(place + 8) & mask_]);
+    }
+
+    /// The limit only grows, but two posters may store it in either order: the smaller value is merely cautious.
+    void raise_limit() noexcept {
+        // release: partner of the acquires in put() and try_put(), which pass the worker's reads on to the next poster.
+        limit_.store(taken_.load(std::memory_order_acquire) + mask_ + 1, std::memory_order_release);
+    }
+
+    void wait_for_room() noexcept {
+        raise_limit();
+        pause_briefly();
+        if (++waits_ % 64 == 0) sched_yield();
+    }
+
+    const std::size_t mask_;
+    const std::unique_ptr<cell[]> cells_;
+    // Posters' line: places given out, and the cached limit. The worker never writes it.
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> tail_{0};
+    std::atomic<std::uintptr_t> favoured_;
+    std::atomic<bool> is_taking_{false};
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> limit_;
+    std::atomic<std::uint64_t> waits_{0};
+    // The worker's lines.
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> taken_{0};
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> head_{0};
+    const std::size_t given_back_every_;
+};
+
+} // namespace commtask::detail

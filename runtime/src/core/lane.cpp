@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The progress logic. Tasks that become ready while others are being completed go through a list instead of through
+// recursion, so a chain of any length needs no stack. Completion order within a task: status, callback, state,
+// successors; once the state is final, the runtime does not touch the caller's memory again.
+#include "core/lane.hpp"
+
+#include "base/speech.hpp"
+#include "core/task_pool.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include <sched.h>
+
+namespace commtask::detail {
+namespace {
+
+thread_local const lane* driven_by_me = nullptr;
+thread_local bool posts_quietly = false;
+thread_local bool waits_are_refused = false;
+
+/// The calling thread drives a lane; callbacks may nest a pass only by mistake, which posting prevents.
+class driving_scope {
+public:
+    explicit driving_scope(const lane& driven) noexcept : before_(driven_by_me) { driven_by_me = &driven; }
+    driving_scope(const driving_scope&) = delete;
+    driving_scope& operator=(const driving_scope&) = delete;
+    ~driving_scope() { driven_by_me = before_; }
+
+private:
+    const lane* before_;
+};
+
+constexpr int accepted_per_pass = 64;
+
+void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(by), std::memory_order_relaxed);
+}
+
+} // namespace
+
+lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
+    : wake_up(settings.has_heavy_barrier), transport_(&carrier), waiters_(&waiters), settings_(settings),
+      inbox_(settings.queue_capacity, settings.has_heavy_barrier),
+      callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
+
+lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
+lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
+
+lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {
+    waits_are_refused = waits_are_refused || are_refused;
+}
+lane::refused_waits::~refused_waits() { waits_are_refused = before_; }
+
+bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
+bool lane::may_wait() noexcept { return !is_driving() && !waits_are_refused; }
+
+void lane::post(task& posted) noexcept {
+    if (driven_by_me == this) {
+        // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
+        while (!inbox_.try_put(&posted)) make_room();
+        return;
+    }
+    if (driven_by_me != nullptr) return post_from_a_driver(posted);
+    const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
+    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out.
+    inbox_.put(&posted, [this] {
+        if (is_held_by_me()) make_room();
+    });
+    if (!posts_quietly) wake_for(flags);
+}
+
+/// Who has the baton takes out what came first, for the next pass.
+void lane::make_room() noexcept {
+    if (task* const earlier = take_posted()) overflow_.push(*earlier);
+    inbox_.give_back_all();
+}
+
+/// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
+/// place, and comes another way.
+void lane::post_from_a_driver(task& posted) noexcept {
+    if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
+    wake_up.ring();
+}
+
+/// @return null if nothing has arrived
+task* lane::take_posted() noexcept {
+    if (task* const posted = inbox_.take()) return posted;
+    if (late_ == nullptr && late_posts_.is_empty()) return nullptr;
+    for (task* late = late_posts_.take_all(); late != nullptr;) {
+        task* const next = late->next_in_list;
+        task** at = &late_;
+        while (*at != nullptr && (*at)->late_place < late->late_place) at = &(*at)->next_in_list;
+        late->next_in_list = *at;
+        *at = late;
+        late = next;
+    }
+    if (late_ == nullptr || !inbox_.take_place_without_item(late_->late_place)) return nullptr;
+    return std::exchange(late_, late_->next_in_list);
+}
+
+/// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
+void lane::wake_for(std::uint32_t flags) noexcept {
+    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) {
+        wake_up.ring_if_deep();
+    } else {
+        wake_up.ring();
+    }
+}
+
+bool lane::try_post(task& posted) noexcept {
+    if (driven_by_me == this) {
+        post(posted);
+        return true;
+    }
+    const std::uint32_t flags = posted.flags();
+    if (!inbox_.try_put(&posted)) return false;
+    wake_for(flags);
+    return true;
+}
+
+bool lane::try_post_ordered(task& posted) noexcept {
+    const auto take_place = [&] {
+        posted.extras.ticket = posted.queue->orders[posted.extras.ticket_class].take_ticket();
+    };
+    if (driven_by_me == this) {
+        take_place();
+        post(posted);
+        return true;
+    }
+    const std::uint32_t flags = posted.flags();
+    if (!inbox_.try_put(&posted, take_place)) return false;
+    wake_for(flags);
+    return true;
+}
+
+void lane::released(task& which) noexcept {
+    if (driven_by_me == this) return on_released(which);
+    hand_over(which, mark_released);
+}
+
+void lane::cancel(task& which) noexcept {
+    if (driven_by_me == this) {
+        which.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // this thread alone will look
+        return on_cancel(which);
+    }
+    hand_over(which, mark_cancel);
+}
+
+void lane::hand_over(task& which, std::uint32_t mark) noexcept {
+    // The slot must last until the driver has taken it out of the handoff, whatever its holder does meanwhile.
+    which.life.take_reference();
+    // acq_rel: partner of the same in take_handed(). Two causes may come at once: the first gives the task.
+    const std::uint32_t before = which.marks.fetch_or(mark | mark_handed_off, std::memory_order_acq_rel);
+    if ((before & mark_handed_off) != 0) {
+        task_pool::drop(&which);
+        return;
+    }
+    handoff_.give(&which);
+    wake_up.ring();
+}
+
+void lane::request_report(const char* heading) noexcept {
+    report_heading_.store(heading, std::memory_order_relaxed); // published by the next
+    report_requested_.store(true, std::memory_order_seq_cst);
+    wake_up.ring();
+}
+
+void lane::begin_pass() noexcept {
+    ended_in_pass_ = 0;
+    pass_ns_ = 0;
+}
+
+void lane::end_pass() noexcept {
+    if (ended_in_pass_ > 0) waiters_->announce();
+    publish_what_is_left();
+}
+
+/// Before anything is taken out: who looks must not find this lane quiet while it has a task in hand.
+void lane::take_back_drained() noexcept {
+    if (!was_drained_.load(std::memory_order_relaxed)) return;
+    was_drained_.store(false, std::memory_order_relaxed);
+    // Partner of the fence in was_quiet(): who sees that something was taken out sees that this is no longer drained.
+    std::atomic_thread_fence(std::memory_order_release);
+}
+
+bool lane::was_quiet() const noexcept {
+    if (has_arrivals()) return false;
+    // Partner of the fence in take_back_drained().
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return was_drained();
+}
+
+bool lane::progress() noexcept {
+    count_one(n_passes_);
+    take_back_drained();
+    task* posted = take_posted();
+    const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
+                            report_requested_.load(std::memory_order_relaxed) ||
+                            drain_.load(std::memory_order_relaxed) != drain_watch::none;
+    if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
+
+    const driving_scope driving{*this};
+    begin_pass();
+    bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
+    take_overflow();
+    for (int i = 0; posted != nullptr; ++i) {
+        accept(*posted);
+        posted = i < accepted_per_pass ? take_posted() : nullptr;
+    }
+    take_handed();
+    issue_ready();
+    if (transport_->in_flight() > 0) {
+        transport_->poll(*this);
+        stay_if_abandoned();
+        issue_ready();
+    }
+    // acquire: partner of the store in request_report(); the heading comes with it.
+    if (report_requested_.load(std::memory_order_acquire)) {
+        report_requested_.store(false, std::memory_order_seq_cst);
+        try {
+            const std::string table = unfinished_table(report_heading_.load(std::memory_order_relaxed));
+            if (table.empty()) say("no task is unfinished");
+            std::fputs(table.c_str(), stderr);
+        } catch (const std::bad_alloc&) {
+            say("there is no memory to list the unfinished tasks");
+        }
+    }
+    if (ended_in_pass_ > 0) waiters_->announce();
+    moved = moved || ended_in_pass_ > 0;
+    if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
+    return moved;
+}
+
+void lane::look_at(task& which) noexcept {
+    if (transport_->has_polled_all() || !is_live(which) || which.run.now != phase::in_flight) return;
+    const driving_scope driving{*this};
+    take_back_drained();
+    begin_pass();
+    transport_->poll_one(which, *this);
+    issue_ready();
+    end_pass();
+}
+
+void lane::take_in_all() noexcept {
+    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
+    const driving_scope driving{*this};
+    take_back_drained();
+    begin_pass();
+    take_overflow();
+    while (inbox_.has_more()) {
+        // A place that was taken is filled at once.
+        if (task* const posted = take_posted()) {
+            accept(*posted);
+        } else {
+            pause_briefly();
+        }
+    }
+    take_handed();
+    issue_ready();
+    end_pass();
+}
+
+bool lane::could_still_move() noexcept {
+    if (has_arrivals() || !ready_.is_empty() || !overflow_.is_empty()) return true;
+    if (transport_->in_flight() == 0) return false;
+    const driving_scope driving{*this};
+    begin_pass();
+    transport_->poll(*this);
+    if (ended_in_pass_ == 0) return false;
+    waiters_->announce();
+    publish_what_is_left();
+    return true;
+}
+
+void lane::give_up(task_filter chosen) noexcept {
+    const driving_scope driving{*this};
+    begin_pass();
+    const std::vector<task*> lost = live_tasks(chosen);
+    for (task* which : lost) which->life.take_reference(); // a callback may want a slot
+    for (task* which : lost) {
+        if (is_live(*which) && which->run.now != phase::in_flight) cancel(*which);
+    }
+    issue_ready();
+    for (task* which : lost) {
+        if (is_live(*which)) {
+            if (which->run.now == phase::in_flight) transport_->abandon(*which);
+            finish(*which, task_state::given_up);
+        }
+        task_pool::drop(which);
+    }
+    waiters_->announce();
+    publish_what_is_left();
+}
+
+/// Not a lock: it waits for nothing, and nothing waits for it.
+void lane::stay_if_abandoned() const noexcept {
+    // acquire: partner of the release in abandon().
+    if (!is_abandoned_.load(std::memory_order_acquire)) return;
+    for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
+}
+
+void lane::take_overflow() noexcept {
+    // What the driver took out to make room came before what is in the inbox now.
+    while (task* const earlier = overflow_.pop()) accept(*earlier);
+}
+
+void lane::publish_what_is_left() noexcept {
+    const bool work_left = has_work();
+    if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_seq_cst);
+    // acquire: partner of the store in watch_drain(); what was posted before it is seen here.
+    const drain_watch watch = drain_.load(std::memory_order_acquire);
+    if (watch == drain_watch::none) return;
+    // A question that is asked between these two is answered by this pass, or by the next one.
+    if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
+    const bool is_drained = !work_left && approx_live() == 0 && !inbox_.has_more() && handoff_.is_empty();
+    if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
+    // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.
+    was_drained_.store(is_drained, std::memory_order_release);
+    if (is_drained) waiters_->announce();
+}
+
+void lane::take_handed() noexcept {
+    for (task* which = handoff_.take_all(); which != nullptr;) {
+        task* const next = which->next_handed;
+        // Cleared before acting: whoever marks it afterwards gives it again.
+        const std::uint32_t marks =
+            which->marks.fetch_and(~std::uint32_t{mark_handed_off | mark_released}, std::memory_order_acq_rel);
+        if ((marks & mark_released) != 0) on_released(*which);
+        if ((marks & mark_cancel) != 0) on_cancel(*which);
+        task_pool::drop(which);
+        which = next;
+    }
+}
+
+/// The clock, read once in a pass that asks for it.
+std::uint64_t lane::pass_time() noexcept {
+    if (pass_ns_ == 0) pass_ns_ = now_ns();
+    return pass_ns_;
+}
+
+/// The one way from phase to phase.
+/// @param end  how the task ends, if `to` is final
+void lane::move(task& which, phase from, phase to, task_state end) noexcept {
+    COMMTASK_ASSERT(which.run.now == from);
+    which.run.now = to;
+    if (!settings_.observers.empty()) tell(which, from, to, end);
+}
+
+void lane::tell(task& which, phase from, phase to, task_state end) noexcept {
+    const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
+    which.run.since_ns = step.at_ns;
+    for (task_observer* const observer : settings_.observers) observer->moved(which, step);
+}
+
+void lane::accept(task& posted) noexcept {
+    posted.run = {};
+    posted.run.number = ++n_accepted_;
+    posted.live_in.store(this, std::memory_order_relaxed);
+    count_one(n_live_);
+    if (posted.has_extras() && posted.extras.n_predecessors > 0) {
+        posted.run.is_pointed_to = true;
+        if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
+    }
+    if (posted.run.is_pointed_to) {
+        move(posted, phase::posted, phase::waiting);
+        posted.run.accepted_ns = pass_time();
+        if (is_marked(posted, mark_cancel)) on_cancel(posted);
+    } else {
+        make_ready(posted, phase::posted);
+    }
+}
+
+/// The last predecessor is done. Its task may be final, if it did not wait for that.
+void lane::on_released(task& which) noexcept {
+    if (!std::exchange(which.run.is_pointed_to, false)) return;
+    if (which.run.now == phase::waiting) {
+        make_ready(which, phase::waiting);
+    } else if (!is_live(which)) {
+        task_pool::drop(&which);
+    }
+}
+
+bool lane::is_marked(const task& which, std::uint32_t mark) noexcept {
+    // acquire: partner of the acq_rel in hand_over(); the mark of a failed predecessor came with the last count.
+    return (which.marks.load(std::memory_order_acquire) & mark) != 0;
+}
+
+bool lane::is_doomed(const task& which) noexcept {
+    const bool runs_after_failure = (which.flags() & COMMTASK_RUN_AFTER_FAILURE) != 0;
+    return is_marked(which, runs_after_failure ? mark_cancel : mark_cancel | mark_predecessor_failed);
+}
+
+/// Somebody wants it canceled, and has said so in its marks. One that the lane has not seen is looked at by accept().
+void lane::on_cancel(task& which) noexcept {
+    if (!is_live(which)) return;
+    switch (which.run.now) {
+    case phase::in_flight: return transport_->withdraw(which);
+    case phase::waiting: return make_ready(which, phase::waiting);
+    case phase::held:
+        // It must not wait for its turn to be canceled: the turn may never come.
+        if (!which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) return;
+        return enqueue_ready(which, phase::held);
+    case phase::posted:
+    case phase::ready: // issue() looks at the marks
+    case phase::ended:
+    case phase::dropped: return;
+    }
+}
+
+/// A task that can be issued, or must be canceled, takes its place in program order if it has one.
+void lane::make_ready(task& which, phase from) noexcept {
+    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
+    comm_order& order = which.queue->orders[which.extras.ticket_class];
+    if (is_doomed(which)) {
+        if (order.give_up(which.extras.ticket, which)) { // it ends at once
+            enqueue_ready(which, from);
+        } else {
+            move(which, from, phase::held);
+        }
+    } else {
+        order.arrive(which.extras.ticket, which);
+        move(which, from, phase::held);
+    }
+    order.issue_in_order([this](task& next) { enqueue_ready(next, phase::held); });
+    if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = pass_time();
+}
+
+void lane::enqueue_ready(task& ready, phase from) noexcept {
+    move(ready, from, phase::ready);
+    ready_.push(ready);
+}
+
+void lane::issue_ready() noexcept {
+    while (task* const next = ready_.pop()) issue(*next);
+}
+
+void lane::issue(task& ready) noexcept {
+    if (is_doomed(ready)) return finish(ready, task_state::canceled);
+    move(ready, phase::ready, phase::in_flight);
+    starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
+    const start_result result = transport_->start(ready);
+    stay_if_abandoned();
+    starting_kind_.store(0, std::memory_order_relaxed);
+    if (result != start_result::started) return end_by_result(ready);
+    if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
+}
+
+void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
+    COMMTASK_ASSERT(which.run.open_parts > 0);
+    if (--which.run.open_parts == 0) end_by_result(which);
+}
+
+void lane::end_by_result(task& which) noexcept {
+    if (which.result.error != 0) return finish(which, task_state::failed);
+    finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
+}
+
+void lane::finish(task& which, task_state state) noexcept {
+    COMMTASK_ASSERT(is_live(which));
+    if (which.run.now == phase::in_flight) {
+        transport_->clean_up(which);
+        move(which, phase::in_flight, phase::ended, state);
+    } else {
+        std::memset(which.mpi_status, 0, sizeof which.mpi_status);
+        move(which, which.run.now, phase::dropped, state);
+    }
+    which.live_in.store(nullptr, std::memory_order_relaxed);
+    ++ended_in_pass_;
+    count_one(n_ended_);
+    if (which.has_extras()) run_callback(which, state);
+    count_one(n_live_, -1);
+    if (state == task_state::given_up) {
+        // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
+        which.run.is_pointed_to = false;
+        return graph::finish(which, state, 0, release_to_its_lane);
+    }
+    // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
+    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
+}
+
+} // namespace commtask::detail

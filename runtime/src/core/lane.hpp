@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lane: the tasks of the communicators that it serves, from post to end. This is the progress logic alone; the thread
+// that runs it is in worker.hpp, MPI is behind `transport`. Whoever holds the baton may call what is marked "driver";
+// everything else may be called by any thread.
+#pragma once
+
+#include "base/callback_guard.hpp"
+#include "core/baton.hpp"
+#include "core/bell.hpp"
+#include "core/comm_queue.hpp"
+#include "core/graph.hpp"
+#include "core/handoff.hpp"
+#include "core/inbox.hpp"
+#include "core/observer.hpp"
+#include "core/task_list.hpp"
+#include "core/transport.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+/// One task in a list of unfinished ones.
+struct unfinished_line {
+    std::uint64_t since_ns;
+    std::string text; ///< The operation; where it waits.
+};
+
+struct lane_settings {
+    std::size_t queue_capacity = 4096;
+    std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
+    bool warns = true;                   ///< May write warnings to stderr.
+    bool has_heavy_barrier = false;
+    std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
+    /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
+    std::function<std::vector<unfinished_line>()> list_elsewhere{};
+    std::function<std::size_t()> count_elsewhere{};
+};
+
+class lane final : public completion_sink, public baton {
+public:
+    /// `waiters`: where threads that wait for tasks sleep; lanes of one set share it.
+    lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    /// Takes over an initialised task. Waits while the inbox is full.
+    void post(task& posted) noexcept;
+
+    /// @return false if the inbox is full.
+    [[nodiscard]] bool try_post(task& posted) noexcept;
+
+    /// try_post for a task that takes its place in program order here: one that finds no room must not take any, since
+    /// a place cannot be given back without room in the inbox.
+    [[nodiscard]] bool try_post_ordered(task& posted) noexcept;
+
+    /// The last predecessor of a task of this lane is done. Whoever counted it down to zero, once.
+    void released(task& which) noexcept;
+
+    /// Somebody who holds a reference wants the task canceled.
+    void cancel(task& which) noexcept;
+
+    /// Has the driver write the list of unfinished tasks in its next pass, under a heading that lives as long as the program.
+    void request_report(const char* heading) noexcept;
+    /// Whether no pass has written it yet.
+    [[nodiscard]] bool is_report_due() const noexcept { return report_requested_.load(std::memory_order_seq_cst); }
+
+    /// Approximately: tasks that have not ended, those included that only their face knows of.
+    [[nodiscard]] std::size_t approx_unfinished() const {
+        return approx_live() + (settings_.count_elsewhere ? settings_.count_elsewhere() : 0);
+    }
+
+    /// Approximately, for watchers: tasks ended so far, tasks taken over and not ended.
+    [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
+    /// The kind of operation that is being started this moment, 0 if none; for watchers.
+    [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
+    /// Whether there was something to poll or to start after the last pass.
+    [[nodiscard]] bool approx_has_work() const noexcept { return has_work_.load(std::memory_order_seq_cst); }
+    /// Has the driver say from now on, after each pass, whether anything is left. Not before somebody asks: it would have
+    /// to load the posters' line in every pass, and every post would wait for that line.
+    void watch_drain() noexcept {
+        drain_.store(drain_watch::asked, std::memory_order_seq_cst); // a worker that is about to sleep must see it
+        wake_up.ring_surely();
+    }
+
+    /// After watch_drain(): whether nothing was left after the last pass, and nothing has come since. Exact for one lane once
+    /// the program posts no more; for several see lane_set::is_quiet().
+    [[nodiscard]] bool was_quiet() const noexcept;
+    [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
+
+    /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
+    /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
+    /// release: partner of the acquire in stay_if_abandoned().
+    void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
+
+    /// Whether the calling thread is in progress() of a lane: then it must not wait.
+    [[nodiscard]] static bool is_driving() noexcept;
+    /// Whether the calling thread may wait: it is not driving, and no refused_waits lives.
+    [[nodiscard]] static bool may_wait() noexcept;
+
+    /// While one of these lives, the calling thread is refused when it waits: it is in MPI, which may have a lock in hand when it
+    /// calls a function of the program's. Neither that thread nor any other could call MPI then.
+    class refused_waits {
+    public:
+        explicit refused_waits(bool are_refused) noexcept;
+        refused_waits(const refused_waits&) = delete;
+        refused_waits& operator=(const refused_waits&) = delete;
+        ~refused_waits();
+
+    private:
+        bool before_;
+    };
+
+    /// While one of these lives the calling thread's posts wake nobody: it is about to wait, and drives the lane itself. Only
+    /// where the worker shares its core; a waking worker would take it from the thread that does the work.
+    class quiet_posts {
+    public:
+        explicit quiet_posts(bool is_quiet) noexcept;
+        quiet_posts(const quiet_posts&) = delete;
+        quiet_posts& operator=(const quiet_posts&) = delete;
+        ~quiet_posts();
+    };
+
+    bell wake_up; ///< Where the worker sleeps.
+
+    // Driver ----------------------------------------------------------------------------------------------------------
+
+    /// One pass: takes over what was posted, starts what is ready, polls the transport once.
+    /// @return whether anything moved.
+    bool progress() noexcept;
+
+    /// A look at one task, after a pass that the transport could not spend on all.
+    void look_at(task& which) noexcept;
+
+    /// Takes over everything that was posted before, and starts what is ready, without polling the transport.
+    void take_in_all() noexcept;
+
+    /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
+    [[nodiscard]] bool has_arrivals() const noexcept {
+        return inbox_.has_more() || !handoff_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
+               drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
+    }
+    /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
+    [[nodiscard]] bool could_move() const noexcept {
+        return inbox_.can_take() || !late_posts_.is_empty() || !handoff_.is_empty() || approx_has_work() ||
+               report_requested_.load(std::memory_order_relaxed) ||
+               drain_.load(std::memory_order_relaxed) == drain_watch::asked;
+    }
+    /// Whether a pass could move something without a new arrival.
+    [[nodiscard]] bool has_work() const noexcept {
+        return transport_->in_flight() > 0 || !ready_.is_empty() || !overflow_.is_empty();
+    }
+
+    /// Before the worker sleeps: posters may use every free cell.
+    void prepare_sleep() noexcept { inbox_.give_back_all(); }
+
+    /// Chooses among unfinished tasks.
+    using task_filter = bool (*)(const task&);
+    [[nodiscard]] static bool is_any(const task& /*which*/) { return true; }
+
+    /// The unfinished tasks as a table; empty if there are none.
+    [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
+
+    [[nodiscard]] std::size_t count_unfinished(task_filter chosen) const { return live_tasks(chosen).size(); }
+
+    /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
+    [[nodiscard]] bool could_still_move() noexcept;
+
+    /// Ends unfinished tasks: those that have not started are canceled, the others given up. Their callbacks may post.
+    void give_up(task_filter chosen) noexcept;
+
+    // The transport's reports.
+    void part_ended(task& which, std::uint32_t part) noexcept override;
+
+private:
+    [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
+    void wake_for(std::uint32_t flags) noexcept;
+    [[nodiscard]] bool is_live(const task& which) const noexcept {
+        return which.live_in.load(std::memory_order_relaxed) == this;
+    }
+    void begin_pass() noexcept;
+    void end_pass() noexcept;
+    void take_back_drained() noexcept;
+    void publish_what_is_left() noexcept;
+    void take_overflow() noexcept;
+    void make_room() noexcept;
+    void post_from_a_driver(task& posted) noexcept;
+    [[nodiscard]] task* take_posted() noexcept;
+    void accept(task& posted) noexcept;
+    void hand_over(task& which, std::uint32_t mark) noexcept;
+    void take_handed() noexcept;
+    void on_released(task& which) noexcept;
+    void on_cancel(task& which) noexcept;
+    void make_ready(task& which, phase from) noexcept;
+    void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept;
+    void tell(task& which, phase from, phase to, task_state end) noexcept;
+    [[nodiscard]] std::uint64_t pass_time() noexcept;
+    void end_by_result(task& which) noexcept;
+    void enqueue_ready(task& ready, phase from) noexcept;
+    void issue_ready() noexcept;
+    void issue(task& ready) noexcept;
+    void finish(task& which, task_state state) noexcept;
+    void run_callback(task& which, task_state state) noexcept;
+    [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
+    void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
+    [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    void stay_if_abandoned() const noexcept;
+    [[nodiscard]] std::vector<task*> live_tasks(task_filter chosen) const;
+    [[nodiscard]] std::string where_it_waits(const task& which) const;
+
+    /// Whether the driver says after its passes if anything is left.
+    enum class drain_watch : std::uint8_t {
+        none,      ///< Nobody asked -> watch_drain() (asked).
+        asked,     ///< No pass has answered yet, so the worker must not sleep -> driver (answering).
+        answering, ///< Every pass answers.
+    };
+
+    transport* const transport_;
+    waiting_room* const waiters_;
+    const lane_settings settings_;
+    inbox<task> inbox_;
+    handoff<task, &task::next_in_list>
+        late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
+    handoff<task, &task::next_handed> handoff_;
+    alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
+    std::atomic<const char*> report_heading_{"unfinished"};
+    std::atomic<bool> is_abandoned_{false};
+
+    // The driver's.
+    alignas(cache_line_bytes) task_list ready_;
+    task* late_ = nullptr; ///< Taken out of late_posts_, the first place first; linked as in a list.
+    task_list overflow_;   ///< Taken out of a full inbox so that the driver itself could post.
+    std::uint64_t ended_in_pass_ = 0;
+    std::uint64_t pass_ns_ = 0; ///< When this pass first asked for the time; 0: it has not.
+    std::uint64_t n_accepted_ = 0;
+    callback_guard callbacks_;
+    std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
+    std::atomic<std::uint64_t> n_live_{0};
+    std::atomic<std::uint64_t> n_passes_{0};
+    std::atomic<bool> has_work_{false};
+    std::atomic<bool> was_drained_{false};
+    std::atomic<drain_watch> drain_{drain_watch::none};
+    std::atomic<int> starting_kind_{0};
+};
+
+/// To finish() and signal(): a task whose last predecessor is done goes back to its lane.
+inline void release_to_its_lane(task& successor) noexcept { successor.queue->owner->released(successor); }
+
+/// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
+void copy_status(const task& which, task_state state, commtask_status& status) noexcept;
+
+} // namespace commtask::detail

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the program hears of a task's end: the status that it asked for, and its callback, on the driver. A callback that holds
+// the driver up for long is named.
+#include "base/speech.hpp"
+#include "core/lane.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace commtask::detail {
+
+void lane::run_callback(task& which, task_state state) noexcept {
+    const task_extras& extras = which.extras;
+    if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
+    if (extras.callback == nullptr) return;
+    commtask_status status = COMMTASK_STATUS_INIT;
+    copy_status(which, state, status);
+    const auto call = [&] {
+        extras.callback(&status, extras.callback_argument);
+        stay_if_abandoned();
+    };
+    if ((which.flags() & COMMTASK_CALLBACK_RELAYS) != 0) return call();
+    const auto found = callbacks_.run(call);
+    if (!found) return;
+    try {
+        report_slow_callback(which, *found);
+    } catch (const std::bad_alloc&) { // a warning less
+    }
+}
+
+void lane::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
+    const std::string others =
+        found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
+    say("warning: the callback of %s used %.0f us of the worker's processor time and held all other tasks up%s; a "
+        "callback "
+        "should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)",
+        transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
+}
+
+void copy_status(const task& which, task_state state, commtask_status& status) noexcept {
+    commtask_status full{};
+    full.struct_size = status.struct_size;
+    full.state = state == task_state::given_up ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
+    full.error = which.result.error;
+    full.error_class = which.result.error_class;
+    full.source = which.result.source;
+    full.tag = which.result.tag;
+    full.bytes = static_cast<MPI_Count>(which.result.bytes);
+    static_assert(sizeof(full.mpi) <= sizeof(which.mpi_status));
+    std::memcpy(&full.mpi, which.mpi_status, sizeof(full.mpi));
+    std::memcpy(&status, &full, std::min(sizeof(full), status.struct_size));
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of unfinished tasks, which the watchdog and commtask_finalize print: what each task is, how old, and where it
+// waits. It is found by looking at every slot, so that running tasks pay nothing for it. Driver only.
+#include "core/lane.hpp"
+
+#include "base/speech.hpp"
+#include "core/task_pool.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace commtask::detail {
+namespace {
+
+constexpr std::size_t lines_at_most = 64;
+
+/// Words of an event, which any thread may complete meanwhile: the number alone is read.
+[[nodiscard]] std::string event_text(const task& event) {
+    const std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
+    return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
+}
+
+} // namespace
+
+std::vector<task*> lane::live_tasks(task_filter chosen) const {
+    std::vector<task*> live;
+    for (task* slot : task_pool::all_slots()) {
+        if (is_live(*slot) && chosen(*slot)) live.push_back(slot);
+    }
+    std::sort(live.begin(), live.end(),
+              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
+    return live;
+}
+
+std::string lane::where_it_waits(const task& which) const {
+    if (which.run.now == phase::in_flight) {
+        return "in flight: MPI has not completed it";
+    }
+    if (which.run.now == phase::held) {
+        const std::uint64_t turn = which.queue->orders[which.extras.ticket_class].expected();
+        return "ready, place " + std::to_string(which.extras.ticket) + " in program order; place " +
+               std::to_string(turn) + " has not come";
+    }
+    for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
+        const edge& link = which.edges[i];
+        if (link.successor.load(std::memory_order_relaxed) != &which)
+            continue; // it has ended: its slot may be another's
+        const task& predecessor = *which.predecessors[i];
+        if (link.is_after_event) return "after " + event_text(predecessor);
+        // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
+        if (is_live(predecessor)) return "after " + transport_->describe(predecessor);
+    }
+    return "for its predecessors";
+}
+
+std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
+    const std::vector<task*> live = live_tasks(chosen);
+    const std::vector<unfinished_line> elsewhere =
+        settings_.list_elsewhere ? settings_.list_elsewhere() : std::vector<unfinished_line>{};
+    const std::size_t count = live.size() + elsewhere.size();
+    if (count == 0) return {};
+    const std::uint64_t now = now_ns();
+    std::string table = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
+                        " unfinished, " + heading + ":\n  age [s]  operation; where it waits\n";
+    const auto add = [&](std::uint64_t since_ns, const std::string& text) {
+        std::array<char, 32> age{};
+        const std::uint64_t since = since_ns == 0 ? now : std::min(since_ns, now);
+        std::snprintf(age.data(), age.size(), "  %7.3f  ", static_cast<double>(now - since) * 1e-9);
+        table += std::string(age.data()) + text + "\n";
+    };
+    const std::size_t n_live = std::min(live.size(), lines_at_most);
+    for (std::size_t i = 0; i < n_live; ++i) {
+        add(live[i]->run.accepted_ns, transport_->describe(*live[i]) + "; " + where_it_waits(*live[i]));
+    }
+    const std::size_t n_elsewhere = std::min(elsewhere.size(), lines_at_most - n_live);
+    for (std::size_t i = 0; i < n_elsewhere; ++i) add(elsewhere[i].since_ns, elsewhere[i].text);
+    if (count > n_live + n_elsewhere) table += "  ... and " + std::to_string(count - n_live - n_elsewhere) + " more\n";
+    return table;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// That nothing is left in several lanes cannot be seen by looking at one after the other: a task may move on behind the one
+// who looks. So the lanes are looked at twice, and no task may have ended in between (counting twice, after Mattern,
+// "Algorithms for distributed termination detection", 1987, section 6).
+#include "core/lane_set.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace commtask::detail {
+
+lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings)
+    : waiters(settings.has_heavy_barrier), workers_(carriers.size()) {
+    for (transport* const carrier : carriers) lanes_.emplace_back(*carrier, waiters, settings);
+}
+
+void lane_set::start_worker(std::size_t index, worker_settings plan) {
+    workers_[index] = std::make_unique<worker>(lanes_[index], std::move(plan));
+}
+
+void lane_set::stop_workers() noexcept {
+    for (const auto& each : workers_) {
+        if (each) each->stop();
+    }
+}
+
+void lane_set::watch_drain() noexcept {
+    for (lane& each : lanes_) each.watch_drain();
+}
+
+bool lane_set::is_quiet() const noexcept {
+    std::uint64_t n_ended_before = 0;
+    for (const int look : {0, 1}) {
+        std::uint64_t n_ended = 0;
+        for (const lane& each : lanes_) {
+            n_ended += each.approx_ended();
+            // What another lane handed over before its own last pass ended is seen here, in the second look at the latest.
+            if (!each.was_quiet()) return false;
+        }
+        if (look == 1) return n_ended == n_ended_before;
+        n_ended_before = n_ended;
+        if (lanes_.size() == 1) return true;
+    }
+    return true;
+}
+
+bool lane_set::is_held_by_me() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.is_held_by_me(); });
+}
+
+bool lane_set::try_take_all_batons(std::uint64_t deadline_ns) noexcept {
+    for (std::size_t n_taken = 0; n_taken < lanes_.size(); ++n_taken) {
+        if (lanes_[n_taken].try_take_baton_as_guest(deadline_ns)) continue;
+        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].return_baton();
+        return false;
+    }
+    return true;
+}
+
+void lane_set::return_all_batons() noexcept {
+    for (lane& each : lanes_) each.return_baton();
+}
+
+bool lane_set::could_still_move() noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](lane& each) { return each.could_still_move(); });
+}
+
+std::uint64_t lane_set::approx_ended() const noexcept {
+    std::uint64_t n_ended = 0;
+    for (const lane& each : lanes_) n_ended += each.approx_ended();
+    return n_ended;
+}
+
+std::uint64_t lane_set::approx_passes() const noexcept {
+    std::uint64_t n_passes = 0;
+    for (const lane& each : lanes_) n_passes += each.approx_passes();
+    return n_passes;
+}
+
+bool lane_set::approx_has_work() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.approx_has_work(); });
+}
+
+} // namespace commtask::detail

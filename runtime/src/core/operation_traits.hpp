@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is to be known about each kind of operation, from operation_table.def. Who must tell operations apart asks for a
+// trait; only the functions that start an operation or check its arguments know kinds by their names. The price is one
+// load from a constant table where a comparison stood.
+#pragma once
+
+#include "core/comm_queue.hpp"
+
+#include <commtask/operation.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace commtask::detail {
+
+/// The families, and the shapes of counts, as operation_table.def explains them. `unknown`: not a kind.
+enum class operation_family : std::uint8_t {
+    unknown,
+    send,
+    receive,
+    exchange,
+    gather,
+    scatter,
+    reduction,
+    neighborhood,
+    collective,
+    door
+};
+enum class count_shape : std::uint8_t {
+    none,
+    one,
+    send_arrays,
+    recv_arrays,
+    arrays,
+    typed_arrays,
+    shared,
+    each_block,
+    block_arrays
+};
+enum class trait : std::uint8_t { no, yes, unknown };
+
+/// Whether a word stands in a list of words.
+[[nodiscard]] constexpr bool has_word(std::string_view list, std::string_view word) noexcept {
+    for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || list[at - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
+    }
+    return false;
+}
+
+struct operation_traits {
+    constexpr operation_traits() noexcept = default;
+    constexpr operation_traits(const char* its_name, operation_family its_family, order_class order, trait receives,
+                               trait waits, count_shape shape, std::string_view arguments) noexcept
+        : name(its_name), family(its_family), ordered_in(order), counts(shape), may_receive(receives != trait::no),
+          receives(receives == trait::yes), waits_for_message(waits == trait::yes),
+          has_send_side(has_word(arguments, "from")),
+          has_recv_side(has_word(arguments, "into") || has_word(arguments, "inout")),
+          has_dest(has_word(arguments, "dest")), has_source(has_word(arguments, "source")),
+          has_root(has_word(arguments, "root")), takes_message(has_word(arguments, "message")),
+          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")) {}
+
+    const char* name = "";
+    operation_family family = operation_family::unknown;
+    order_class ordered_in = order_class::messages;
+    count_shape counts = count_shape::none;
+    bool may_receive = false;       ///< The status may have a source, a tag and a length.
+    bool receives = false;          ///< It has, for sure.
+    bool waits_for_message = false; ///< One that may never come: it can be withdrawn.
+    bool has_send_side = false;
+    bool has_recv_side = false; ///< Also of a buffer that is sent and received into.
+    bool has_dest = false;
+    bool has_source = false;
+    bool has_root = false;
+    bool takes_message = false; ///< `result` points to an MPI_Message that is used up.
+    bool takes_request = false; ///< `result` points to an MPI_Request that is used up.
+    bool takes_start_function = false;
+
+    [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
+        return ordered_in == order_class::collectives;
+    }
+    [[nodiscard]] constexpr bool has_send_arrays() const noexcept {
+        return counts == count_shape::send_arrays || has_arrays_for_both();
+    }
+    [[nodiscard]] constexpr bool has_recv_arrays() const noexcept {
+        return counts == count_shape::recv_arrays || counts == count_shape::block_arrays || has_arrays_for_both();
+    }
+    [[nodiscard]] constexpr bool has_arrays() const noexcept { return has_send_arrays() || has_recv_arrays(); }
+
+private:
+    [[nodiscard]] constexpr bool has_arrays_for_both() const noexcept {
+        return counts == count_shape::arrays || counts == count_shape::typed_arrays;
+    }
+};
+
+/// By commtask_kind; [0] stands for what is none.
+inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table = [] {
+    std::array<operation_traits, COMMTASK_OP_END> table{};
+#define COMMTASK_OPERATION(number, name, family, order, receives, waits, counts, arguments, text)                      \
+    table[number] = operation_traits(#name, operation_family::family, order_class::order, trait::receives,             \
+                                     trait::waits, count_shape::counts, arguments);
+#include "core/operation_table.def"
+    return table;
+}();
+
+/// Of any number: what is no kind has the family `unknown` and no name.
+[[nodiscard]] constexpr const operation_traits& operation_of(int kind) noexcept {
+    return operation_table[kind > 0 && kind < COMMTASK_OP_END ? static_cast<std::size_t>(kind) : 0];
+}
+
+/// Whether it only looks for a message: MPI has no request for that.
+[[nodiscard]] constexpr bool is_probe(const operation_traits& kind) noexcept {
+    return kind.waits_for_message && !kind.has_recv_side;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A communication task as it lies in memory. Lines are ordered by who writes them: the poster's first, then the line
+// that both sides share, then the worker's own. A post without options touches two lines of its own and the shared one.
+// Slots are never returned to the system, so a link to one stays readable for ever (see task_pool).
+#pragma once
+
+#include "base/assert.hpp"
+#include "base/system.hpp"
+
+#include <commtask/commtask.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace commtask::detail {
+
+class comm_queue;
+class lane;
+struct task;
+
+/// How a task ended; what it does before is its phase, which its driver alone knows.
+enum class task_state : std::uint32_t {
+    open = 0,                             ///< Not final -> worker, or the last signal of an event.
+    completed = COMMTASK_STATE_COMPLETED, ///< Final. The buffers are the caller's again.
+    failed = COMMTASK_STATE_FAILED,       ///< Final. The result says why.
+    canceled = COMMTASK_STATE_CANCELED,   ///< Final. MPI never saw the operation, or gave it back unmatched.
+    given_up = 5, ///< Final, at the end of the library only: MPI may still own the buffers. Reads as canceled.
+};
+
+/// Where a task is on its way. Its driver alone moves it on, by lane::move(), which tells observers.
+enum class phase : std::uint8_t {
+    posted,    ///< Its lane has not seen it -> lane::accept() (waiting, held or ready).
+    waiting,   ///< Has unfinished predecessors -> the last one's end, or a cancel (held or ready).
+    held,      ///< Its turn in program order has not come -> the order of its communicator, or a cancel (ready).
+    ready,     ///< In the list of ready tasks -> lane::issue() (in_flight, or dropped if it must not start).
+    in_flight, ///< MPI owns the buffers -> the transport's report of its last part (ended).
+    ended,     ///< Final; MPI has seen the operation.
+    dropped,   ///< Final; MPI never saw it.
+};
+
+/// State and references of a task in one word, so that its end is announced and the worker's reference is dropped by one
+/// instruction: the line is then pulled away from a waiting thread once.
+class life_word {
+public:
+    /// Not final. relaxed: the inbox publishes the task.
+    void begin(std::uint32_t n_references) noexcept { word_.store(n_references, std::memory_order_relaxed); }
+
+    /// acquire: partner of finish(); a final state comes with its result.
+    [[nodiscard]] task_state state() const noexcept {
+        return static_cast<task_state>(word_.load(std::memory_order_acquire) >> state_shift);
+    }
+
+    /// relaxed: whoever takes a reference has one, or has been given the task by one who has.
+    void take_reference() noexcept { word_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// @return whether that was the last one.
+    [[nodiscard]] bool drop_references(std::uint32_t n_references) noexcept {
+        // acq_rel: the last one sees what the others did with the slot before it hands the slot to a new task.
+        const std::uint32_t before = word_.fetch_sub(n_references, std::memory_order_acq_rel);
+        COMMTASK_ASSERT((before & reference_mask) >= n_references);
+        return (before & reference_mask) == n_references;
+    }
+
+    /// Becomes final, and drops references. @return whether these were the last ones.
+    [[nodiscard]] bool finish(task_state state, std::uint32_t n_references) noexcept {
+        const std::uint32_t change = (static_cast<std::uint32_t>(state) << state_shift) - n_references;
+        // acq_rel: publishes the result; partner of state(), and of the other drops as above.
+        return ((word_.fetch_add(change, std::memory_order_acq_rel) + change) & reference_mask) == 0;
+    }
+
+private:
+    static constexpr std::uint32_t state_shift = 28;
+    static constexpr std::uint32_t reference_mask = (1U << state_shift) - 1;
+
+    std::atomic<std::uint32_t> word_;
+};
+
+/// Internal flags, beside those of commtask_options; kept in commtask_op::reserved, on the poster's first lines.
+enum task_flag : std::uint32_t {
+    flag_has_extras = 1U << 16, ///< task::extras is set.
+    flag_is_event = 1U << 17,   ///< No operation: commtask_event_signal completes it.
+    flag_is_call = 1U << 18,    ///< A call of MPI's that the interposer made a task of; nobody else sets it.
+};
+
+/// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
+struct outcome {
+    int error = 0;       ///< MPI error code, 0 is success.
+    int error_class = 0; ///< Its class.
+    int source = 0;
+    int tag = 0;
+    std::int64_t bytes = 0;
+    bool is_canceled = false;
+};
+
+/// One "B after A": lies in B's slot, is a link of A's list of successors.
+struct edge {
+    std::atomic<task*> successor; ///< B, from when B's worker links it until A ends: as long as A's slot is A's.
+    edge* next;
+    bool is_after_event; ///< A is an event: the list of unfinished tasks must not read what its slot holds.
+};
+
+/// Options that most tasks do not have; written by the poster.
+struct task_extras {
+    commtask_callback callback;
+    void* callback_argument;
+    commtask_status* user_status;
+    std::uint64_t ticket;       ///< Place in the order of its class; 0: none.
+    std::uint32_t ticket_class; ///< 0 messages, 1 collectives.
+    std::uint32_t n_predecessors;
+};
+
+/// What begins anew each time that a task runs. The driver's.
+struct task_run {
+    phase now = phase::posted;
+    /// Predecessors still point to it: the slot is kept for them, even if the task is final. The one thing beside the phase.
+    bool is_pointed_to = false;
+    std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
+    std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
+    void* scratch = nullptr;       ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
+    std::int64_t sent_bytes = 0;   ///< Payload that this rank gives; only with statistics.
+    std::uint64_t accepted_ns = 0; ///< In the pass that first saw it, if it stayed; for the list of unfinished tasks.
+    std::uint64_t since_ns = 0;    ///< In the pass that brought it into its phase. Only with observers.
+    std::uint64_t number = 0;      ///< Of its lane; never used again.
+};
+
+/// Aligned to pairs of lines, since processors fetch the neighbour of a line along with it: a pair has one writer, but for
+/// the options' line beside the shared one.
+struct alignas(2 * cache_line_bytes) task {
+    // The poster's lines.
+    commtask_op op;
+    comm_queue* queue;
+    std::atomic<std::uint32_t> marks; ///< task_mark bits; here, where the worker looks anyway.
+    alignas(cache_line_bytes) task_extras extras;
+    std::uint64_t posted_ns; ///< Only with observers.
+
+    // Shared: the poster initialises, the worker finishes, waiters look. The worker touches it once, at the end.
+    alignas(cache_line_bytes) life_word life;
+    std::atomic<std::uint32_t> waiting_for; ///< Unfinished predecessors, plus one until they are all linked.
+    std::atomic<edge*> successors;          ///< closed_well() or closed_badly() at the end.
+    outcome result;
+
+    // The driver's.
+    alignas(2 * cache_line_bytes) task* next_in_list; ///< In a task_list of its driver's, or among late posts.
+    std::atomic<const lane*> live_in;                 ///< The lane that has it, as long as it is not final.
+    task_run run;
+    alignas(8) std::byte mpi_status[32]; ///< The transport's own status; before the issue, the request of an attach.
+    task* next_handed;                   ///< In the handoff.
+    std::uint64_t late_place;            ///< In the inbox, of one that came another way (lane::post_from_a_driver).
+
+    // Kept over reuse: predecessors of a task and the edges to them, room for `edge_capacity`.
+    alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;
+    std::unique_ptr<edge[]> edges;
+    std::uint32_t edge_capacity;
+
+    /// Poster. A slot becomes a task without options and without predecessors. relaxed: the inbox publishes it.
+    void begin_operation(const commtask_op& operation, comm_queue& of, std::uint32_t flags,
+                         std::uint32_t n_references) noexcept {
+        op = operation;
+        op.reserved = static_cast<int>(flags);
+        queue = &of;
+        life.begin(n_references);
+        result = {};
+        waiting_for.store(0, std::memory_order_relaxed);
+        marks.store(0, std::memory_order_relaxed);
+        successors.store(nullptr, std::memory_order_relaxed);
+    }
+
+    /// Any thread. A slot becomes an event, with a reference for its handle and one that the last signal drops.
+    void begin_event(std::uint32_t n_signals) noexcept {
+        op = {};
+        op.reserved = static_cast<int>(flag_is_event);
+        queue = nullptr;
+        life.begin(2);
+        result = {};
+        waiting_for.store(n_signals, std::memory_order_relaxed);
+        marks.store(0, std::memory_order_relaxed);
+        // release: an event reaches other threads by ways that need not synchronise with this one.
+        successors.store(nullptr, std::memory_order_release);
+    }
+
+    [[nodiscard]] std::uint32_t flags() const noexcept { return static_cast<std::uint32_t>(op.reserved); }
+    [[nodiscard]] bool has_extras() const noexcept { return (flags() & flag_has_extras) != 0; }
+    [[nodiscard]] bool is_event() const noexcept { return (flags() & flag_is_event) != 0; }
+};
+
+static_assert(sizeof(commtask_op) + sizeof(comm_queue*) + sizeof(std::uint32_t) <= 2 * cache_line_bytes,
+              "an operation, its queue and its marks fill two lines");
+
+/// Bits of task::marks.
+enum task_mark : std::uint32_t {
+    mark_predecessor_failed = 1, ///< Set before the edge is released.
+    mark_cancel = 2,             ///< Somebody asked for it.
+    mark_released = 4,           ///< Its last predecessor is done.
+    mark_handed_off = 8,         ///< In the handoff: whoever sets it gives it, the worker clears it.
+};
+
+/// What a list of successors becomes when its task ends: nobody can be added, and how it ended can be read off.
+[[nodiscard]] inline edge* closed_well() noexcept {
+    static edge closed{};
+    return &closed;
+}
+[[nodiscard]] inline edge* closed_badly() noexcept {
+    static edge closed{};
+    return &closed;
+}
+[[nodiscard]] inline bool is_closed(const edge* first) noexcept {
+    return first == closed_well() || first == closed_badly();
+}
+
+} // namespace commtask::detail
+
+/// The public handles point to the same slots.
+struct commtask_task : commtask::detail::task {};
+struct commtask_event_s : commtask::detail::task {};

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The store hands out slots in batches under a lock, one lock per 32 tasks on each side. A thread that ends gives its
+// slots back; destructors that run after that, as those of thread-local objects made earlier do, take and give them one by
+// one. A slot's constructor runs once, when its slab is made; what must be fresh per task the poster writes.
+#include "core/task_pool.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
+
+namespace commtask::detail::task_pool {
+namespace {
+
+constexpr std::size_t batch_size = 32;
+constexpr std::size_t slab_size = 128;
+
+class store {
+public:
+    /// Fills `into` with slots. @return false without memory.
+    [[nodiscard]] bool take(std::span<task*> into) noexcept {
+        const std::lock_guard guard{mutex_};
+        if (free_.size() < into.size() && !grow()) return false;
+        for (task*& slot : into) {
+            slot = free_.back();
+            free_.pop_back();
+        }
+        return true;
+    }
+
+    /// There is room: grow() reserved it for every slot made.
+    void give(std::span<task* const> slots) noexcept {
+        const std::lock_guard guard{mutex_};
+        free_.insert(free_.end(), slots.begin(), slots.end());
+    }
+
+    [[nodiscard]] std::vector<task*> all_slots() {
+        const std::lock_guard guard{mutex_};
+        std::vector<task*> slots;
+        slots.reserve(slabs_.size() * slab_size);
+        for (const auto& slab : slabs_) {
+            for (std::size_t i = 0; i < slab_size; ++i) slots.push_back(&slab[i]);
+        }
+        return slots;
+    }
+
+    [[nodiscard]] std::size_t slot_count() const noexcept {
+        return n_slabs_.load(std::memory_order_relaxed) * slab_size; // a number to show: it orders nothing
+    }
+
+private:
+    [[nodiscard]] bool grow() noexcept {
+        try {
+            free_.reserve((slabs_.size() + 1) * slab_size);
+            slabs_.push_back(std::make_unique<commtask_task[]>(slab_size));
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        n_slabs_.store(slabs_.size(), std::memory_order_relaxed);
+        for (std::size_t i = slab_size; i > 0; --i) free_.push_back(&slabs_.back()[i - 1]);
+        return true;
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<commtask_task[]>> slabs_;
+    std::atomic<std::size_t> n_slabs_{0};
+    std::vector<task*> free_;
+};
+
+/// Never destroyed: threads may give slots back after main has returned.
+store& the_store() {
+    static store* const instance = new store;
+    return *instance;
+}
+
+/// A thread's queue of free slots. It has no destructor of its own, so that it can be used as long as the thread runs code.
+class cache {
+public:
+    [[nodiscard]] task* acquire() noexcept {
+        if (size_ == 0 && !fetch()) return nullptr;
+        if (size_ > prefetch_distance) {
+            const task* const soon = slots_[(first_ + prefetch_distance) % slots_.size()];
+            prefetch_for_write(&soon->op);
+            prefetch_for_write(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
+            prefetch_for_write(&soon->life);
+        }
+        return pop();
+    }
+
+    void release(task* slot) noexcept {
+        if (stage_ != stage::in_use && !come_into_use()) return the_store().give({&slot, 1});
+        if (size_ == slots_.size()) {
+            std::array<task*, batch_size> batch;
+            for (task*& given : batch) given = pop();
+            the_store().give(batch);
+        }
+        push(slot);
+    }
+
+    /// Gives everything back; from here on nothing is kept.
+    void end() noexcept {
+        while (size_ > 0) the_store().give(std::array{pop()});
+        stage_ = stage::over;
+    }
+
+private:
+    static constexpr std::size_t prefetch_distance = 8;
+
+    enum class stage : std::uint8_t {
+        unused, ///< Nothing sees to its end yet -> its thread (in_use).
+        in_use, ///< -> the thread's end (over).
+        over,   ///< Final. Destructors may still come.
+    };
+
+    [[nodiscard]] bool come_into_use() noexcept;
+
+    [[nodiscard]] bool fetch() noexcept {
+        std::array<task*, batch_size> batch;
+        const bool keeps = stage_ == stage::in_use || come_into_use();
+        const std::span wanted{batch.data(), keeps ? batch.size() : 1};
+        if (!the_store().take(wanted)) return false;
+        for (task* const slot : wanted) push(slot);
+        return true;
+    }
+
+    void push(task* slot) noexcept { slots_[(first_ + size_++) % slots_.size()] = slot; }
+    [[nodiscard]] task* pop() noexcept {
+        task* const slot = slots_[first_];
+        first_ = (first_ + 1) % slots_.size();
+        --size_;
+        return slot;
+    }
+
+    std::array<task*, 4 * batch_size> slots_{};
+    std::size_t first_ = 0;
+    std::size_t size_ = 0;
+    stage stage_ = stage::unused;
+};
+
+thread_local constinit cache my_cache;
+
+bool cache::come_into_use() noexcept {
+    struct end_of_thread {
+        ~end_of_thread() { my_cache.end(); }
+    };
+    if (stage_ == stage::over) return false;
+    thread_local const end_of_thread notice;
+    stage_ = stage::in_use;
+    return true;
+}
+
+} // namespace
+
+task* acquire() noexcept { return my_cache.acquire(); }
+
+void release(task* slot) noexcept { my_cache.release(slot); }
+
+void drop(task* slot, std::uint32_t n_references) noexcept {
+    if (slot->life.drop_references(n_references)) release(slot);
+}
+
+std::vector<task*> all_slots() { return the_store().all_slots(); }
+
+std::size_t slot_count() noexcept { return the_store().slot_count(); }
+
+} // namespace commtask::detail::task_pool

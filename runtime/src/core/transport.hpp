@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a lane needs of a message-passing library: start, poll, withdraw. MPI stands behind it in the product, a fake in
+// the unit tests, which can thereby play every order of events. One thread at a time calls a transport: whoever holds the
+// lane's baton.
+#pragma once
+
+#include "core/task.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace commtask::detail {
+
+/// How starting an operation ended.
+enum class start_result : std::uint8_t {
+    started,   ///< In flight: task::run.open_parts says how many parts poll() will report.
+    completed, ///< Done already; task::result is set.
+    failed,    ///< Refused; task::result says why. Nothing is in flight.
+};
+
+/// Where a transport reports parts of tasks that are no longer in flight. Part 0 is the one whose status is the task's; with
+/// the last part task::result is set.
+class completion_sink {
+public:
+    virtual void part_ended(task& which, std::uint32_t part) noexcept = 0;
+
+protected:
+    ~completion_sink() = default;
+};
+
+class transport {
+public:
+    virtual ~transport() = default;
+
+    [[nodiscard]] virtual start_result start(task& which) noexcept = 0;
+
+    /// Lets operations progress and reports some of the parts that ended. Bounded work.
+    virtual void poll(completion_sink& sink) noexcept = 0;
+
+    /// Whether the last poll() has looked at every operation, or at some only.
+    [[nodiscard]] virtual bool has_polled_all() const noexcept { return true; }
+
+    /// Looks at part 0 of one started operation, and reports it if it has ended. For transports whose poll() may leave some out.
+    virtual void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept {}
+
+    /// Withdraws a started operation if that is still possible; poll() reports it in any case.
+    virtual void withdraw(task& which) noexcept = 0;
+
+    /// Lets go of a started operation that will never end. Its buffers may still be written to.
+    virtual void abandon(task& which) noexcept = 0;
+
+    /// Frees what starting needed, once the task is final.
+    virtual void clean_up(task& which) noexcept = 0;
+
+    /// Started and not reported. Read in every pass, so it is a number and not a question.
+    [[nodiscard]] std::size_t in_flight() const noexcept { return n_in_flight_; }
+
+    /// "recv of 800 bytes from 1, tag 7, MPI_COMM_WORLD": for the list of unfinished tasks.
+    [[nodiscard]] virtual std::string describe(const task& which) const = 0;
+
+protected:
+    std::size_t n_in_flight_ = 0;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
+// room. The rules for who may drive are in baton.hpp; what a shared worker does meanwhile is in worker.cpp.
+#pragma once
+
+#include "core/lane_set.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <sched.h>
+
+namespace commtask::detail {
+
+/// How threads wait for tasks.
+struct waiting_policy {
+    bool worker_is_reserved = false;
+    std::uint64_t spin_ns = 0; ///< Before the waiting thread sleeps.
+    /// A thread that must wait for more than a moment drives the lane itself, though the worker has its own core: what it
+    /// waits for is then copied on the core that uses it.
+    bool takes_over = false;
+};
+
+/// What driving a lane for a moment came to.
+enum class drive_result : std::uint8_t {
+    refused, ///< Another thread has the baton.
+    idle,    ///< Nothing moved.
+    moved,   ///< Something was started or ended.
+};
+
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. Not from a
+/// callback. Who has driven and turns to something else calls leave_to_worker().
+/// @param is_done  bool(bool moved): asked before every pass.
+template <typename IsDone>
+drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
+    const bool has_baton = driven.is_held_by_me();
+    if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
+    bool moved = false;
+    for (int i = 0; i < most_passes && !is_done(moved) && (has_baton || !driven.has_guests()); ++i) {
+        moved = driven.progress() || moved;
+    }
+    if (!has_baton) driven.return_baton();
+    return moved ? drive_result::moved : drive_result::idle;
+}
+
+/// Who has driven and turns to something else hands what is left to the worker: also what a callback has posted, for which a
+/// driver rings nobody.
+inline void leave_to_worker(lane& driven) noexcept {
+    if (driven.approx_has_work() || driven.has_arrivals()) driven.wake_up.ring_if_deep();
+}
+
+/// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for
+/// `patience_ns`, or until about `deadline_ns` of now_ns(). One thread at a time; the others look on. Not from a callback.
+/// @return whether anything moved
+template <typename IsDone>
+bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
+    constexpr unsigned passes_between_clocks = 64;
+    // Who is blocked in MPI needs pauses, which the worker makes.
+    const auto must_leave = [&] { return driven.has_guests() || driven.has_blocked_outside(); };
+    if (must_leave() || !driven.try_claim_driving()) return false;
+    bool has_moved = false;
+    if (driven.try_take_baton_as_guest(std::min(deadline_ns, now_ns() + patience_ns))) {
+        std::uint64_t still_since_ns = 0; // the clock is read only for pauses that last
+        for (unsigned i = 1; !is_done() && !must_leave(); ++i) {
+            if (driven.progress()) {
+                has_moved = true;
+                still_since_ns = 0;
+            }
+            if (i % passes_between_clocks != 0) continue;
+            const std::uint64_t now = now_ns();
+            if (still_since_ns == 0) still_since_ns = now;
+            if (now - still_since_ns >= patience_ns || now >= deadline_ns) break;
+        }
+        driven.return_baton();
+        leave_to_worker(driven);
+    }
+    driven.end_driving();
+    return has_moved;
+}
+
+/// Waits until `is_done()`. Where the workers share their cores, or the thread has a baton in hand, the waiting thread drives
+/// the lanes itself, one after the other; elsewhere if policy.takes_over, as long as the wait is young or something moves.
+/// @param timeout_ns negative: for ever.
+/// @return whether `is_done()`.
+template <typename IsDone>
+bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
+    constexpr int looks_before_clock = 256;
+    constexpr int looks_between_clocks = 64;
+    constexpr std::uint64_t longest_sleep_ns = 10'000'000;
+    if (is_done()) return true;
+    if (timeout_ns == 0) return false;
+    const bool has_baton = lanes.is_held_by_me(); // then sleep would be for ever
+    if (policy.worker_is_reserved && !has_baton) {
+        // Most waits are short: the clock is not read for them.
+        for (int i = 0; i < looks_before_clock; ++i) {
+            if (is_done()) return true;
+        }
+    }
+    const std::uint64_t begin_ns = now_ns();
+    const std::uint64_t deadline_ns = timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns);
+    const std::uint64_t young_until_ns = begin_ns + policy.spin_ns;
+    std::uint64_t now = begin_ns;
+    bool has_driven = false;
+    bool has_moved = false;
+    const auto leave = [&](bool result) {
+        if (has_driven) {
+            for (lane& each : lanes) leave_to_worker(each);
+        }
+        return result;
+    };
+    for (;;) {
+        bool drives_on = false; // MPI has something in flight for this thread: nobody else is as quick
+        bool moved_now = false;
+        if (policy.worker_is_reserved && !has_baton) {
+            for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
+            if (policy.takes_over && (has_moved || now < young_until_ns)) {
+                for (lane& each : lanes) {
+                    if (is_done()) break;
+                    moved_now = drive_instead(each, policy.spin_ns, deadline_ns, is_done) || moved_now;
+                }
+                has_moved = moved_now;
+            }
+        } else {
+            for (lane& each : lanes) {
+                const drive_result result =
+                    drive_for_a_moment(each, looks_between_clocks, [&](bool) { return is_done(); });
+                if (result == drive_result::refused) continue;
+                has_driven = true;
+                moved_now = moved_now || result == drive_result::moved;
+                drives_on = drives_on || each.approx_has_work();
+            }
+            if (!moved_now) sched_yield();
+        }
+        if (is_done()) return leave(true);
+        now = now_ns();
+        if (now >= deadline_ns) return leave(false);
+        if (has_baton || now < young_until_ns || has_moved || drives_on) continue;
+        const auto left_ns = static_cast<std::int64_t>(std::min(longest_sleep_ns, deadline_ns - now));
+        lanes.waiters.wait(left_ns, is_done);
+    }
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker's loops. The clock is read only when nothing moves, so that a busy worker spends its time on tasks. A shared
+// worker that found nothing yields a few times and then naps, each nap twice the last up to the bound, and longer while
+// others drive; with nothing in flight, and nobody driving, both kinds sleep until somebody rings, and cost nothing.
+#include "core/worker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <pthread.h>
+#include <sched.h>
+
+namespace commtask::detail {
+
+worker::worker(lane& served, worker_settings settings)
+    : lane_(served), settings_(std::move(settings)), thread_([this] { run(); }) {}
+
+void worker::stop() noexcept {
+    if (!thread_.joinable()) return;
+    must_stop_.store(true, std::memory_order_seq_cst);
+    lane_.wake_up.ring_surely();
+    thread_.join();
+}
+
+void worker::run() noexcept {
+    pthread_setname_np(pthread_self(), "commtask");
+    if (settings_.on_start) settings_.on_start();
+    const std::uint64_t begin_ns = now_ns();
+    if (settings_.is_reserved) {
+        run_reserved();
+    } else {
+        run_shared();
+    }
+    if (settings_.counters != nullptr) settings_.counters->worker_life_ns += now_ns() - begin_ns;
+}
+
+void worker::count_sleep() noexcept {
+    if (settings_.counters != nullptr) ++settings_.counters->worker_sleeps;
+}
+
+bool worker::timed_pass() noexcept {
+    if (settings_.counters == nullptr) return lane_.progress();
+    const std::uint64_t begin_ns = now_ns();
+    const bool moved = lane_.progress();
+    if (moved) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
+    return moved;
+}
+
+void worker::run_reserved() noexcept {
+    take_baton();
+    while (!must_stop_.load(std::memory_order_relaxed)) {
+        if (lane_.has_guests()) let_guests_in();
+        if (timed_pass() || lane_.has_work()) {
+            if (lane_.has_blocked_outside()) make_way();
+            continue;
+        }
+        // Nothing to do: threads that call MPI themselves find the baton free, even if this one loses its processor.
+        lane_.prepare_sleep();
+        lane_.return_baton();
+        if (!spin_until_work()) {
+            count_sleep();
+            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+        }
+        take_baton();
+    }
+    lane_.return_baton();
+}
+
+/// @return false when spin_ns are over.
+bool worker::spin_until_work() noexcept {
+    constexpr unsigned looks_between_clocks = 64;
+    std::uint64_t begin_ns = 0; // the clock is read only for pauses that last
+    for (unsigned looks = 1; !lane_.could_move() && !must_stop_.load(std::memory_order_relaxed); ++looks) {
+        if (looks % looks_between_clocks != 0) continue;
+        const std::uint64_t now = now_ns();
+        if (begin_ns == 0) begin_ns = now;
+        if (now - begin_ns >= settings_.spin_ns) return false;
+    }
+    return true;
+}
+
+void worker::take_baton() noexcept {
+    while (lane_.has_guests() || !lane_.try_take_baton()) sched_yield();
+}
+
+void worker::let_guests_in() noexcept {
+    lane_.return_baton();
+    take_baton();
+}
+
+/// MPI's lock is not fair: a worker that polled without a pause would keep it.
+void worker::make_way() noexcept {
+    constexpr std::int64_t pause_ns = 20'000;
+    lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
+}
+
+void worker::yield_and_learn(core_gauge& core) noexcept {
+    const std::uint64_t begin_ns = now_ns();
+    sched_yield();
+    core.yielded(begin_ns, now_ns());
+}
+
+void worker::run_shared() noexcept {
+    // A thread that computes on this core would otherwise keep it for milliseconds after a wake-up or a yield of ours:
+    // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
+    prefer_short_turns();
+    constexpr int yields_before_naps = 8;
+    constexpr std::int64_t first_nap_ns = 5'000;
+    constexpr std::int64_t naps_when_others_drive = 10;
+    constexpr int most_looks_at_others = 8;
+    core_gauge core{settings_.spin_ns};
+    const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), lane_.approx_has_work()); };
+    int idle_passes = 0;
+    std::int64_t nap_ns = first_nap_ns;
+    std::uint64_t passes_seen = 0;
+    int looks_at_others = 0;
+    while (!must_stop_.load(std::memory_order_relaxed)) {
+        // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
+        const bool others_drive = lane_.approx_passes() != passes_seen;
+        if ((others_drive || !lane_.could_move()) && may_linger()) {
+            passes_seen = lane_.approx_passes();
+            looks_at_others = others_drive ? looks_at_others + 1 : 0;
+            if (looks_at_others > most_looks_at_others) core.found_wanted(now_ns());
+            yield_and_learn(core);
+            continue;
+        }
+        if (!lane_.try_take_baton()) {
+            // Somebody who waits is driving; it has a reason to be quick, this thread has none.
+            lane_.wake_up.nap(static_cast<std::int64_t>(settings_.nap_max_ns), [] { return false; });
+            continue;
+        }
+        const bool moved = timed_pass();
+        const bool has_work = lane_.has_work();
+        passes_seen = lane_.approx_passes();
+        lane_.prepare_sleep();
+        lane_.return_baton();
+        if (moved) {
+            idle_passes = 0;
+            core.found_something();
+            nap_ns = first_nap_ns;
+            continue;
+        }
+        if (may_linger()) {
+            yield_and_learn(core);
+            continue;
+        }
+        if (others_drive) {
+            // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
+            // more than this thread saves it.
+            lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
+                              [this] { return has_reason_to_wake(); });
+        } else if (!has_work) {
+            count_sleep();
+            // A waiting thread may have started something between this pass and the sleep.
+            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+            core.found_something();
+            passes_seen = lane_.approx_passes();
+        } else if (++idle_passes <= yields_before_naps) {
+            yield_and_learn(core);
+        } else {
+            lane_.wake_up.nap(nap_ns, [this] { return has_reason_to_wake(); });
+            nap_ns = std::min(2 * nap_ns, static_cast<std::int64_t>(settings_.nap_max_ns));
+        }
+    }
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread of a lane and its idle policy. A reserved worker keeps the baton and spins on its own core until it has had
+// nothing to do for a while; then it sleeps until somebody rings. A worker that shares its core gives the baton back after
+// every pass, so that a thread which waits in the library can drive the lane itself; it yields, then naps.
+#pragma once
+
+#include "core/core_gauge.hpp"
+#include "core/counters.hpp"
+#include "core/lane.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+namespace commtask::detail {
+
+struct worker_settings {
+    bool is_reserved = false;
+    std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
+    std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
+    lane_stats* counters = nullptr; ///< Null: nothing is counted.
+    std::function<void()> on_start; ///< Runs first, on the worker's thread: binds it.
+};
+
+class worker {
+public:
+    /// @throws std::system_error if the system gives no thread.
+    worker(lane& served, worker_settings settings);
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+    ~worker() { stop(); }
+
+    /// Ends the thread after its pass. Tasks that are left stay where they are.
+    void stop() noexcept;
+
+    /// Whether the calling thread is the worker's.
+    [[nodiscard]] bool is_me() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+
+    [[nodiscard]] bool is_reserved() const noexcept { return settings_.is_reserved; }
+
+private:
+    void run() noexcept;
+    void run_reserved() noexcept;
+    void run_shared() noexcept;
+    bool timed_pass() noexcept;
+    void count_sleep() noexcept;
+    [[nodiscard]] bool spin_until_work() noexcept;
+    void take_baton() noexcept;
+    void let_guests_in() noexcept;
+    void make_way() noexcept;
+    static void yield_and_learn(core_gauge& core) noexcept;
+    [[nodiscard]] bool has_reason_to_wake() const noexcept {
+        return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
+    }
+
+    lane& lane_;
+    const worker_settings settings_;
+    std::atomic<bool> must_stop_{false};
+    std::thread thread_;
+};
+
+} // namespace commtask::detail

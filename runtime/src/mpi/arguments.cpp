@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checks run on every post, so they compare numbers that are at hand; only a null buffer, which MPI_BOTTOM also is
+// in MPICH, makes them look whether the datatype can have addresses of its own. No MPI function is called.
+#include "mpi/arguments.hpp"
+
+#include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
+#include "mpi/counts.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace commtask::detail {
+namespace {
+
+/// Basic types carry no address of their own: with them a null buffer is a mistake.
+[[nodiscard]] bool is_basic(MPI_Datatype type) noexcept {
+    const std::array basic{MPI_BYTE,     MPI_CHAR,     MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,    MPI_SHORT,
+                           MPI_INT,      MPI_UNSIGNED, MPI_LONG,        MPI_UNSIGNED_LONG,    MPI_LONG_LONG,
+                           MPI_FLOAT,    MPI_DOUBLE,   MPI_LONG_DOUBLE, MPI_UNSIGNED_SHORT,   MPI_UNSIGNED_LONG_LONG,
+                           MPI_INT8_T,   MPI_INT16_T,  MPI_INT32_T,     MPI_INT64_T,          MPI_UINT8_T,
+                           MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T,    MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX,
+                           MPI_PACKED};
+    return std::find(basic.begin(), basic.end(), type) != basic.end();
+}
+
+[[nodiscard]] int check_side(const commtask_side& side, const char* name) noexcept {
+    if (side.count < 0) {
+        return refuse(COMMTASK_ERR_COUNT, "%s count is %lld, and must not be negative", name,
+                      static_cast<long long>(side.count));
+    }
+    if (!has_large_counts && !fits_int(side.count)) {
+        return refuse(COMMTASK_ERR_COUNT,
+                      "%s count is %lld, and this MPI carries at most %d elements: use a larger datatype", name,
+                      static_cast<long long>(side.count), INT_MAX);
+    }
+    if (side.type == MPI_DATATYPE_NULL) return refuse(COMMTASK_ERR_TYPE, "%s type is MPI_DATATYPE_NULL", name);
+    if (side.buffer == nullptr && side.count > 0 && is_basic(side.type)) {
+        return refuse(COMMTASK_ERR_BUFFER, "%s buffer is null and its count is %lld", name,
+                      static_cast<long long>(side.count));
+    }
+    return COMMTASK_OK;
+}
+
+[[nodiscard]] int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept {
+    if ((rank >= 0 && rank < queue.n_peers) || rank == MPI_PROC_NULL) return COMMTASK_OK;
+    if (may_be_any && rank == MPI_ANY_SOURCE) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_RANK, "%s is %d, and %s has ranks 0 to %d", name, rank, queue.name.c_str(),
+                  queue.n_peers - 1);
+}
+
+[[nodiscard]] int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept {
+    if ((tag >= 0 && tag <= tag_upper_bound) || (may_be_any && tag == MPI_ANY_TAG)) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_TAG, "%s is %d, and tags go from 0 to %d%s", name, tag, tag_upper_bound,
+                  may_be_any ? ", or are MPI_ANY_TAG" : "");
+}
+
+/// `a ? a : b`, for a chain of checks of which the first failure counts.
+template <typename... Checks>
+[[nodiscard]] int first_failure(Checks&&... checks) noexcept {
+    int code = COMMTASK_OK;
+    static_cast<void>((((code = checks()) == COMMTASK_OK) && ...));
+    return code;
+}
+
+[[nodiscard]] int check_root(const commtask_op& op, const comm_queue& queue) noexcept {
+    if (queue.is_intercommunicator && (op.peer == MPI_ROOT || op.peer == MPI_PROC_NULL)) return COMMTASK_OK;
+    if (op.peer >= 0 && op.peer < queue.n_peers) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_RANK, "root is %d, and %s has ranks 0 to %d", op.peer, queue.name.c_str(),
+                  queue.n_peers - 1);
+}
+
+/// An entry of an array of large counts that this MPI, or any, cannot carry.
+template <typename Count>
+[[nodiscard]] int check_counts(const void* counts, int n_counts, const char* name) noexcept {
+    const auto* const numbers = static_cast<const Count*>(counts);
+    for (int i = 0; i < n_counts; ++i) {
+        if (numbers[i] >= 0 && (has_large_counts || fits_int(numbers[i]))) continue;
+        return refuse(COMMTASK_ERR_COUNT, "%s[%d] is %lld, and must be from 0 to %s", name, i,
+                      static_cast<long long>(numbers[i]), has_large_counts ? "what memory holds" : "INT_MAX");
+    }
+    return COMMTASK_OK;
+}
+
+[[nodiscard]] int check_reduction(const commtask_op& op) noexcept {
+    return op.reduction == MPI_OP_NULL ? refuse(COMMTASK_ERR_OP, "reduction is MPI_OP_NULL") : COMMTASK_OK;
+}
+
+[[nodiscard]] int check_pointer(const void* pointer, const char* name) noexcept {
+    return pointer == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name) : COMMTASK_OK;
+}
+
+/// Arrays have one entry per rank except in neighbourhood collectives, whose degrees only MPI knows.
+[[nodiscard]] int check_arrays(const commtask_op& op, const comm_queue& queue) noexcept {
+    const bool is_int = op.array_form == COMMTASK_COUNTS_INT;
+    const auto check = [&](const void* counts, const char* name) {
+        if (counts == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
+        return is_int ? check_counts<int>(counts, queue.n_peers, name)
+                      : check_counts<MPI_Count>(counts, queue.n_peers, name);
+    };
+    switch (op.kind) {
+    case COMMTASK_OP_ALLGATHERV:
+        return first_failure([&] { return check(op.recv.counts, "recv_counts"); },
+                             [&] { return check_pointer(op.recv.displs, "recv_displs"); });
+    case COMMTASK_OP_ALLTOALLV:
+    case COMMTASK_OP_ALLTOALLW: {
+        const bool in_place = op.send.buffer == MPI_IN_PLACE;
+        return first_failure([&] { return in_place ? COMMTASK_OK : check(op.send.counts, "send_counts"); },
+                             [&] { return in_place ? COMMTASK_OK : check_pointer(op.send.displs, "send_displs"); },
+                             [&] { return check(op.recv.counts, "recv_counts"); },
+                             [&] { return check_pointer(op.recv.displs, "recv_displs"); });
+    }
+    case COMMTASK_OP_REDUCE_SCATTER:
+        return first_failure(
+            [&] { return check_reduction(op); },
+            [&] { return queue.is_intercommunicator ? COMMTASK_OK : check(op.recv.counts, "recv_counts"); });
+    case COMMTASK_OP_GATHERV:
+    case COMMTASK_OP_SCATTERV: return check_root(op, queue);
+    default: return COMMTASK_OK;
+    }
+}
+
+[[nodiscard]] int check_collective(const commtask_op& op, const comm_queue& queue) noexcept {
+    if (operation_of(op.kind).has_arrays()) return check_arrays(op, queue);
+    const auto recv_side = [&] { return check_side(op.recv, "the"); };
+    // Reductions have one count and one type for both buffers.
+    commtask_side contribution = op.recv;
+    contribution.buffer = op.send.buffer;
+    const auto send_side = [&] { return check_side(contribution, "the send"); };
+    switch (op.kind) {
+    case COMMTASK_OP_BARRIER: return COMMTASK_OK;
+    case COMMTASK_OP_COMM_DUP: return check_pointer(op.result, "new_comm");
+    case COMMTASK_OP_BCAST: return first_failure([&] { return check_root(op, queue); }, recv_side);
+    case COMMTASK_OP_REDUCE: {
+        // The receive buffer counts in the root only; whether this rank is the root, MPI knows.
+        const bool is_elsewhere = op.send.buffer == MPI_IN_PLACE || queue.is_intercommunicator;
+        return first_failure([&] { return check_root(op, queue); }, [&] { return check_reduction(op); },
+                             [&] { return is_elsewhere ? COMMTASK_OK : send_side(); });
+    }
+    case COMMTASK_OP_ALLREDUCE:
+    case COMMTASK_OP_SCAN:
+    case COMMTASK_OP_EXSCAN:
+    case COMMTASK_OP_REDUCE_SCATTER_BLOCK:
+        return first_failure([&] { return check_reduction(op); }, recv_side, send_side);
+    case COMMTASK_OP_GATHER:
+    case COMMTASK_OP_SCATTER: {
+        const bool is_gather = op.kind == COMMTASK_OP_GATHER;
+        const commtask_side& everyones = is_gather ? op.send : op.recv;
+        const bool is_elsewhere = everyones.buffer == MPI_IN_PLACE || queue.is_intercommunicator;
+        return first_failure(
+            [&] { return check_root(op, queue); },
+            [&] { return is_elsewhere ? COMMTASK_OK : check_side(everyones, is_gather ? "send" : "recv"); });
+    }
+    default: // allgather, alltoall and the neighbourhood ones
+        return first_failure([&] { return op.send.buffer == MPI_IN_PLACE ? COMMTASK_OK : check_side(op.send, "send"); },
+                             [&] { return check_side(op.recv, "recv"); });
+    }
+}
+
+} // namespace
+
+int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept {
+    const auto send_side = [&] { return check_side(op.send, "send"); };
+    const auto recv_side = [&] { return check_side(op.recv, "recv"); };
+    const auto dest = [&] { return check_rank(op.peer, false, "dest", queue); };
+    const auto source = [&] { return check_rank(op.source, true, "source", queue); };
+    const auto send_tag = [&] { return check_tag(op.send_tag, false, "the send's tag", tag_upper_bound); };
+    const auto recv_tag = [&] { return check_tag(op.recv_tag, true, "the receive's tag", tag_upper_bound); };
+    switch (op.kind) {
+    case COMMTASK_OP_SEND:
+    case COMMTASK_OP_SSEND:
+    case COMMTASK_OP_BSEND:
+    case COMMTASK_OP_RSEND: return first_failure(send_side, dest, send_tag);
+    case COMMTASK_OP_RECV: return first_failure(recv_side, source, recv_tag);
+    case COMMTASK_OP_SENDRECV: return first_failure(send_side, recv_side, dest, source, send_tag, recv_tag);
+    case COMMTASK_OP_SENDRECV_REPLACE: return first_failure(recv_side, dest, source, send_tag, recv_tag);
+    case COMMTASK_OP_MPROBE:
+        return first_failure([&] { return check_pointer(op.result, "message"); }, source, recv_tag);
+    case COMMTASK_OP_MRECV: return first_failure([&] { return check_pointer(op.result, "message"); }, recv_side);
+    case COMMTASK_OP_START:
+    case COMMTASK_OP_CALL: return op.call == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "function is null") : COMMTASK_OK;
+    case COMMTASK_OP_ATTACH:
+        if (op.result != nullptr && *static_cast<const MPI_Request*>(op.result) != MPI_REQUEST_NULL) return COMMTASK_OK;
+        return refuse(COMMTASK_ERR_ARGUMENT, "request is null or MPI_REQUEST_NULL: there is nothing to hand over");
+    case COMMTASK_OP_NOOP: return COMMTASK_OK;
+    default: break;
+    }
+    if (operation_of(op.kind).family == operation_family::unknown) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "operation has kind %d: make it with a commtask_op_ function", op.kind);
+    }
+    return check_collective(op, queue);
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be said about an operation's arguments before anything is started, without asking MPI: ranks, tags, counts,
+// buffers, handles. The rest MPI says when the task is issued, and the task fails.
+#pragma once
+
+#include "core/comm_queue.hpp"
+
+#include <commtask/operation.h>
+
+#include <climits>
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// Whether the operation is a plain send or receive whose arguments are right at first sight: what most posts are, told
+/// in a few comparisons. False says nothing.
+[[nodiscard]] inline bool is_plain_message(const commtask_op& op, const comm_queue& queue,
+                                           int tag_upper_bound) noexcept {
+    const bool receives = op.kind == COMMTASK_OP_RECV;
+    if (!receives && op.kind != COMMTASK_OP_SEND) return false;
+    const commtask_side& side = receives ? op.recv : op.send;
+    const auto rank = static_cast<unsigned>(receives ? op.source : op.peer);
+    const auto tag = static_cast<unsigned>(receives ? op.recv_tag : op.send_tag);
+    return rank < static_cast<unsigned>(queue.n_peers) && tag <= static_cast<unsigned>(tag_upper_bound) &&
+           static_cast<std::uint64_t>(side.count) <= static_cast<std::uint64_t>(INT_MAX) && side.buffer != nullptr &&
+           side.type != MPI_DATATYPE_NULL;
+}
+
+/// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it.
+[[nodiscard]] int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept;
+
+} // namespace commtask::detail

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each thread remembers the queues of the last communicators that it used; a program has few, and a miss costs a lock and
+// a look into a hash table. Queues are only freed with the whole object, so a remembered one can be looked at even after
+// its communicator is gone: its life tells whether it is still the one that was remembered.
+#include "mpi/comms.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <new>
+
+namespace commtask::detail {
+namespace {
+
+struct remembered {
+    std::uint64_t epoch = 0;
+    MPI_Comm comm{};
+    comm_queue* queue = nullptr;
+    std::uint64_t life = 0;
+};
+
+thread_local std::array<remembered, 8> remembered_queues;
+
+[[nodiscard]] remembered& place_of(MPI_Comm comm) noexcept {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &comm, sizeof comm);
+    return remembered_queues[((bits >> 6U) ^ bits) % remembered_queues.size()];
+}
+
+std::atomic<std::uint64_t> epochs{0};
+std::atomic<std::uint32_t> queue_numbers{0};
+
+/// The other two end in MPI_Finalize, which may call commtask_finalize while it deletes their attributes: MPICH does not
+/// survive that another one is deleted then.
+[[nodiscard]] bool can_be_freed(MPI_Comm comm) noexcept { return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF; }
+
+#ifdef OMPI_MAJOR_VERSION
+/// Open MPI's handles are addresses: asking MPI about a freed one reads memory that is no longer its own, and may crash.
+/// The table behind the handles of Fortran has the living ones. Once per communicator.
+/// @param near  where the last one was found: the next one made is not far from it
+[[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& near) noexcept {
+    constexpr MPI_Fint more_than_there_are = 1 << 18;
+    if (comm == nullptr) return false;
+    for (MPI_Fint distance = 0; distance < more_than_there_are; ++distance) {
+        for (const MPI_Fint index : {near + distance, near - distance}) {
+            if (index < 0 || MPI_Comm_f2c(index) != comm) continue;
+            near = index;
+            return true;
+        }
+    }
+    return false;
+}
+#else
+/// MPICH's handles are numbers, which it checks itself, but for the one kind whose number says that MPI made it: of those
+/// the program can have two, and of another MPICH aborts.
+[[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& /*near*/) noexcept {
+    constexpr unsigned kind = 0xfc000000;
+    const auto bits = static_cast<unsigned>(comm);
+    return (bits & kind) != (static_cast<unsigned>(MPI_COMM_WORLD) & kind) || !can_be_freed(comm);
+}
+#endif
+
+} // namespace
+
+mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes)
+    : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1) {
+    const errors_come_back scope;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
+    void* bound = nullptr;
+    int is_set = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&bound), &is_set);
+    if (is_set != 0) tag_upper_bound_ = *static_cast<int*>(bound);
+    comm_queue* self = nullptr;
+    is_ready_ = add(MPI_COMM_WORLD, world_) == MPI_SUCCESS && add(MPI_COMM_SELF, self) == MPI_SUCCESS;
+}
+
+mpi_comms::~mpi_comms() {
+    const errors_come_back scope;
+    is_ending_ = true; // the handlers are given back elsewhere
+    for (const auto& [comm, queue] : open_) {
+        if (can_be_freed(comm)) MPI_Comm_delete_attr(comm, keyval_);
+    }
+    MPI_Comm_free_keyval(&keyval_);
+}
+
+comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
+    remembered& mine = place_of(comm);
+    if (mine.epoch == epoch_ && mine.comm == comm && mine.queue->life() == mine.life) return mine.queue;
+    const std::lock_guard guard{mutex_};
+    const auto found = open_.find(comm);
+    if (found == open_.end() || found->second == nullptr) return nullptr;
+    mine = {epoch_, comm, found->second, found->second->life()};
+    return found->second;
+}
+
+int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
+    queue = find(comm);
+    if (queue != nullptr) return MPI_SUCCESS;
+    if (!is_alive(comm, last_index_)) return MPI_ERR_COMM;
+    try {
+        return add_new(comm, queue);
+    } catch (const std::bad_alloc&) {
+        const std::lock_guard guard{mutex_};
+        open_.erase(comm);
+        return MPI_ERR_NO_MEM;
+    }
+}
+
+int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
+    const errors_come_back scope;
+    int is_intercommunicator = 0;
+    int n_peers = 0;
+    int code = scope.code_of(MPI_Comm_test_inter(comm, &is_intercommunicator));
+    if (code != MPI_SUCCESS) return code;
+    code =
+        scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers) : MPI_Comm_size(comm, &n_peers));
+    if (code != MPI_SUCCESS) return code;
+    if (n_peers <= 0) return MPI_ERR_COMM; // MPI said success to a handler of the program's
+    std::array<char, MPI_MAX_OBJECT_NAME> chars{};
+    int length = 0;
+    std::string name;
+    if (MPI_Comm_get_name(comm, chars.data(), &length) == MPI_SUCCESS) name = chars.data();
+    if (name.empty()) name = "a communicator of " + std::to_string(n_peers);
+
+    comm_queue* made = nullptr;
+    {
+        const std::lock_guard guard{mutex_};
+        open_.try_emplace(comm, nullptr); // from here on nothing needs memory of ours
+        made = &closed_queue();
+    }
+    made->comm = comm;
+    made->n_peers = n_peers;
+    made->is_intercommunicator = is_intercommunicator != 0;
+    made->name = std::move(name);
+    int error = can_be_freed(comm) ? scope.code_of(MPI_Comm_set_attr(comm, keyval_, made)) : MPI_SUCCESS;
+    if (error == MPI_SUCCESS) {
+        error = errors_.take_over(comm);
+        if (error != MPI_SUCCESS && can_be_freed(comm)) {
+            MPI_Comm_delete_attr(comm, keyval_); // closes it
+            return error;
+        }
+    }
+    if (error != MPI_SUCCESS) {
+        close(*made);
+        return error;
+    }
+    made->open();
+    const std::lock_guard guard{mutex_};
+    open_.find(comm)->second = queue = made;
+    const auto asked = questions_.find(comm);
+    if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked); // it is outdated
+    return MPI_SUCCESS;
+}
+
+/// One that no communicator has. With the lock held.
+comm_queue& mpi_comms::closed_queue() {
+    constexpr int looks = 2; // one whose tickets were never used stays busy, and must not make each look longer
+    for (int i = 0; i < looks && first_closed_ != nullptr; ++i) {
+        comm_queue& first = *first_closed_;
+        first_closed_ = first.next_closed;
+        if (first.is_idle()) return first;
+        put_away(first);
+    }
+    queues_.push_back(std::make_unique<comm_queue>(lanes_.lane_for(queues_.size()), queue_numbers.fetch_add(1) + 1));
+    return *queues_.back();
+}
+
+void mpi_comms::put_away(comm_queue& closed) noexcept {
+    closed.next_closed = nullptr;
+    (first_closed_ == nullptr ? first_closed_ : last_closed_->next_closed) = &closed;
+    last_closed_ = &closed;
+}
+
+void mpi_comms::close(comm_queue& freed) noexcept {
+    const std::lock_guard guard{mutex_};
+    if (freed.is_open()) freed.close();
+    open_.erase(freed.comm);
+    put_away(freed);
+}
+
+int mpi_comms::on_free(MPI_Comm comm, int /*keyval*/, void* queue, void* self) noexcept {
+    auto& mine = *static_cast<mpi_comms*>(self);
+    if (mine.is_ending_) return MPI_SUCCESS;
+    mpi_error_handling::forget(comm);
+    mine.close(*static_cast<comm_queue*>(queue));
+    return MPI_SUCCESS;
+}
+
+int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {
+    try {
+        const std::lock_guard guard{mutex_};
+        const auto [entry, is_new] = questions_.try_emplace(comm, question{this, comm});
+        if (is_new) mine = &entry->second;
+        const int answer = entry->second.answer;
+        if (answer != MPI_ERR_PENDING) questions_.erase(entry);
+        return answer;
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+}
+
+void mpi_comms::answer(question& asked) noexcept {
+    comm_queue* queue = nullptr;
+    const int code = asked.asked->add(asked.comm, queue);
+    if (code == MPI_SUCCESS) return asked.asked->take_back(asked);
+    const std::lock_guard guard{asked.asked->mutex_};
+    asked.answer = code;
+}
+
+void mpi_comms::take_back(const question& asked) noexcept {
+    const std::lock_guard guard{mutex_};
+    questions_.erase(asked.comm);
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which queue belongs to a communicator. Posters look it up without a lock; the first task of a communicator makes the
+// worker look at it once. A communicator that the program frees tells us through an attribute whose delete function closes
+// the queue, so that its handle, used again by MPI for another communicator, is not taken for the old one. Closed queues are
+// used again: what communicators that come and go cost does not grow.
+#pragma once
+
+#include "core/comm_queue.hpp"
+#include "core/lane_set.hpp"
+#include "mpi/errors.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace commtask::detail {
+
+class mpi_comms {
+public:
+    /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
+    mpi_comms(mpi_error_handling& errors, lane_set& lanes);
+    mpi_comms(const mpi_comms&) = delete;
+    mpi_comms& operator=(const mpi_comms&) = delete;
+    ~mpi_comms();
+
+    /// Any thread. Null if the communicator is not registered, or freed.
+    [[nodiscard]] comm_queue* find(MPI_Comm comm) noexcept;
+
+    /// A driver, or the thread that initialises. @return an MPI error code.
+    [[nodiscard]] int add(MPI_Comm comm, comm_queue*& queue) noexcept;
+
+    /// What a poster that must not wait has asked about a communicator.
+    struct question {
+        mpi_comms* asked;
+        MPI_Comm comm;
+        int answer = MPI_ERR_PENDING; ///< An MPI error code, once the worker has found that it is none.
+    };
+
+    /// Any thread. Asks whether a communicator can be added.
+    /// @param mine  the question, if it is new: the caller has a driver answer() it, or takes it back
+    /// @return MPI_ERR_PENDING; or why it cannot be added, told to one who asks; MPI_ERR_NO_MEM
+    [[nodiscard]] int ask(MPI_Comm comm, question*& mine) noexcept;
+    /// A driver. Adds the communicator; the question is gone if that succeeds.
+    static void answer(question& asked) noexcept;
+    void take_back(const question& asked) noexcept;
+
+    /// The queue that tasks without a communicator of their own use.
+    [[nodiscard]] comm_queue& world() noexcept { return *world_; }
+
+    /// Whether MPI let the constructor do its work.
+    [[nodiscard]] bool is_ready() const noexcept { return is_ready_; }
+
+    [[nodiscard]] int tag_upper_bound() const noexcept { return tag_upper_bound_; }
+
+private:
+    static int on_free(MPI_Comm comm, int keyval, void* queue, void* self) noexcept;
+    [[nodiscard]] int add_new(MPI_Comm comm, comm_queue*& queue);
+    [[nodiscard]] comm_queue& closed_queue();
+    void put_away(comm_queue& closed) noexcept;
+    void close(comm_queue& freed) noexcept;
+
+    mpi_error_handling& errors_;
+    lane_set& lanes_;
+    const std::uint64_t epoch_; ///< Tells the threads' remembered queues of this object from those of an earlier one.
+    int keyval_ = MPI_KEYVAL_INVALID;
+    int tag_upper_bound_ = 32767;
+    MPI_Fint last_index_ = 0; ///< Where Open MPI's table had the last communicator that was added.
+    bool is_ready_ = false;
+    bool is_ending_ = false;
+    std::mutex mutex_; ///< Guards what follows; MPI is never called with it held, since MPI calls on_free().
+    std::vector<std::unique_ptr<comm_queue>> queues_;
+    std::unordered_map<MPI_Comm, comm_queue*> open_; ///< Null: about to be added.
+    comm_queue* first_closed_ = nullptr;             ///< First in, first out: an early one is more likely to be idle.
+    comm_queue* last_closed_ = nullptr;
+    std::unordered_map<MPI_Comm, question> questions_;
+    comm_queue* world_ = nullptr;
+};
+
+} // namespace commtask::detail

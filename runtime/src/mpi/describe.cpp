@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task in the user's words, for the list of unfinished tasks and for warnings. Written when something is wrong, so it
+// may ask MPI for names; it is called by a driver only.
+#include "mpi/transport.hpp"
+
+#include "core/operation_traits.hpp"
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] std::string rank_text(int rank) {
+    if (rank == MPI_ANY_SOURCE) return "any source";
+    if (rank == MPI_PROC_NULL) return "MPI_PROC_NULL";
+    return "rank " + std::to_string(rank);
+}
+
+[[nodiscard]] std::string tag_text(int tag) {
+    return tag == MPI_ANY_TAG ? std::string("any tag") : "tag " + std::to_string(tag);
+}
+
+[[nodiscard]] std::string payload_text(MPI_Count count, MPI_Datatype type) {
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    if (type == MPI_DATATYPE_NULL || MPI_Type_get_name(type, name.data(), &length) != MPI_SUCCESS || length == 0) {
+        return " of " + std::to_string(count) + " elements";
+    }
+    return " of " + std::to_string(count) + " " + name.data();
+}
+
+} // namespace
+
+std::string mpi_transport::describe(const commtask_op& op) const {
+    const operation_traits& posted = operation_of(op.kind);
+    // The interposer says what it hands over.
+    const operation_traits& kind = posted.takes_request && op.array_form != 0 ? operation_of(op.array_form) : posted;
+    std::string text{kind.name};
+    if (kind.family == operation_family::send) text += payload_text(op.send.count, op.send.type);
+    if (kind.family == operation_family::receive && kind.has_recv_side) {
+        text += payload_text(op.recv.count, op.recv.type);
+    }
+    if (kind.has_dest) text += " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag);
+    if (kind.has_source) {
+        text += (kind.has_dest ? ", from " : " from ") + rank_text(op.source) + ", " + tag_text(op.recv_tag);
+    }
+    return text;
+}
+
+std::string mpi_transport::describe(const task& which) const {
+    const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
+    return describe(which.op) + (is_held ? ", held behind an mprobe" : "") + ", " +
+           (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator");
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What our handler may do outside the library is little: MPICH calls it with its global lock held if MPI_THREAD_MULTIPLE
+// was given, so no MPI function can be called there, not even to abort. The program is then ended by abort(), after the
+// code was printed, which the launcher turns into the end of the job as MPI_ERRORS_ARE_FATAL would.
+#include "mpi/errors.hpp"
+
+#include "base/speech.hpp"
+#include "core/lane.hpp"
+#include "mpi/identity.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <unordered_set>
+#include <utility>
+
+namespace commtask::detail {
+namespace {
+
+thread_local int quiet_depth = 0;
+thread_local int kept_code = MPI_SUCCESS;
+
+/// The communicators that have our handler. Process-wide, because MPI calls the handler without a context.
+struct handler_table {
+    std::mutex mutex;
+    MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
+    bool may_call_mpi = false;   ///< In the handler.
+    bool codes_get_lost = false; ///< The MPI returns MPI_SUCCESS after a handler that is a function.
+    std::unordered_set<MPI_Comm> taken_over;
+};
+
+handler_table& handlers() {
+    // Never destroyed, since handlers may run during exit; and not from the heap, which may be empty at the start.
+    alignas(handler_table) static std::array<std::byte, sizeof(handler_table)> memory;
+    static auto* const table = ::new (static_cast<void*>(memory.data())) handler_table;
+    return *table;
+}
+
+#if defined(MPICH_VERSION)
+/// In MPICH a communicator that inherited the default handler follows MPI_COMM_WORLD's, whatever that is by then.
+[[nodiscard]] bool worlds_handler_has_it(MPI_Comm comm, int code) {
+    MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+    if (comm == MPI_COMM_WORLD || MPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world) != MPI_SUCCESS) return false;
+    const bool is_fatal = of_world == handlers().ours || of_world == MPI_ERRORS_ARE_FATAL;
+    if (!is_fatal) MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+    if (of_world != MPI_ERRORS_ARE_FATAL && of_world != MPI_ERRORS_RETURN) MPI_Errhandler_free(&of_world);
+    return !is_fatal;
+}
+#else
+[[nodiscard]] bool worlds_handler_has_it(MPI_Comm /*comm*/, int /*code*/) { return false; }
+#endif
+
+#if defined(MPICH_VERSION)
+/// Seen in MPICH 4.3.2 and 5.0.2, not in 4.2.3. Asked of its text: MPI says so itself only if an error is made.
+[[nodiscard]] bool returns_success_after_functions(const mpi_identity& mpi) {
+    const auto [major, minor, patch] = mpi.numbers();
+    return mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 3));
+}
+#endif
+
+void on_error(MPI_Comm* comm, int* code, ...) {
+    if (mpi_error_handling::is_quiet()) return mpi_error_handling::keep(*code);
+    // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
+    if (handlers().may_call_mpi) {
+        if (worlds_handler_has_it(*comm, *code)) return;
+        MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
+        MPI_Comm_call_errhandler(*comm, *code);
+    }
+    say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", *code);
+    // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
+    std::abort();
+}
+
+} // namespace
+
+errors_come_back::errors_come_back() noexcept : outer_(std::exchange(kept_code, MPI_SUCCESS)) { ++quiet_depth; }
+
+errors_come_back::~errors_come_back() {
+    --quiet_depth;
+    kept_code = outer_;
+}
+
+int errors_come_back::code_of(int code) const noexcept {
+    const int kept = std::exchange(kept_code, MPI_SUCCESS);
+    return code == MPI_SUCCESS && handlers().codes_get_lost ? kept : code;
+}
+
+mpi_error_handling::mpi_error_handling() {
+    const errors_come_back scope;
+    handler_table& table = handlers();
+    if (table.ours == MPI_ERRHANDLER_NULL) MPI_Comm_create_errhandler(&on_error, &table.ours);
+#if defined(MPICH_VERSION)
+    int thread_level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&thread_level);
+    table.may_call_mpi = thread_level < MPI_THREAD_MULTIPLE;
+    table.codes_get_lost = returns_success_after_functions(mpi_at_run_time());
+#else
+    table.may_call_mpi = true;
+#endif
+    take_over(MPI_COMM_WORLD);
+    take_over(MPI_COMM_SELF);
+}
+
+MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
+bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
+bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost; }
+
+void mpi_error_handling::keep(int code) noexcept {
+    if (kept_code == MPI_SUCCESS) kept_code = code; // the first one counts
+}
+
+int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
+    const errors_come_back scope;
+#if defined(MPICH_VERSION)
+    // It follows MPI_COMM_WORLD's as long as nobody sets its own, and later ones raise there what has no communicator: with
+    // ours in its place the program's own choice for MPI_COMM_WORLD would not be heard.
+    if (comm == MPI_COMM_SELF) return MPI_SUCCESS;
+#endif
+    handler_table& table = handlers();
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    if (const int code = MPI_Comm_get_errhandler(comm, &before); code != MPI_SUCCESS) return code;
+    if (before == MPI_ERRORS_RETURN) return MPI_SUCCESS;
+    if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before); // only our reference to it
+    try {
+        const std::lock_guard guard{table.mutex};
+        table.taken_over.insert(comm);
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+    return MPI_Comm_set_errhandler(comm, table.ours);
+}
+
+void mpi_error_handling::forget(MPI_Comm comm) noexcept {
+    handler_table& table = handlers();
+    const std::lock_guard guard{table.mutex};
+    table.taken_over.erase(comm);
+}
+
+mpi_error_handling::~mpi_error_handling() {
+    const errors_come_back scope;
+    handler_table& table = handlers();
+    std::unordered_set<MPI_Comm> taken_over;
+    {
+        const std::lock_guard guard{table.mutex};
+        taken_over.swap(table.taken_over);
+    }
+    for (const MPI_Comm comm : taken_over) {
+        MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+        if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) continue;
+        if (now == table.ours) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    }
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every MPI has its own way to write its version; the words before the number are looked for in the order of this table,
+// because those who build on MPICH mention it.
+#include "mpi/name.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace commtask::detail {
+namespace {
+
+struct way_to_say {
+    std::string_view words;
+    std::string_view family;
+    std::string_view name;
+    mpi_abi abi;
+};
+
+constexpr std::array ways{
+    way_to_say{"Open MPI v", "openmpi", "Open MPI", mpi_abi::openmpi},
+    way_to_say{"Intel(R) MPI Library", "intel", "Intel MPI", mpi_abi::mpich},
+    way_to_say{"CRAY MPICH version", "cray", "Cray MPICH", mpi_abi::mpich},
+    way_to_say{"MVAPICH", "mvapich", "MVAPICH", mpi_abi::mpich},
+    way_to_say{"MPICH Version", "mpich", "MPICH", mpi_abi::mpich},
+};
+
+[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// The first word of the line that begins with a digit and has a point.
+[[nodiscard]] std::string_view version_in(std::string_view line) {
+    line = line.substr(0, line.find('\n'));
+    constexpr std::string_view between = " \t:,v";
+    while (!line.empty()) {
+        const std::string_view word = line.substr(0, line.find_first_of(between));
+        if (!word.empty() && is_digit(word.front()) && word.find('.') != std::string_view::npos) return word;
+        line.remove_prefix(std::min(line.size(), word.size() + 1));
+    }
+    return {};
+}
+
+} // namespace
+
+std::array<int, 3> mpi_name::numbers() const noexcept {
+    std::array<int, 3> result{};
+    const char* place = version.data();
+    const char* const end = place + version.size();
+    for (int& number : result) {
+        const auto [after, error] = std::from_chars(place, end, number);
+        if (error != std::errc{} || after == end || *after != '.') break;
+        place = after + 1;
+    }
+    return result;
+}
+
+mpi_name parse_mpi_name(std::string_view library_version) {
+    for (const way_to_say& way : ways) {
+        const std::size_t at = library_version.find(way.words);
+        if (at == std::string_view::npos) continue;
+        const std::string_view version = version_in(library_version.substr(at + way.words.size()));
+        return {std::string(way.family), std::string(way.name), std::string(version), way.abi};
+    }
+    return {};
+}
+
+bool is_among_tested(const mpi_name& mpi, std::string_view tested) {
+    const auto [major, minor, patch] = mpi.numbers();
+    const std::string release = mpi.family + " " + std::to_string(major) + "." + std::to_string(minor) + ".";
+    return (";" + std::string(tested)).find(";" + release) != std::string::npos;
+}
+
+} // namespace commtask::detail

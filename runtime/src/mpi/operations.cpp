@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the table of operations to who starts one, and what the table tells a user. A blocking function becomes its
+// nonblocking twin in the functions that this calls and nowhere else.
+#include "mpi/operations.hpp"
+
+#include "core/operation_traits.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstddef>
+
+namespace commtask::detail {
+
+// Frozen, as its documentation says: programs that were compiled with another layout would hand over nonsense.
+static_assert(sizeof(void*) != 8 || (sizeof(commtask_op) == 112 && sizeof(commtask_side) == 32));
+static_assert(sizeof(void*) != 8 || (offsetof(commtask_op, kind) == 0 && offsetof(commtask_op, array_form) == 2 &&
+                                     offsetof(commtask_op, peer) == 4 && offsetof(commtask_op, comm) == 8 &&
+                                     offsetof(commtask_op, send) == 16 && offsetof(commtask_op, recv) == 48 &&
+                                     offsetof(commtask_op, source) == 80 && offsetof(commtask_op, send_tag) == 84 &&
+                                     offsetof(commtask_op, recv_tag) == 88 && offsetof(commtask_op, reserved) == 92 &&
+                                     offsetof(commtask_op, result) == 96 && offsetof(commtask_op, reduction) == 104));
+static_assert(sizeof(void*) != 8 || (offsetof(commtask_side, buffer) == 0 && offsetof(commtask_side, counts) == 8 &&
+                                     offsetof(commtask_side, displs) == 16 && offsetof(commtask_side, types) == 24));
+
+int start_operation(task& which, started_requests& started) noexcept {
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.ordered_in == order_class::collectives) return start_collective(which, started);
+    return kind.family == operation_family::door ? start_door(which, started) : start_message(which, started);
+}
+
+namespace {
+
+constexpr auto infos = [] {
+    std::array<commtask_kind_info, operation_table.size()> made{};
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        const operation_traits& kind = operation_table[i];
+        const bool is_send = kind.family == operation_family::send;
+        made[i] = {kind.name, kind.is_ordered_by_default(), is_send || kind.family == operation_family::exchange,
+                   kind.receives};
+    }
+    return made;
+}();
+
+} // namespace
+} // namespace commtask::detail
+
+const commtask_kind_info* commtask_kind_describe(int kind) noexcept {
+    using namespace commtask::detail;
+    return operation_of(kind).family == operation_family::unknown ? nullptr : &infos[static_cast<std::size_t>(kind)];
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Testsome reports an error either in the status (MPI_ERR_IN_STATUS) or for the call; in the second case the window is
+// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case, or where MPI
+// returns success for what failed (mpi/errors.hpp); an MPI that does not set it leaves the zero that was there.
+#include "mpi/transport.hpp"
+
+#include "core/operation_traits.hpp"
+#include "mpi/counts.hpp"
+#include "mpi/errors.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace commtask::detail {
+
+mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
+    : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window) {
+    constexpr std::size_t expected_in_flight = 1024;
+    requests_.reserve(expected_in_flight);
+    owners_.reserve(expected_in_flight);
+}
+
+void mpi_transport::take_error(task& which, int error) noexcept {
+    if (which.result.error != 0) return; // the first one counts
+    which.result.error = error;
+    MPI_Error_class(error, &which.result.error_class);
+}
+
+void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
+    std::memcpy(which.mpi_status, &status, sizeof status);
+    // What a door started may be a receive: only MPI knows, and its status says.
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (!kind.may_receive) return;
+    if (kind.has_source && which.op.source == MPI_PROC_NULL) {
+        // MPICH 4.0 leaves the status of a receive from nobody as it was.
+        MPI_Status nobody{};
+        nobody.MPI_SOURCE = MPI_PROC_NULL;
+        nobody.MPI_TAG = MPI_ANY_TAG;
+        std::memcpy(which.mpi_status, &nobody, sizeof nobody);
+        which.result.source = MPI_PROC_NULL;
+        which.result.tag = MPI_ANY_TAG;
+        return;
+    }
+    which.result.source = status.MPI_SOURCE;
+    which.result.tag = status.MPI_TAG;
+    MPI_Count bytes = 0;
+    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+        which.result.bytes = bytes;
+    }
+}
+
+/// What failed gave no request.
+/// @return whether there was one
+[[nodiscard]] static bool drop_nulls(started_requests& started) noexcept {
+    const auto first = started.requests.begin();
+    const auto end = std::remove(first, first + started.count, MPI_REQUEST_NULL);
+    return std::exchange(started.count, static_cast<int>(end - first)) > started.count;
+}
+
+/// So that nothing need be remembered that MPI has started already.
+bool mpi_transport::has_room_for_requests() noexcept {
+    const std::size_t needed = requests_.size() + started_requests{}.requests.size();
+    if (needed <= requests_.capacity()) return true;
+    try {
+        owners_.reserve(2 * needed);
+        requests_.reserve(2 * needed);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+start_result mpi_transport::start(task& which) noexcept {
+    const operation_traits& kind = operation_of(which.op.kind);
+    const bool makes_requests =
+        !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
+    if (makes_requests && !has_room_for_requests()) {
+        // The request of an attach stays with MPI: it may not be one that can be freed.
+        take_error(which, MPI_ERR_NO_MEM);
+        return start_result::failed;
+    }
+    started_requests started;
+    started.holds_receive = !unmatched_.is_empty() && must_hold(which);
+    const errors_come_back errors;
+    int code = errors.code_of(start_operation(which, started));
+    const bool may_lack_requests = mpi_error_handling::codes_get_lost() && !started.holds_receive;
+    if (may_lack_requests && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
+    std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+    if (code != MPI_SUCCESS) take_error(which, code);
+    if (started.is_probing) {
+        which.run.open_parts = 1;
+        unmatched_.push(which);
+        ++n_probes_;
+        count_in_flight();
+        return start_result::started;
+    }
+    if (keeps_stats_ && code == MPI_SUCCESS) which.run.sent_bytes = payload_bytes(which.op);
+    if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
+    which.run.open_parts = static_cast<std::uint32_t>(started.count);
+    which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
+    for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+        requests_.push_back(started.requests[part]);
+        owners_.push_back({&which, part});
+    }
+    if (started.holds_receive) unmatched_.push(which);
+    count_in_flight();
+    return start_result::started;
+}
+
+void mpi_transport::poll(completion_sink& sink) noexcept {
+    if (!unmatched_.is_empty()) poll_unmatched(sink);
+    const std::size_t count = requests_.size();
+    has_polled_all_ = count <= window_;
+    if (count == 0) return;
+    if (has_polled_all_) return test(0, count, sink);
+    // The newest half window: what a program waits for next is often what it started last.
+    const std::size_t newest = std::max<std::size_t>(window_ / 2, 1);
+    test(count - newest, newest, sink);
+    if (cursor_ >= requests_.size()) cursor_ = 0;
+    const std::size_t further = std::min(window_, requests_.size() - cursor_);
+    cursor_ += further;
+    if (further > 0) test(cursor_ - further, further, sink);
+}
+
+void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
+    if (has_status_request(which)) test(which.run.status_request_at, 1, sink);
+}
+
+void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
+    int n_ended = 0;
+    const errors_come_back errors;
+    const int code = errors.code_of(
+        MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data()));
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
+        int error_class = MPI_SUCCESS;
+        MPI_Error_class(code, &error_class);
+        if (error_class != MPI_ERR_IN_STATUS) return test_one_by_one(first, count, sink);
+    }
+    if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
+    // From the back, since removing a request moves the last one into its place. Insertion sort: mostly one or two.
+    for (int i = 1; i < n_ended; ++i) {
+        for (int j = i; j > 0 && indices_[static_cast<std::size_t>(j)] > indices_[static_cast<std::size_t>(j - 1)];
+             --j) {
+            std::swap(indices_[static_cast<std::size_t>(j)], indices_[static_cast<std::size_t>(j - 1)]);
+            std::swap(statuses_[static_cast<std::size_t>(j)], statuses_[static_cast<std::size_t>(j - 1)]);
+        }
+    }
+    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
+    for (int i = 0; i < n_ended; ++i) {
+        const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+        const int error = is_said_by_status ? status.MPI_ERROR : MPI_SUCCESS;
+        request_ended(first + static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), status, error, sink);
+        // An MPI that leaves a status untouched must not show the next request this one's.
+        statuses_[static_cast<std::size_t>(i)] = MPI_Status{};
+    }
+}
+
+void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
+    for (std::size_t index = first + count; index > first; --index) {
+        if (requests_[index - 1] == MPI_REQUEST_NULL) continue; // a receive that is held
+        int has_ended = 0;
+        MPI_Status status{};
+        const errors_come_back errors;
+        const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
+        if (code != MPI_SUCCESS || has_ended != 0) request_ended(index - 1, status, code, sink);
+    }
+}
+
+void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, int error,
+                                  completion_sink& sink) noexcept {
+    const owner ended = owners_[index];
+    task& which = *ended.of;
+    remove(index);
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
+        take_error(which, error);
+        // The other half of a sendrecv must not wait for ever for what will not come.
+        if (which.run.open_parts > 1) withdraw(which);
+    }
+    if (ended.part == 0) {
+        take_status(which, status);
+        // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
+        int was_canceled = 0;
+        if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
+        which.result.is_canceled = was_canceled != 0;
+    }
+    sink.part_ended(which, ended.part);
+}
+
+void mpi_transport::remove(std::size_t index) noexcept {
+    requests_[index] = requests_.back();
+    owners_[index] = owners_.back();
+    if (owners_[index].part == 0) owners_[index].of->run.status_request_at = static_cast<std::uint32_t>(index);
+    requests_.pop_back();
+    owners_.pop_back();
+    count_in_flight();
+}
+
+/// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
+bool mpi_transport::has_status_request(const task& which) const noexcept {
+    const std::size_t at = which.run.status_request_at;
+    return at < owners_.size() && owners_[at].of == &which && owners_[at].part == 0;
+}
+
+void mpi_transport::withdraw(task& which) noexcept {
+    if (unmatched_.has(which)) {
+        which.result.is_canceled = true; // the next poll ends it
+        return;
+    }
+    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. An mprobe that
+    // is not in the list has ended in this look, and is about to be reported.
+    if (!operation_of(which.op.kind).waits_for_message || !has_status_request(which)) return;
+    // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
+    if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
+}
+
+void mpi_transport::abandon(task& which) noexcept {
+    const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
+    if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
+    std::uint32_t n_left = which.run.open_parts;
+    if (has_status_request(which)) {
+        abandon_request(which.run.status_request_at);
+        --n_left;
+    }
+    // The send of a sendrecv, which no task knows the place of.
+    for (std::size_t i = owners_.size(); i > 0 && n_left > 0; --i) {
+        if (owners_[i - 1].of != &which) continue;
+        abandon_request(i - 1);
+        --n_left;
+    }
+    count_in_flight();
+    which.run.scratch = nullptr; // MPI may still read it: it is left alone
+}
+
+void mpi_transport::abandon_request(std::size_t index) noexcept {
+    const operation_traits& kind = operation_of(owners_[index].of->op.kind);
+    MPI_Request& abandoned = requests_[index];
+    if (kind.waits_for_message && owners_[index].part == 0 && abandoned != MPI_REQUEST_NULL) {
+        // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
+        MPI_Cancel(&abandoned);
+        int has_ended = 0;
+        MPI_Test(&abandoned, &has_ended, MPI_STATUS_IGNORE);
+    }
+    if (abandoned != MPI_REQUEST_NULL && kind.ordered_in == order_class::messages) MPI_Request_free(&abandoned);
+    remove(index);
+}
+
+void mpi_transport::clean_up(task& which) noexcept {
+    std::free(which.run.scratch);
+    which.run.scratch = nullptr;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI as a transport: the table of requests in flight and how it is polled. Requests lie next to each other, so that MPI
+// tests a window of them in place; a pass tests the newest ones and one further window, so a thousand receives that wait
+// do not slow one completion down. Whoever holds the lane's baton calls it.
+//
+// MPI has no nonblocking mprobe: a task looks for its message in every pass. Receives that were issued after an ordered one
+// and could take its message wait behind it: their requests lie in the table as null until MPI gets them.
+#pragma once
+
+#include "core/task_list.hpp"
+#include "core/transport.hpp"
+#include "mpi/operations.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+class mpi_transport final : public transport {
+public:
+    /// `test_window`: how many requests one pass tests at least.
+    mpi_transport(std::size_t test_window, bool keeps_stats);
+
+    [[nodiscard]] start_result start(task& which) noexcept override;
+    void poll(completion_sink& sink) noexcept override;
+    [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
+    void poll_one(task& which, completion_sink& sink) noexcept override;
+    void withdraw(task& which) noexcept override;
+    void abandon(task& which) noexcept override;
+    void clean_up(task& which) noexcept override;
+    [[nodiscard]] std::string describe(const task& which) const override;
+    /// Without its communicator.
+    [[nodiscard]] std::string describe(const commtask_op& op) const;
+
+private:
+    /// Whose request it is.
+    struct owner {
+        task* of;
+        std::uint32_t part; ///< The status of part 0 is the task's; a sendrecv's send is part 1.
+    };
+
+    void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
+    void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
+    void request_ended(std::size_t index, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void remove(std::size_t index) noexcept;
+    [[nodiscard]] bool has_status_request(const task& which) const noexcept;
+    void abandon_request(std::size_t index) noexcept;
+    void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_; }
+    [[nodiscard]] bool has_room_for_requests() noexcept;
+    [[nodiscard]] bool must_hold(const task& which) const noexcept;
+    void poll_unmatched(completion_sink& sink) noexcept;
+    /// What a look at one of unmatched_ came to.
+    enum class unmatched_look : std::uint8_t {
+        stays,   ///< In the list.
+        is_mpis, ///< A receive that MPI has now.
+        is_over, ///< Part 0 has ended.
+    };
+    [[nodiscard]] unmatched_look look_at_unmatched(task& which, const task_list& earlier) noexcept;
+    [[nodiscard]] bool look_for_message(task& which) noexcept;
+    [[nodiscard]] bool start_receive_of(task& which) noexcept;
+    static void take_status(task& which, const MPI_Status& status) noexcept;
+    static void take_error(task& which, int error) noexcept;
+
+    const std::size_t window_;
+    const bool keeps_stats_;
+    std::vector<MPI_Request> requests_;
+    std::vector<owner> owners_; ///< Parallel to requests_.
+    task_list unmatched_;       ///< Mprobes without a message and receives behind them, in the order of issue.
+    std::size_t n_probes_ = 0;  ///< Those that have no request.
+    std::size_t cursor_ = 0;    ///< Where the next window begins.
+    bool has_polled_all_ = true;
+    std::vector<int> indices_;
+    std::vector<MPI_Status> statuses_;
+};
+
+} // namespace commtask::detail

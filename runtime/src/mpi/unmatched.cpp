@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mprobes that have found no message, and receives held behind ordered ones. The list is in the order of issue, and whoever
+// is in it bars later ones from messages that it could take: a message that comes between two looks would else go to the
+// wrong task. One mprobe bars another in any case; receives only if it is ordered, since a program may well look for any
+// message on one thread and receive a certain one on another.
+#include "core/operation_traits.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/transport.hpp"
+
+namespace commtask::detail {
+namespace {
+
+/// Whether one message could be taken by both: then the one that was issued first has it.
+[[nodiscard]] bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
+    const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
+    return first.comm == second.comm && overlap(first.source, second.source, MPI_ANY_SOURCE) &&
+           overlap(first.recv_tag, second.recv_tag, MPI_ANY_TAG);
+}
+
+/// Whether a task in the list keeps a later one from starting to match.
+[[nodiscard]] bool bars(const task& earlier, const task& later) noexcept {
+    const bool is_ordered = earlier.has_extras() && earlier.extras.ticket != 0;
+    const bool holds = !is_probe(operation_of(earlier.op.kind)) || is_probe(operation_of(later.op.kind)) || is_ordered;
+    return holds && want_the_same(earlier.op, later.op);
+}
+
+[[nodiscard]] bool is_barred(const task& later, const task_list& earlier) noexcept {
+    for (const task* each = earlier.first(); each != nullptr; each = each->next_in_list) {
+        if (bars(*each, later)) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+/// Whether a task that starts must leave its receive for later.
+bool mpi_transport::must_hold(const task& which) const noexcept {
+    const operation_traits& kind = operation_of(which.op.kind);
+    const bool has_receive = kind.has_source && kind.has_recv_side;
+    return has_receive && which.op.source != MPI_PROC_NULL && is_barred(which, unmatched_);
+}
+
+void mpi_transport::poll_unmatched(completion_sink& sink) noexcept {
+    task_list looked_at = unmatched_.take_all();
+    task_list ended;
+    while (task* const which = looked_at.pop()) {
+        switch (look_at_unmatched(*which, unmatched_)) {
+        case unmatched_look::stays: unmatched_.push(*which); break;
+        case unmatched_look::is_mpis: break;
+        case unmatched_look::is_over: ended.push(*which); break;
+        }
+    }
+    count_in_flight();
+    // Reported last, since a callback may withdraw another one of the list.
+    while (task* const which = ended.pop()) sink.part_ended(*which, 0);
+}
+
+/// `earlier`: those before it that stay.
+mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, const task_list& earlier) noexcept {
+    const bool is_free = !which.result.is_canceled && !is_barred(which, earlier);
+    if (is_probe(operation_of(which.op.kind))) {
+        if (!which.result.is_canceled && !(is_free && look_for_message(which))) return unmatched_look::stays;
+        --n_probes_;
+        return unmatched_look::is_over;
+    }
+    if (!which.result.is_canceled && !is_free) return unmatched_look::stays;
+    if (is_free && start_receive_of(which)) return unmatched_look::is_mpis;
+    // The receive ends without having been MPI's; the send of a sendrecv goes on.
+    remove(which.run.status_request_at);
+    return unmatched_look::is_over;
+}
+
+/// @return whether the mprobe is over: its message is there, or MPI refuses.
+bool mpi_transport::look_for_message(task& which) noexcept {
+    int is_there = 0;
+    MPI_Status status{};
+    const errors_come_back errors;
+    const int code = errors.code_of(MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
+                                                static_cast<MPI_Message*>(which.op.result), &status));
+    if (code != MPI_SUCCESS) {
+        take_error(which, code);
+    } else if (is_there != 0) {
+        take_status(which, status);
+    }
+    return code != MPI_SUCCESS || is_there != 0;
+}
+
+/// A held receive's turn to match has come. @return whether MPI has taken it
+bool mpi_transport::start_receive_of(task& which) noexcept {
+    const int code = start_held_receive(which.op, &requests_[which.run.status_request_at]);
+    if (code != MPI_SUCCESS) take_error(which, code);
+    return code == MPI_SUCCESS;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The counters travel as plain 64-bit words (core/counters.hpp promises that layout). A message of them is so short that MPI takes it
+// at once, whether or not rank 0 will ever receive it. Ranks of one job run the same build.
+#include "report/gather.hpp"
+
+#include "base/system.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include <sched.h>
+
+namespace commtask::detail {
+namespace {
+
+constexpr int n_words = static_cast<int>(lane_stats_words);
+
+/// Sends, and leaves the message to MPI if it is not taken in time: its memory stays.
+void send(MPI_Comm comm, int session, const lane_stats& mine, std::uint64_t patience_ns) {
+    auto message = std::make_unique<lane_stats>(mine);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Isend(message.get(), n_words, MPI_UINT64_T, 0, session, comm, &request) != MPI_SUCCESS) return;
+    const std::uint64_t begin_ns = now_ns();
+    int has_ended = 0;
+    while (MPI_Test(&request, &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS && has_ended == 0) {
+        if (now_ns() - begin_ns >= patience_ns) {
+            static_cast<void>(message.release());
+            return;
+        }
+        sched_yield();
+    }
+}
+
+/// The requests of rank 0, by rank; its own is null. Those that are left are withdrawn, which waits for nobody.
+class receives {
+public:
+    receives(MPI_Comm comm, int session, std::vector<lane_stats>& into) : requests_(into.size(), MPI_REQUEST_NULL) {
+        for (std::size_t rank = 1; rank < into.size(); ++rank) {
+            MPI_Irecv(&into[rank], n_words, MPI_UINT64_T, static_cast<int>(rank), session, comm, &requests_[rank]);
+        }
+    }
+    receives(const receives&) = delete;
+    receives& operator=(const receives&) = delete;
+    ~receives() {
+        for (MPI_Request& left : requests_) {
+            if (left == MPI_REQUEST_NULL) continue;
+            MPI_Cancel(&left);
+            MPI_Wait(&left, MPI_STATUS_IGNORE);
+        }
+    }
+
+    /// @return whether this rank's has come, in this look
+    [[nodiscard]] bool has_come(std::size_t rank) {
+        int has_ended = 0;
+        return requests_[rank] != MPI_REQUEST_NULL &&
+               MPI_Test(&requests_[rank], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS && has_ended != 0;
+    }
+
+private:
+    std::vector<MPI_Request> requests_;
+};
+
+} // namespace
+
+MPI_Comm collective_stats_comm() noexcept {
+    static MPI_Comm made = MPI_COMM_NULL;
+    if (made != MPI_COMM_NULL) return made;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    // Not a duplicate: that would run the program's functions for its attributes.
+    if (MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
+    MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    return made;
+}
+
+gathered_stats gather_stats(MPI_Comm comm, int session, const lane_stats& mine, std::uint64_t patience_ns) {
+    gathered_stats result;
+    int me = 0;
+    MPI_Comm_size(comm, &result.n_ranks);
+    MPI_Comm_rank(comm, &me);
+    if (me != 0) {
+        send(comm, session, mine, patience_ns);
+        return result;
+    }
+    std::vector<lane_stats> all(static_cast<std::size_t>(result.n_ranks));
+    std::vector<char> is_there(all.size(), 0);
+    all[0] = mine;
+    is_there[0] = 1;
+    {
+        receives from_others{comm, session, all};
+        std::size_t n_missing = all.size() - 1;
+        for (std::uint64_t since_ns = now_ns(); n_missing > 0 && now_ns() - since_ns < patience_ns;) {
+            for (std::size_t rank = 1; rank < all.size(); ++rank) {
+                if (is_there[rank] != 0 || !from_others.has_come(rank)) continue;
+                is_there[rank] = 1;
+                --n_missing;
+                since_ns = now_ns();
+            }
+            sched_yield();
+        }
+    }
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        if (is_there[rank] == 0) continue;
+        result.stats.push_back(all[rank]);
+        result.ranks.push_back(static_cast<int>(rank));
+    }
+    return result;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Printing the counters. Nothing here runs while tasks do, and rank 0 alone runs it: it is written to be read, not
+// for speed.
+#include "report/stats_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace commtask::detail {
+
+namespace {
+
+template <typename... Values>
+std::string print(const char* format, Values... values) {
+    std::array<char, 128> buffer{};
+    const int length = std::snprintf(buffer.data(), buffer.size(), format, values...);
+    return {buffer.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(buffer.size()) - 1))};
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    auto amount = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; amount >= 1024 && unit + 1 < units.size(); ++unit) amount /= 1024;
+    return unit == 0 ? print("%.0f B", amount) : print("%.1f %s", amount, units[unit]);
+}
+
+/// Microseconds with as many digits as mean something.
+std::string us_text(double time_ns) {
+    const double us = time_ns / 1000;
+    return print(us < 10 ? "%.2f" : us < 100 ? "%.1f" : "%.0f", us);
+}
+
+std::string distribution_text(const time_distribution& times) {
+    if (times.count == 0) return "-";
+    return us_text(times.mean_ns()) + "/" + us_text(static_cast<double>(times.approx_quantile_ns(0.99))) + "/" +
+           us_text(static_cast<double>(times.longest_ns));
+}
+
+std::uint64_t total(const std::array<std::uint64_t, stats_kind_count>& values) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t value : values) sum += value;
+    return sum;
+}
+
+std::string busy_text(const lane_stats& stats) {
+    if (stats.worker_life_ns == 0) return "-";
+    return print("%.1f %%",
+                 100 * static_cast<double>(stats.worker_busy_ns) / static_cast<double>(stats.worker_life_ns));
+}
+
+std::string line(const std::string& name, const lane_stats& stats) {
+    return print("%6s %10llu %7llu %8llu %11s %7s", name.c_str(), static_cast<unsigned long long>(total(stats.tasks)),
+                 static_cast<unsigned long long>(stats.failed), static_cast<unsigned long long>(stats.canceled),
+                 bytes_text(total(stats.bytes)).c_str(), busy_text(stats).c_str()) +
+           print(" %20s %20s", distribution_text(stats.post).c_str(), distribution_text(stats.queue_delay).c_str()) +
+           print(" %20s %20s\n", distribution_text(stats.in_flight).c_str(), distribution_text(stats.unblock).c_str());
+}
+
+std::string kinds_line(const std::string& name, const lane_stats& stats, std::span<const std::string_view> kind_names) {
+    std::string text;
+    for (std::size_t kind = 0; kind < stats_kind_count; ++kind) {
+        if (stats.tasks[kind] == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += kind < kind_names.size() ? std::string{kind_names[kind]} : "kind " + std::to_string(kind);
+        text += " " + std::to_string(stats.tasks[kind]);
+        if (stats.bytes[kind] > 0) text += " (" + bytes_text(stats.bytes[kind]) + ")";
+    }
+    return print("%6s  ", name.c_str()) + (text.empty() ? "none" : text) + "\n";
+}
+
+} // namespace
+
+std::span<const stats_column> stats_columns() {
+    static constexpr std::array columns{
+        stats_column{"tasks", "that ended, in whatever way; failed and canceled ones are among them"},
+        stats_column{"bytes",
+                     "payload sent and received; of a collective the block that its count names, 0 if each rank has "
+                     "a count; 0 to and from MPI_PROC_NULL"},
+        stats_column{
+            "busy",
+            "the worker's time in passes that moved something; what waiting threads do in its place is not in it"},
+        stats_column{"post", "in the call that posts, on the posting thread"},
+        stats_column{"queue delay",
+                     "from the post until the worker, or a waiting thread in its place, took the task over"},
+        stats_column{"in flight",
+                     "from the call of MPI's function until the end was seen; not for tasks canceled before"},
+        stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on"},
+    };
+    return columns;
+}
+
+std::string format_stats(std::span<const lane_stats> ranks, std::span<const int> numbers, int n_ranks,
+                         std::span<const std::string_view> kind_names) {
+    const bool is_all = ranks.size() == static_cast<std::size_t>(n_ranks);
+    std::string text = print("commtask statistics of %zu rank%s", ranks.size(), ranks.size() == 1 ? "" : "s");
+    if (!is_all) text += print(" of %d; the others gave tasks up, or have not come to their end", n_ranks);
+    text += "; times in us as mean/99 % below (about)/longest\n";
+    text += "  rank      tasks  failed canceled       bytes    busy                 post          queue delay"
+            "            in flight              unblock\n";
+    lane_stats sum;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        text += line(std::to_string(numbers[rank]), ranks[rank]);
+        sum.merge(ranks[rank]);
+    }
+    text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+        text += kinds_line(std::to_string(numbers[rank]), ranks[rank], kind_names);
+    text += kinds_line("all", sum, kind_names);
+    for (const stats_column& column : stats_columns()) {
+        text += print("  %-12s ", std::string{column.name}.c_str()) + std::string{column.meaning} + "\n";
+    }
+    return text;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list is printed once per stall time for as long as nothing moves. The watchdog never touches a task: what it prints
+// about a driver that is stuck comes from two numbers that the driver leaves behind. A signal's handler may do next to
+// nothing: it counts, and wakes the watchdog.
+#include "report/watchdog.hpp"
+
+#include "base/speech.hpp"
+
+#include <cerrno>
+
+namespace commtask::detail {
+namespace {
+
+// Of the process, as the handler is.
+std::atomic<std::uint32_t> n_signals{0};
+std::atomic<std::uint32_t> n_knocks{0};
+
+void knock() noexcept {
+    n_knocks.fetch_add(1, std::memory_order_seq_cst);
+    wake_sleepers(n_knocks);
+}
+
+void on_signal(int /*number*/) {
+    const int before = errno;
+    n_signals.fetch_add(1, std::memory_order_seq_cst);
+    knock();
+    errno = before;
+}
+
+} // namespace
+
+watchdog::watchdog(lane& watched, const watchdog_settings& settings) : lane_(watched), settings_(settings) {
+    if (settings.stall_ns == 0 && settings.hint_ns == 0 && settings.signal == 0) return;
+    signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
+    thread_ = std::thread([this] { run(); });
+    if (settings.signal == 0) return;
+    struct sigaction listing{};
+    listing.sa_handler = &on_signal;
+    listing.sa_flags = SA_RESTART;
+    sigemptyset(&listing.sa_mask);
+    sigaction(settings.signal, &listing, &before_);
+}
+
+void watchdog::stop() noexcept {
+    if (!thread_.joinable()) return;
+    if (settings_.signal != 0) sigaction(settings_.signal, &before_, nullptr);
+    must_stop_.store(true, std::memory_order_seq_cst);
+    knock();
+    thread_.join();
+}
+
+void watchdog::run() {
+    constexpr std::uint64_t seldom_ns = 86'400'000'000'000;
+    const std::uint64_t shortest_ns = settings_.stall_ns > 0 ? settings_.stall_ns : settings_.hint_ns;
+    const auto period_ns = static_cast<std::int64_t>((shortest_ns > 0 ? shortest_ns : seldom_ns) / 4 + 1);
+    unchanged_since_ns_ = now_ns();
+    for (;;) {
+        const std::uint32_t knocks = n_knocks.load(std::memory_order_seq_cst);
+        const std::uint32_t signals = n_signals.load(std::memory_order_seq_cst);
+        if (must_stop_.load(std::memory_order_seq_cst)) return;
+        if (settings_.signal != 0 && signals != signals_seen_) {
+            signals_seen_ = signals;
+            answer_signal();
+            continue;
+        }
+        sleep_while_equal(n_knocks, knocks, period_ns);
+        look();
+    }
+}
+
+void watchdog::look() {
+    const std::uint64_t now = now_ns();
+    const std::uint64_t ended = lane_.approx_ended();
+    const std::size_t n_unfinished = lane_.approx_unfinished();
+    if (ended != last_ended_ || n_unfinished == 0) {
+        last_ended_ = ended;
+        unchanged_since_ns_ = now;
+        was_reported_ = false;
+        return;
+    }
+    const std::uint64_t quiet_ns = now - unchanged_since_ns_;
+    if (settings_.stall_ns == 0) {
+        if (settings_.hint_ns == 0 || was_hinted_ || quiet_ns < settings_.hint_ns) return;
+        was_hinted_ = true;
+        say("no task has ended for %.0f s, and %zu are unfinished. If that is not what it should be: "
+            "COMMTASK_STALL_S=10 "
+            "lists them, and where they wait.",
+            static_cast<double>(quiet_ns) * 1e-9, n_unfinished);
+        return;
+    }
+    if (quiet_ns < settings_.stall_ns) return;
+    if (was_reported_ && lane_.approx_passes() == last_passes_) say_what_it_is_in(static_cast<double>(quiet_ns) * 1e-9);
+    last_passes_ = lane_.approx_passes();
+    lane_.request_report("nothing has moved for a while");
+    was_reported_ = true;
+    unchanged_since_ns_ = now;
+}
+
+void watchdog::answer_signal() {
+    constexpr std::uint64_t patience_ns = 1'000'000'000;
+    constexpr std::int64_t pause_ns = 10'000'000;
+    const std::uint64_t begin_ns = now_ns();
+    lane_.request_report("asked for by a signal");
+    while (lane_.is_report_due() && !must_stop_.load(std::memory_order_relaxed)) {
+        if (now_ns() - begin_ns >= patience_ns) return say_what_it_is_in(static_cast<double>(patience_ns) * 1e-9);
+        const std::atomic<std::uint32_t> nobody{0};
+        sleep_while_equal(nobody, 0, pause_ns);
+    }
+}
+
+void watchdog::say_what_it_is_in(double seconds) const {
+    const int kind = lane_.approx_starting_kind();
+    const std::string_view what =
+        kind == 0 || settings_.kind_name == nullptr ? "a callback or a poll" : settings_.kind_name(kind);
+    say("the worker has been inside one call (%.*s) for %.1f s; no other task can move", static_cast<int>(what.size()),
+        what.data(), seconds);
+}
+
+} // namespace commtask::detail

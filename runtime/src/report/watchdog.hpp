@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Says what a program waits for while it hangs. A thread that looks a few times per stall time whether any task has ended;
+// if none has, the driver is asked for the list of unfinished tasks, and if the driver itself does not answer, the
+// operation that it is stuck in is named. The same on a signal. Without a stall time it looks four times a minute, and tells
+// once of a way to know more.
+#pragma once
+
+#include "core/lane.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <string_view>
+#include <thread>
+
+namespace commtask::detail {
+
+struct watchdog_settings {
+    std::uint64_t stall_ns = 0;             ///< 0: no lists.
+    std::uint64_t hint_ns = 60'000'000'000; ///< Without lists: when to tell of them, once; 0: never.
+    int signal = 0;                         ///< On which a list is written; 0: none.
+    std::string_view (*kind_name)(int) = nullptr;
+};
+
+class watchdog {
+public:
+    /// Nothing to watch for: starts no thread. One of a process at a time may have a signal.
+    watchdog(lane& watched, const watchdog_settings& settings);
+    watchdog(const watchdog&) = delete;
+    watchdog& operator=(const watchdog&) = delete;
+    ~watchdog() { stop(); }
+
+    /// Ends the thread.
+    void stop() noexcept;
+
+private:
+    void run();
+    void look();
+    void answer_signal();
+    void say_what_it_is_in(double seconds) const;
+
+    lane& lane_;
+    const watchdog_settings settings_;
+    std::atomic<bool> must_stop_{false};
+    struct sigaction before_{}; ///< What the process did on the signal.
+    std::uint64_t last_ended_ = 0;
+    std::uint64_t last_passes_ = 0;
+    std::uint64_t unchanged_since_ns_ = 0;
+    std::uint32_t signals_seen_ = 0;
+    bool was_reported_ = false;
+    bool was_hinted_ = false;
+    std::thread thread_;
+};
+
+} // namespace commtask::detail
