@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "tracing.hpp"
 
 #include <array>
 #include <utility>
@@ -197,6 +198,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
     check::complain_if_shut_out();
+    tracing::complain_if_shut_out();
     if (!has_event) {
         code = refuse(COMMTASK_ERR_ARGUMENT,
                       "its event is null: the task has no detach clause, or was compiled by gcc, to which "
