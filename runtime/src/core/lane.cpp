@@ -87,6 +87,16 @@ void lane::post_from_a_driver(task& posted) noexcept {
     wake_up.ring();
 }
 
+/// In the middle of several: what a later one needs is on its way while this one is worked on.
+void lane::fetch_next() const noexcept {
+    if (task* const soon = inbox_.fetch_ahead()) {
+        prefetch_for_read(&soon->op);
+        prefetch_for_read(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
+        prefetch_for_write(&soon->life);
+        prefetch_for_write(&soon->next_in_list);
+    }
+}
+
 /// @return null if nothing has arrived
 task* lane::take_posted() noexcept {
     if (task* const posted = inbox_.take()) return posted;
@@ -209,6 +219,7 @@ bool lane::progress() noexcept {
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
+        if (i > 0) fetch_next();
         accept(*posted);
         posted = i < accepted_per_pass ? take_posted() : nullptr;
     }

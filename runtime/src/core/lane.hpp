@@ -191,6 +191,7 @@ private:
     void take_overflow() noexcept;
     void make_room() noexcept;
     void post_from_a_driver(task& posted) noexcept;
+    void fetch_next() const noexcept;
     [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
