@@ -32,9 +32,6 @@ bool is_ours = false;                ///< The runtime in force was started by MP
 std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
 
 [[nodiscard]] bool is_programs(const detail::task& which) { return (which.flags() & detail::flag_is_call) == 0; }
-[[nodiscard]] bool is_programs_in_flight(const detail::task& which) {
-    return is_programs(which) && which.run.now == detail::phase::in_flight;
-}
 
 /// What commtask_finalize does at the end of a program's use: the runtime's own does it at the end of all.
 [[nodiscard]] int end_programs_use() {
@@ -53,13 +50,10 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
         }
         lane.take_in_all();
         lane.progress();
-        const std::size_t n_open = lane.count_unfinished(is_programs);
-        const bool is_at_work = lane.count_unfinished(is_programs_in_flight) > 0;
-        const bool is_hopeless = n_open > 0 && patience.is_over({detail::now_ns(), n_open, is_at_work});
+        const detail::lane::unfinished_count open = lane.count_unfinished(is_programs);
+        const bool is_hopeless = open.all > 0 && patience.is_over({detail::now_ns(), open.all, open.in_flight > 0});
         if (is_hopeless) {
-            if (runtime.settings().verbose >= 1) {
-                std::fputs(lane.unfinished_table("given up by commtask_finalize", is_programs).c_str(), stderr);
-            }
+            if (runtime.settings().verbose >= 1) lane.say_unfinished("given up by commtask_finalize", is_programs);
             lane.give_up(is_programs);
         }
         if (!had_baton) {
@@ -70,7 +64,7 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "some tasks could not complete and were given up; stderr has the list");
         }
-        if (n_open == 0) return COMMTASK_OK;
+        if (open.all == 0) return COMMTASK_OK;
         const std::uint64_t n_ended = lane.approx_ended();
         detail::wait_in_library(runtime.lanes(), runtime.waiting(), pause_ns,
                                 [&] { return lane.approx_ended() != n_ended; });

@@ -47,7 +47,7 @@ public:
         not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
     };
     /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
-    [[nodiscard]] drained drain();
+    [[nodiscard]] drained drain() noexcept;
 
     /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
     /// context that it has found stays.
@@ -109,7 +109,9 @@ private:
     [[nodiscard]] drained leave_behind() noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
-    void print_stats(drained how);
+    void print_stats(drained how) noexcept;
+    [[nodiscard]] std::string stats_table(drained how);
+    [[nodiscard]] bool is_inside_a_call() noexcept;
 
     static std::atomic<context*> current_;
     static std::atomic<int> n_visits_;
@@ -123,6 +125,7 @@ private:
     const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
     mpi_transport transport_;
     lane_set lanes_;
+    std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
     mpi_comms comms_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
