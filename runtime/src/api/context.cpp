@@ -35,6 +35,7 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
+std::atomic<context*> context::running_{nullptr};
 std::atomic<int> context::n_visits_{0};
 
 context::context(config settings, int thread_level, rank_place place, const session& of)
@@ -42,7 +43,8 @@ context::context(config settings, int thread_level, rank_place place, const sess
       narrowing_(place_.all_cpus, place_.compute_cpus),
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
       transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lanes_({&transport_}, lane_plan()), passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
+      lanes_({&transport_}, lane_plan()), passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_),
+      watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
@@ -120,6 +122,7 @@ worker_settings context::worker_plan() {
 
 context::~context() {
     close();
+    set_running(nullptr);
     lanes_.stop_workers();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
@@ -132,7 +135,7 @@ context::~context() {
 void context::hook_mpi_finalize() noexcept {
     const auto on_delete = [](MPI_Comm, int, void*, void* self) -> int {
         auto* const mine = static_cast<context*>(self);
-        if (context::current() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+        if (context::running() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
         say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         commtask_finalize();
@@ -143,7 +146,6 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
-/// From here on nobody finds a context, and no thread is in a visit to the one that was there. A visit is a few instructions.
 void context::close() noexcept {
     current_.store(nullptr, std::memory_order_seq_cst);
     // acquire: partner of the release at a visit's end.
@@ -200,6 +202,7 @@ context::drained context::drain() noexcept {
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
     close();
+    set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();
         if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
