@@ -47,7 +47,7 @@ public:
         not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
     };
     /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
-    [[nodiscard]] drained drain();
+    [[nodiscard]] drained drain() noexcept;
 
     /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
     /// context that it has found stays.
@@ -95,9 +95,17 @@ public:
     /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
     [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
 
-    /// The context in force, or null.
+    /// What the program finds between its commtask_init and its commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
-    static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
+    /// The one that runs, or null. Under commtask-run it runs without the program, too.
+    [[nodiscard]] static context* running() noexcept { return running_.load(std::memory_order_acquire); }
+
+    static void set_running(context* next) noexcept { running_.store(next, std::memory_order_release); }
+    /// From here on the program finds the one that runs.
+    static void open() noexcept { current_.store(running(), std::memory_order_release); }
+    /// From here on the program finds none, and no thread is in a visit to the one that was there. A visit is a few
+    /// instructions.
+    static void close() noexcept;
 
 private:
     [[nodiscard]] lane_settings lane_plan();
@@ -105,13 +113,15 @@ private:
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
-    static void close() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
-    void print_stats(drained how);
+    void print_stats(drained how) noexcept;
+    [[nodiscard]] std::string stats_table(drained how);
+    [[nodiscard]] bool is_inside_a_call() noexcept;
 
     static std::atomic<context*> current_;
+    static std::atomic<context*> running_;
     static std::atomic<int> n_visits_;
 
     const config settings_;
@@ -123,6 +133,7 @@ private:
     const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
     mpi_transport transport_;
     lane_set lanes_;
+    std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
     mpi_comms comms_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;

@@ -144,6 +144,13 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     return COMMTASK_OK;
 }
 
+/// What a post finds. A call that the interposer has made a task of does not ask whether the program uses the library.
+[[nodiscard]] context* context_for(const commtask_op* operation) noexcept {
+    context* const programs = context::current();
+    const bool is_call = operation != nullptr && (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
+    return programs == nullptr && is_call ? context::running() : programs;
+}
+
 [[nodiscard]] int post(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) {
     int code = COMMTASK_OK;
     const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
@@ -204,7 +211,7 @@ void store_request(task& slot, const commtask_op& op) noexcept {
 using namespace commtask::detail;
 
 int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
-    context* const runtime = context::current();
+    context* const runtime = context_for(operation);
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
     return post(*runtime, *operation, options, task);

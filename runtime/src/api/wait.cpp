@@ -122,7 +122,7 @@ int commtask_progress(int* moved) noexcept {
 
 int commtask_is_driving(void) noexcept {
     if (lane::is_driving()) return 1;
-    context* const runtime = context::current();
+    context* const runtime = context::running();
     return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
 }
 

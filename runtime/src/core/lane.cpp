@@ -233,13 +233,7 @@ bool lane::progress() noexcept {
     // acquire: partner of the store in request_report(); the heading comes with it.
     if (report_requested_.load(std::memory_order_acquire)) {
         report_requested_.store(false, std::memory_order_seq_cst);
-        try {
-            const std::string table = unfinished_table(report_heading_.load(std::memory_order_relaxed));
-            if (table.empty()) say("no task is unfinished");
-            std::fputs(table.c_str(), stderr);
-        } catch (const std::bad_alloc&) {
-            say("there is no memory to list the unfinished tasks");
-        }
+        if (!say_unfinished(report_heading_.load(std::memory_order_relaxed))) say("no task is unfinished");
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
@@ -291,19 +285,17 @@ bool lane::could_still_move() noexcept {
 void lane::give_up(task_filter chosen) noexcept {
     const driving_scope driving{*this};
     begin_pass();
-    const std::vector<task*> lost = live_tasks(chosen);
-    for (task* which : lost) which->life.take_reference(); // a callback may want a slot
-    for (task* which : lost) {
-        if (is_live(*which) && which->run.now != phase::in_flight) cancel(*which);
-    }
+    // Looked for twice, since a list would ask for memory. What callbacks post is not among them before the next pass.
+    for_each_live(chosen, [this](task& which) {
+        if (which.run.now != phase::in_flight) cancel(which);
+    });
     issue_ready();
-    for (task* which : lost) {
-        if (is_live(*which)) {
-            if (which->run.now == phase::in_flight) transport_->abandon(*which);
-            finish(*which, task_state::given_up);
-        }
-        task_pool::drop(which);
-    }
+    for_each_live(chosen, [this](task& which) {
+        if (which.run.now == phase::ready) return; // a callback has canceled it
+        if (which.run.now == phase::in_flight) transport_->abandon(which);
+        finish(which, task_state::given_up);
+    });
+    issue_ready();
     waiters_->announce();
     publish_what_is_left();
 }
