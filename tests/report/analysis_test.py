@@ -10,6 +10,7 @@ sys.path.insert(0, sys.argv.pop(1))
 
 import causes  # noqa: E402
 import critical_path  # noqa: E402
+import delays  # noqa: E402
 import tables  # noqa: E402
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker, overlap_length, subtract, union  # noqa: E402
 
@@ -121,7 +122,7 @@ class Delays(unittest.TestCase):
         return two_ranks([waiting], [late], (threads, other))
 
     def test_a_wait_is_a_delay_from_the_moment_at_which_its_thread_idles(self):
-        delay, = causes.delays(self.run_with_wait())
+        delay, = delays.delays(self.run_with_wait())
         self.assertEqual((delay.begin, delay.end, delay.idle, delay.cause, delay.where), (200, 620, 420, causes.LATE_SENDER, 1))
 
     def test_a_compute_task_waits_for_the_last_message_before_it(self):
@@ -129,7 +130,7 @@ class Delays(unittest.TestCase):
         for task in (first, last):
             task.unblocks.append(Unblock(task, 450, 1, None, "compute"))
         thread = Thread(1, "main", [Span(0, 200, "compute"), Span(450, 500, "compute")])
-        delay, = causes.delays(Run([Rank(0, [first, last], [thread])]))
+        delay, = delays.delays(Run([Rank(0, [first, last], [thread])]))
         self.assertIs(delay.task, last)
         self.assertEqual((delay.idle, delay.ns), (250, 250))
 
@@ -137,12 +138,12 @@ class Delays(unittest.TestCase):
         task = receive(0, 10, 100)
         task.unblocks.append(Unblock(task, 400, 1, None, "compute"))
         thread = Thread(1, "main", [Span(0, 400, "compute"), Span(400, 500, "compute")])
-        delay, = causes.delays(Run([Rank(0, [task], [thread])]))
+        delay, = delays.delays(Run([Rank(0, [task], [thread])]))
         self.assertEqual((delay.idle, delay.ns, delay.cause), (0, 300, causes.NO_THREAD))
-        self.assertEqual(causes.findings([delay]), [])
+        self.assertEqual(delays.findings([delay]), [])
 
     def test_findings_come_in_the_order_of_what_they_cost(self):
-        found = causes.findings(causes.delays(self.run_with_wait()))
+        found = delays.findings(delays.delays(self.run_with_wait()))
         self.assertEqual([(f.cause, f.ns) for f in found],
                          [(causes.LATE_SENDER, 390), (causes.NO_THREAD, 20), (causes.BUSY, 10)])
         self.assertEqual(found[0].count, 1)
@@ -156,7 +157,7 @@ class Delays(unittest.TestCase):
         waited(before, 10, 260)
         threads = [Thread(1, "main", [Span(0, 10, "compute"), Span(10, 260, "wait"), Span(260, 300, "compute"),
                                       Span(300, 1000, "wait")])]
-        found = {f.cause: f.ns for f in causes.findings([d for d in causes.delays(two_ranks([before, second], [first], (threads, ())))
+        found = {f.cause: f.ns for f in delays.findings([d for d in delays.delays(two_ranks([before, second], [first], (threads, ())))
                                                          if d.task is second])}
         # Its thread went on at 260: posting at once would have saved 40, not the 200 since the sender posted.
         self.assertEqual(found, {causes.TRANSFER: 650, causes.LATE_POST: 40, causes.BUSY: 10})

@@ -2,9 +2,9 @@
 # Why something that waited for a message had to wait. Each moment of a wait gets one cause, by what the task, the tasks of
 # the other ranks that it needs, and the workers were doing at that moment; docs/report.md has the same table in words.
 # The order of the questions is the point: nothing that this rank does matters before the sender has posted.
-"""Unblock delays and their causes."""
+"""Causes: the table of them, and who is to blame for a time."""
 
-import bisect
+from model import subtract
 
 LATE_SENDER = "late sender"
 LATE_POST = "late post"
@@ -45,24 +45,6 @@ CAUSES = {
 OWN_CORE_SHARE = 0.8
 
 
-class Delay:
-    """One unblock delay: from `begin` until what waited went on at `end`. `idle` is how long its thread idled before `end`,
-    `pieces` the causes of that time; of a thread that never idled, the causes of the whole delay."""
-
-    __slots__ = ("task", "unblock", "begin", "end", "idle", "pieces", "cause", "where")
-
-    def __init__(self, task, unblock, begin, end, idle, pieces):
-        self.task, self.unblock, self.begin, self.end, self.idle, self.pieces = task, unblock, begin, end, idle, pieces
-        total = {}
-        for cause, rank, ns in pieces:
-            total[cause, rank] = total.get((cause, rank), 0) + ns
-        self.cause, self.where = max(total, key=total.get) if total else (TRANSFER, task.rank)
-
-    @property
-    def ns(self):
-        return self.end - self.begin
-
-
 def _phase_at(task, t):
     """The phase of a posted task at time t; "done" after its end."""
     if task.ended is not None and t >= task.ended:
@@ -75,35 +57,43 @@ def _phase_at(task, t):
 
 
 def _in_worker(run, task, begin, end):
-    """Pieces of a time in which `task` waited for its rank's worker."""
+    """Pieces of a time in which `task` waited for its rank's lane to be driven."""
     rank = run.rank(task.rank)
     worker = rank.worker_of(task.lane) if rank else None
     if worker is None:
         return [(BUSY, task.rank, end - begin)]
-    if worker.has_own_core is False:
-        return [(NO_CORE, task.rank, end - begin)]
     pieces = []
-    known = 0
-    for a, b, state in worker.states_between(begin, end):
-        known += b - a
-        if state in ("asleep", "nap"):
-            pieces.append((ASLEEP, task.rank, b - a))
-        else:
-            pieces += _awake(worker, task.rank, a, b)
-    if known < end - begin:
-        pieces += _awake(worker, task.rank, begin, end - known)
-    return pieces
+    for a, b in subtract([(begin, end)], rank.driven_between(begin, end)):
+        pieces += [(cause, task.rank, ns) for cause, ns in _worker_alone(worker, a, b)]
+    driven = end - begin - sum(ns for _, _, ns in pieces)
+    return pieces + ([(BUSY, task.rank, driven)] if driven > 0 else [])
 
 
-def _awake(worker, rank, begin, end):
-    """A time in which the worker was awake: had it its core?"""
+def _worker_alone(worker, begin, end):
+    """[(cause, ns)] of a time in which no thread of the program drove the lane."""
+    if worker.has_own_core is False:
+        return [(NO_CORE, end - begin)]
+    slept = sum(b - a for a, b, state in worker.states_between(begin, end) if state in ("asleep", "nap"))
     share = worker.share_between(begin, end)
-    cause = NO_CORE if share is not None and share < OWN_CORE_SHARE else BUSY
-    return [(cause, rank, end - begin)]
+    awake = NO_CORE if share is not None and share < OWN_CORE_SHARE and slept < (end - begin) / 2 else BUSY
+    return [(cause, ns) for cause, ns in ((ASLEEP, slept), (awake, end - begin - slept)) if ns > 0]
+
+
+def _not_served(worker, begin, end):
+    """(cause, ns): how much of a time the lane's messages got no progress, as far as the trace can tell."""
+    if worker.has_own_core is False and not worker.samples:
+        return NO_CORE, end - begin
+    slept = sum(b - a for a, b, state in worker.states_between(begin, end) if state in ("asleep", "nap"))
+    share = worker.share_between(begin, end)
+    if share is not None and share < OWN_CORE_SHARE:
+        lacked = int((1 - share) * (end - begin))
+        if lacked > slept or worker.has_own_core is False:
+            return NO_CORE, max(lacked, slept)
+    return (NO_CORE if worker.has_own_core is False else ASLEEP), slept
 
 
 def _under_way(run, tasks, begin, end):
-    """Pieces of a time in which all sides had issued: the network's, but for what a worker slept or lacked its core."""
+    """Pieces of a time in which all sides had issued: the network's, but for what a lane was not served."""
     left = end - begin
     pieces = []
     for task in tasks:
@@ -111,17 +101,12 @@ def _under_way(run, tasks, begin, end):
         worker = rank.worker_of(task.lane) if rank else None
         if worker is None or left <= 0:
             continue
-        away = sum(b - a for a, b, state in worker.states_between(begin, end) if state in ("asleep", "nap"))
-        cause = NO_CORE if worker.has_own_core is False else ASLEEP
-        share = worker.share_between(begin, end)
-        if share is not None and share < OWN_CORE_SHARE:
-            lacked = int((1 - share) * (end - begin))
-            if lacked > away:
-                away, cause = lacked, NO_CORE
-        away = min(away, left)
-        if away > 0:
-            pieces.append((cause, task.rank, away))
-            left -= away
+        for a, b in subtract([(begin, end)], rank.driven_between(begin, end)):
+            cause, ns = _not_served(worker, a, b)
+            ns = min(ns, left)
+            if ns > 0:
+                pieces.append((cause, task.rank, ns))
+                left -= ns
     if left > 0:
         pieces.append((TRANSFER, tasks[0].rank, left))
     return pieces
@@ -157,7 +142,7 @@ def _cause_of(run, task, begin, end):
         pieces = _of_phase(run, peer, _phase_at(peer, begin), begin, end)
         if pieces:
             return pieces
-    return _under_way(run, [task, *task.peers], begin, end)
+    return _under_way(run, [task, *(peer for peer in task.peers if peer is not task)], begin, end)
 
 
 def blame(run, task, begin, end):
@@ -175,123 +160,3 @@ def blame(run, task, begin, end):
             else:
                 pieces.append(piece)
     return pieces
-
-
-def _lateness(task, free_since):
-    """(cause, rank, ns): by how much the later of the two posts came after the earlier one and after its own thread last
-    stood idle: from then on its program chose what to do first. A transfer that a wait sees is the late post's up to that."""
-    if task.is_send or not task.peers:
-        return None
-    others = [peer for peer in task.peers if peer is not task]
-    last = max((task, *others), key=lambda one: one.posted)
-    first = min(one.posted for one in (task, *others))
-    ns = last.posted - max(first, free_since(last.rank, last.poster, last.posted))
-    return (LATE_POST if last is task else LATE_SENDER), last.rank, ns
-
-
-def _shift_blame(pieces, lateness):
-    """Gives the transfer to the lateness, as far as that reaches: posted in time it would have been over."""
-    if lateness is None or lateness[2] <= 0:
-        return pieces
-    cause, rank, left = lateness
-    out = []
-    for piece in pieces:
-        moved = min(left, piece[2]) if piece[0] == TRANSFER else 0
-        left -= moved
-        if moved:
-            out.append((cause, rank, moved))
-        if piece[2] > moved:
-            out.append((*piece[:2], piece[2] - moved))
-    return out
-
-
-class _Idle:
-    """When each thread last computed, and when it last stood idle until a task ended, for many questions."""
-
-    def __init__(self, run):
-        self._computing = {}
-        self._went_on = {}
-        for rank in run.ranks:
-            for thread in rank.threads:
-                busy = thread.computing()
-                self._computing[rank.rank, thread.identity] = ([b for b, _ in busy], busy)
-
-    def since(self, rank, thread, at, otherwise):
-        """The end of the thread's last computing before `at`."""
-        begins, busy = self._computing.get((rank, thread), ((), ()))
-        k = bisect.bisect_left(begins, at) - 1
-        return min(at, busy[k][1]) if k >= 0 else otherwise
-
-    def remember(self, waits):
-        for task, unblock, since in waits:
-            if since < unblock.at:
-                self._went_on.setdefault((task.rank, unblock.thread), []).append(unblock.at)
-        for times in self._went_on.values():
-            times.sort()
-
-    def free_since(self, rank, thread, at):
-        """When the thread last went on after it had stood idle, at most `at`; the run's begin if never."""
-        times = self._went_on.get((rank, thread), ())
-        k = bisect.bisect_right(times, at) - 1
-        return times[k] if k >= 0 else 0
-
-
-def _waits(rank, idle):
-    """(task, unblock, since when the thread idled): of several tasks before one successor the last to end."""
-    last = {}
-    for task in rank.tasks:
-        for unblock in task.unblocks:
-            key = (unblock.thread, unblock.at)
-            if key not in last or (task.ended or 0) > (last[key][0].ended or 0):
-                last[key] = (task, unblock)
-    for task, unblock in last.values():
-        since = idle.since(rank.rank, unblock.thread, unblock.at, task.posted)
-        if unblock.idle_from is not None:
-            since = max(since, unblock.idle_from) if since < unblock.at else unblock.idle_from
-        yield task, unblock, since
-
-
-def delays(run):
-    """Every unblock delay of the run, longest idle time first."""
-    idle = _Idle(run)
-    waits = [wait for rank in run.ranks for wait in _waits(rank, idle)]
-    idle.remember(waits)
-    found = []
-    for task, unblock, since in waits:
-        begin = min(since, task.ended if task.ended is not None else since, unblock.at)
-        if begin < unblock.at:
-            pieces = blame(run, task, since if since < unblock.at else begin, unblock.at)
-            found.append(Delay(task, unblock, begin, unblock.at, unblock.at - since,
-                               _shift_blame(pieces, _lateness(task, idle.free_since))))
-    found.sort(key=lambda d: (-d.idle, -d.ns))
-    return found
-
-
-class Finding:
-    """What one cause cost: idle thread time that it explains, how often it was the first cause, and its worst delay."""
-
-    def __init__(self, cause):
-        self.cause, self.ns, self.count, self.worst = cause, 0, 0, None
-        self.ranks = {}  #: rank -> ns
-
-    @property
-    def advice(self):
-        return CAUSES[self.cause][1]
-
-
-def findings(all_delays):
-    """Causes by the idle time of threads that they explain, most first."""
-    found = {}
-    for delay in all_delays:
-        if delay.idle <= 0:
-            continue
-        for cause, rank, ns in delay.pieces:
-            finding = found.setdefault(cause, Finding(cause))
-            finding.ns += ns
-            finding.ranks[rank] = finding.ranks.get(rank, 0) + ns
-        finding = found[delay.cause]
-        finding.count += 1
-        if finding.worst is None or delay.idle > finding.worst.idle:
-            finding.worst = delay
-    order = list(CAUSES)
-    return sorted(found.values(), key=lambda f: (-f.ns, order.index(f.cause)))

@@ -6,7 +6,8 @@
 
 import bisect
 
-from causes import blame, delays
+from causes import blame
+from delays import delays
 from model import overlap_length
 
 MOST_STEPS = 200_000

@@ -141,6 +141,14 @@ class Rank:
     def __init__(self, rank, tasks=(), threads=(), workers=(), **facts):
         self.rank, self.tasks, self.threads, self.workers = rank, list(tasks), list(threads), list(workers)
         self.facts = facts  #: what the trace's head says: host, program, clock_error_ns, dropped, …
+        self._driven = None
+
+    def driven_between(self, begin, end):
+        """When threads of the program did the worker's work, united; intervals that reach beyond are not cut."""
+        if self._driven is None:
+            self._driven = union((s.begin, s.end) for t in self.threads for s in t.spans if s.kind == "drive")
+        first = max(0, bisect.bisect_right(self._driven, (begin,)) - 1)
+        return self._driven[first:bisect.bisect_left(self._driven, (end,))]
 
     def worker_of(self, lane):
         for worker in self.workers:
