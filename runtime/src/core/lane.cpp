@@ -202,11 +202,15 @@ bool lane::progress() noexcept {
     const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
+    if (posted == nullptr && !has_others && transport_->in_flight() == 0) {
+        tell(trace::thread_state::idle);
+        return false;
+    }
 
     const driving_scope driving{*this};
     begin_pass();
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
+    tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         accept(*posted);
@@ -248,6 +252,7 @@ void lane::look_at(task& which) noexcept {
 
 void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
+    tell(trace::thread_state::issue);
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
@@ -348,10 +353,10 @@ std::uint64_t lane::pass_time() noexcept {
 void lane::move(task& which, phase from, phase to, task_state end) noexcept {
     COMMTASK_ASSERT(which.run.now == from);
     which.run.now = to;
-    if (!settings_.observers.empty()) tell(which, from, to, end);
+    if (!settings_.observers.empty()) tell_observers(which, from, to, end);
 }
 
-void lane::tell(task& which, phase from, phase to, task_state end) noexcept {
+void lane::tell_observers(task& which, phase from, phase to, task_state end) noexcept {
     const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
     which.run.since_ns = step.at_ns;
     for (task_observer* const observer : settings_.observers) observer->moved(which, step);
@@ -462,6 +467,7 @@ void lane::end_by_result(task& which) noexcept {
 
 void lane::finish(task& which, task_state state) noexcept {
     COMMTASK_ASSERT(is_live(which));
+    tell(trace::thread_state::issue);
     if (which.run.now == phase::in_flight) {
         transport_->clean_up(which);
         move(which, phase::in_flight, phase::ended, state);
