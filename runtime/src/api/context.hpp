@@ -4,6 +4,7 @@
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/waiting.hpp"
@@ -82,12 +83,15 @@ public:
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    /// Another one for every commtask_init.
+    [[nodiscard]] int session_number() const noexcept { return session_.number; }
     [[nodiscard]] int rank() const noexcept { return session_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
     [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
+    [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
@@ -124,6 +128,7 @@ private:
     mpi_transport transport_;
     lane_set lanes_;
     mpi_comms comms_;
+    plan_book plans_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
 };

@@ -6,6 +6,7 @@
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <algorithm>
@@ -125,6 +126,7 @@ bool lane::try_post(task& posted) noexcept {
 
 bool lane::try_post_ordered(task& posted) noexcept {
     const auto take_place = [&] {
+        if (posted.is_run()) return plan_of(posted).take_places();
         posted.extras.ticket = posted.queue->orders[posted.extras.ticket_class].take_ticket();
     };
     if (driven_by_me == this) {
@@ -328,10 +330,11 @@ void lane::take_handed() noexcept {
     for (task* which = handoff_.take_all(); which != nullptr;) {
         task* const next = which->next_handed;
         // Cleared before acting: whoever marks it afterwards gives it again.
-        const std::uint32_t marks =
-            which->marks.fetch_and(~std::uint32_t{mark_handed_off | mark_released}, std::memory_order_acq_rel);
+        const std::uint32_t marks = which->marks.fetch_and(
+            ~std::uint32_t{mark_handed_off | mark_released | mark_members_ended}, std::memory_order_acq_rel);
         if ((marks & mark_released) != 0) on_released(*which);
         if ((marks & mark_cancel) != 0) on_cancel(*which);
+        if ((marks & mark_members_ended) != 0) part_ended(*which, 1);
         task_pool::drop(which);
         which = next;
     }
@@ -362,7 +365,7 @@ void lane::accept(task& posted) noexcept {
     posted.run.number = ++n_accepted_;
     posted.live_in.store(this, std::memory_order_relaxed);
     count_one(n_live_);
-    if (posted.has_extras() && posted.extras.n_predecessors > 0) {
+    if (posted.is_member() || (posted.has_extras() && posted.extras.n_predecessors > 0)) {
         posted.run.is_pointed_to = true;
         if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
     }
@@ -399,7 +402,7 @@ bool lane::is_doomed(const task& which) noexcept {
 void lane::on_cancel(task& which) noexcept {
     if (!is_live(which)) return;
     switch (which.run.now) {
-    case phase::in_flight: return transport_->withdraw(which);
+    case phase::in_flight: return which.is_run() ? cancel_members(which) : transport_->withdraw(which);
     case phase::waiting: return make_ready(which, phase::waiting);
     case phase::held:
         // It must not wait for its turn to be canceled: the turn may never come.
@@ -414,6 +417,7 @@ void lane::on_cancel(task& which) noexcept {
 
 /// A task that can be issued, or must be canceled, takes its place in program order if it has one.
 void lane::make_ready(task& which, phase from) noexcept {
+    if (which.is_run()) return make_run_ready(which, from);
     if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
     comm_order& order = which.queue->orders[which.extras.ticket_class];
     if (is_doomed(which)) {
@@ -437,9 +441,11 @@ void lane::enqueue_ready(task& ready, phase from) noexcept {
 
 void lane::issue_ready() noexcept {
     while (task* const next = ready_.pop()) issue(*next);
+    if (transport_->has_gathered()) transport_->start_gathered();
 }
 
 void lane::issue(task& ready) noexcept {
+    if (ready.is_run()) return issue_run(ready);
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
@@ -452,7 +458,9 @@ void lane::issue(task& ready) noexcept {
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts == 0) end_by_result(which);
+    if (--which.run.open_parts > 0) return;
+    if (which.is_run()) end_run(which);
+    end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {
@@ -474,6 +482,8 @@ void lane::finish(task& which, task_state state) noexcept {
     count_one(n_ended_);
     if (which.has_extras()) run_callback(which, state);
     count_one(n_live_, -1);
+    const bool is_member = which.is_member(); // then its plan has a reference too
+    if (is_member) let_member_go(which);
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
         which.run.is_pointed_to = false;
@@ -481,6 +491,7 @@ void lane::finish(task& which, task_state state) noexcept {
     }
     // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
     graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
+    if (is_member) tell_run(which, state);
 }
 
 } // namespace commtask::detail
