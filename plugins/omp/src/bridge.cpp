@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "waiting.hpp"
 
 #include <array>
 #include <utility>
@@ -259,6 +260,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
         const driving_scope scope; // the first task of a communicator waits for the worker
         task->code = commtask_ticket_take(operation, &task->options.ticket);
     }
+    begin_waiting(*task);
     return COMMTASK_OK;
 }
 
@@ -266,6 +268,7 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
+    end_waiting(*task);
     return begin(&task->operation, task->options, event, task->code, {task->file, task->line});
 }
 
@@ -273,6 +276,7 @@ int commtask_omp_drop(const commtask_omp_task* task) noexcept {
     if (task == nullptr) {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
+    end_waiting(*task);
     ledger::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;

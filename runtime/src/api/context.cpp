@@ -9,6 +9,7 @@
 #include "base/speech.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/identity.hpp"
 #include "report/gather.hpp"
 #include "report/stats_table.hpp"
@@ -20,6 +21,7 @@
 #include <array>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,14 +37,17 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
+std::atomic<context*> context::running_{nullptr};
 std::atomic<int> context::n_visits_{0};
 
 context::context(config settings, int thread_level, rank_place place, const session& of)
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
-      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lanes_({&transport_}, lane_plan()), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
+      trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr),
+      has_observers_(statistics_ || trace_),
+      transport_(static_cast<std::size_t>(settings_.test_window), has_observers_), lanes_({&transport_}, lane_plan()),
+      passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
@@ -61,7 +66,11 @@ lane_settings context::lane_plan() {
     plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
-    if (statistics_) plan.observers = {statistics_.get()};
+    if (statistics_) plan.observers.push_back(statistics_.get());
+    if (trace_) {
+        plan.observers.push_back(trace_.get());
+        plan.trace = &trace_->records();
+    }
     plan.list_elsewhere = [this] { return list_elsewhere(); };
     plan.count_elsewhere = [] {
         // acquire: partner of the release in commtask_unfinished_from().
@@ -120,6 +129,7 @@ worker_settings context::worker_plan() {
 
 context::~context() {
     close();
+    set_running(nullptr);
     lanes_.stop_workers();
     plans_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
@@ -133,7 +143,7 @@ context::~context() {
 void context::hook_mpi_finalize() noexcept {
     const auto on_delete = [](MPI_Comm, int, void*, void* self) -> int {
         auto* const mine = static_cast<context*>(self);
-        if (context::current() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+        if (context::running() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
         say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         commtask_finalize();
@@ -144,14 +154,24 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
-/// From here on nobody finds a context, and no thread is in a visit to the one that was there. A visit is a few instructions.
 void context::close() noexcept {
     current_.store(nullptr, std::memory_order_seq_cst);
     // acquire: partner of the release at a visit's end.
     while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-context::drained context::drain() {
+/// Whether some lane is driven and has begun no pass since the last question.
+bool context::is_inside_a_call() noexcept {
+    bool is_inside = false;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        const std::uint64_t passes = lanes_[i].approx_passes();
+        const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
+        is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
+    }
+    return is_inside;
+}
+
+context::drained context::drain() noexcept {
     lanes_.watch_drain();
     // This thread does not drive: a function of the program's that does not come back must not keep it.
     const waiting_policy looks_on{true, waiting().spin_ns};
@@ -159,16 +179,6 @@ context::drained context::drain() {
     const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
     drain_patience patience{limit_ns};
     drain_patience patience_of_pass = drain_patience::for_a_pass(limit_ns);
-    std::vector<std::uint64_t> passes_seen(lanes_.size(), 0);
-    const auto is_inside_a_call = [&] {
-        bool is_inside = false;
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-            const std::uint64_t passes = lanes_[i].approx_passes();
-            const bool stood_still = passes == std::exchange(passes_seen[i], passes);
-            is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
-        }
-        return is_inside;
-    };
     while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
         const bool is_inside = is_inside_a_call();
         const bool is_stuck = patience_of_pass.is_over({now_ns(), lanes_.approx_passes(), true});
@@ -184,24 +194,25 @@ context::drained context::drain() {
         }
         close(); // what callbacks post now would never end
         for (lane& each : lanes_) {
-            if (settings_.verbose >= 1) {
-                std::fputs(each.unfinished_table("given up by commtask_finalize").c_str(), stderr);
-            }
+            if (settings_.verbose >= 1) each.say_unfinished("given up by commtask_finalize");
             each.give_up(lane::is_any);
         }
         lanes_.return_all_batons();
         lanes_.stop_workers();
         print_stats(drained::by_force);
+        end_trace(drained::by_force);
         return drained::by_force;
     }
     lanes_.stop_workers();
     print_stats(drained::completely);
+    end_trace(drained::completely);
     return drained::completely;
 }
 
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
     close();
+    set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();
         if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
@@ -212,21 +223,33 @@ context::drained context::leave_behind() noexcept {
             "not come back",
             static_cast<int>(what.size()), what.data());
     }
+    end_trace(drained::not_at_all);
     return drained::not_at_all;
 }
 
-/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
-void context::print_stats(drained how) {
-    if (!statistics_) return;
-    const errors_come_back scope;
-    constexpr double longest_patience_s = 10;
+/// How long the end waits for word from other ranks, which may have ended.
+std::uint64_t context::patience_with_ranks_ns() const noexcept {
+    constexpr double longest_s = 10;
     const double limit_s = settings_.finalize_timeout_s;
-    const double patience_s = limit_s > 0 ? std::min(limit_s, longest_patience_s) : longest_patience_s;
+    return static_cast<std::uint64_t>((limit_s > 0 ? std::min(limit_s, longest_s) : longest_s) * 1e9);
+}
+
+void context::print_stats(drained how) noexcept {
+    if (!statistics_) return;
+    try {
+        std::fputs(stats_table(how).c_str(), stderr);
+    } catch (const std::bad_alloc&) {
+        say("there is no memory to gather the statistics");
+    }
+}
+
+/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
+std::string context::stats_table(drained how) {
+    const errors_come_back scope;
     gathered_stats found;
     if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
-        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(),
-                             static_cast<std::uint64_t>(patience_s * 1e9));
-        if (found.stats.empty()) return; // another rank has them
+        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(), patience_with_ranks_ns());
+        if (found.stats.empty()) return {}; // another rank has them
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
         found.stats = {statistics_->collected()};
@@ -235,7 +258,27 @@ void context::print_stats(drained how) {
     std::array<std::string_view, stats_kind_count> names{};
     static_assert(operation_table.size() <= stats_kind_count);
     for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
-    std::fputs(format_stats(found.stats, found.ranks, found.n_ranks, names).c_str(), stderr);
+    return format_stats(found.stats, found.ranks, found.n_ranks, names);
+}
+
+void context::end_trace(drained how) noexcept {
+    if (!trace_) return;
+    std::optional<clock_comparison> clock;
+    if (how == drained::completely && session_.clock_comm != MPI_COMM_NULL) {
+        clock = compare_clocks_at_end(session_.clock_comm, session_.number, patience_with_ranks_ns());
+        if (clock) record_clock(trace_->records(), *clock, true);
+    }
+    trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);
+    const trace_file& file = *session_.trace;
+    if (settings_.verbose >= 1 && file.n_lost() > 0) {
+        say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
+            settings_.trace_keep == trace_keep::oldest ? "the last ones" : "the first ones of its threads",
+            file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "COMMTASK_TRACE_MB gives it more");
+    }
+    if (settings_.verbose >= 2) {
+        say("the trace is in %s%s", file.path().c_str(),
+            clock || session_.rank == 0 ? "" : "; its clock was not compared with rank 0's at the end");
+    }
 }
 
 } // namespace commtask::detail

@@ -88,6 +88,16 @@ void lane::post_from_a_driver(task& posted) noexcept {
     wake_up.ring();
 }
 
+/// In the middle of several: what a later one needs is on its way while this one is worked on.
+void lane::fetch_next() const noexcept {
+    if (task* const soon = inbox_.fetch_ahead()) {
+        prefetch_for_read(&soon->op);
+        prefetch_for_read(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
+        prefetch_for_write(&soon->life);
+        prefetch_for_write(&soon->next_in_list);
+    }
+}
+
 /// @return null if nothing has arrived
 task* lane::take_posted() noexcept {
     if (task* const posted = inbox_.take()) return posted;
@@ -153,19 +163,6 @@ void lane::cancel(task& which) noexcept {
     hand_over(which, mark_cancel);
 }
 
-void lane::hand_over(task& which, std::uint32_t mark) noexcept {
-    // The slot must last until the driver has taken it out of the handoff, whatever its holder does meanwhile.
-    which.life.take_reference();
-    // acq_rel: partner of the same in take_handed(). Two causes may come at once: the first gives the task.
-    const std::uint32_t before = which.marks.fetch_or(mark | mark_handed_off, std::memory_order_acq_rel);
-    if ((before & mark_handed_off) != 0) {
-        task_pool::drop(&which);
-        return;
-    }
-    handoff_.give(&which);
-    wake_up.ring();
-}
-
 void lane::request_report(const char* heading) noexcept {
     report_heading_.store(heading, std::memory_order_relaxed); // published by the next
     report_requested_.store(true, std::memory_order_seq_cst);
@@ -204,13 +201,18 @@ bool lane::progress() noexcept {
     const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
+    if (posted == nullptr && !has_others && transport_->in_flight() == 0) {
+        tell(trace::thread_state::idle);
+        return false;
+    }
 
     const driving_scope driving{*this};
     begin_pass();
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
+    tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
+        if (i > 0) fetch_next();
         accept(*posted);
         posted = i < accepted_per_pass ? take_posted() : nullptr;
     }
@@ -224,13 +226,7 @@ bool lane::progress() noexcept {
     // acquire: partner of the store in request_report(); the heading comes with it.
     if (report_requested_.load(std::memory_order_acquire)) {
         report_requested_.store(false, std::memory_order_seq_cst);
-        try {
-            const std::string table = unfinished_table(report_heading_.load(std::memory_order_relaxed));
-            if (table.empty()) say("no task is unfinished");
-            std::fputs(table.c_str(), stderr);
-        } catch (const std::bad_alloc&) {
-            say("there is no memory to list the unfinished tasks");
-        }
+        if (!say_unfinished(report_heading_.load(std::memory_order_relaxed))) say("no task is unfinished");
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
@@ -250,6 +246,7 @@ void lane::look_at(task& which) noexcept {
 
 void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
+    tell(trace::thread_state::issue);
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
@@ -282,19 +279,17 @@ bool lane::could_still_move() noexcept {
 void lane::give_up(task_filter chosen) noexcept {
     const driving_scope driving{*this};
     begin_pass();
-    const std::vector<task*> lost = live_tasks(chosen);
-    for (task* which : lost) which->life.take_reference(); // a callback may want a slot
-    for (task* which : lost) {
-        if (is_live(*which) && which->run.now != phase::in_flight) cancel(*which);
-    }
+    // Looked for twice, since a list would ask for memory. What callbacks post is not among them before the next pass.
+    for_each_live(chosen, [this](task& which) {
+        if (which.run.now != phase::in_flight) cancel(which);
+    });
     issue_ready();
-    for (task* which : lost) {
-        if (is_live(*which)) {
-            if (which->run.now == phase::in_flight) transport_->abandon(*which);
-            finish(*which, task_state::given_up);
-        }
-        task_pool::drop(which);
-    }
+    for_each_live(chosen, [this](task& which) {
+        if (which.run.now == phase::ready) return; // a callback has canceled it
+        if (which.run.now == phase::in_flight) transport_->abandon(which);
+        finish(which, task_state::given_up);
+    });
+    issue_ready();
     waiters_->announce();
     publish_what_is_left();
 }
@@ -326,20 +321,6 @@ void lane::publish_what_is_left() noexcept {
     if (is_drained) waiters_->announce();
 }
 
-void lane::take_handed() noexcept {
-    for (task* which = handoff_.take_all(); which != nullptr;) {
-        task* const next = which->next_handed;
-        // Cleared before acting: whoever marks it afterwards gives it again.
-        const std::uint32_t marks = which->marks.fetch_and(
-            ~std::uint32_t{mark_handed_off | mark_released | mark_members_ended}, std::memory_order_acq_rel);
-        if ((marks & mark_released) != 0) on_released(*which);
-        if ((marks & mark_cancel) != 0) on_cancel(*which);
-        if ((marks & mark_members_ended) != 0) part_ended(*which, 1);
-        task_pool::drop(which);
-        which = next;
-    }
-}
-
 /// The clock, read once in a pass that asks for it.
 std::uint64_t lane::pass_time() noexcept {
     if (pass_ns_ == 0) pass_ns_ = now_ns();
@@ -351,10 +332,10 @@ std::uint64_t lane::pass_time() noexcept {
 void lane::move(task& which, phase from, phase to, task_state end) noexcept {
     COMMTASK_ASSERT(which.run.now == from);
     which.run.now = to;
-    if (!settings_.observers.empty()) tell(which, from, to, end);
+    if (!settings_.observers.empty()) tell_observers(which, from, to, end);
 }
 
-void lane::tell(task& which, phase from, phase to, task_state end) noexcept {
+void lane::tell_observers(task& which, phase from, phase to, task_state end) noexcept {
     const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
     which.run.since_ns = step.at_ns;
     for (task_observer* const observer : settings_.observers) observer->moved(which, step);
@@ -470,6 +451,7 @@ void lane::end_by_result(task& which) noexcept {
 
 void lane::finish(task& which, task_state state) noexcept {
     COMMTASK_ASSERT(is_live(which));
+    tell(trace::thread_state::issue);
     if (which.run.now == phase::in_flight) {
         transport_->clean_up(which);
         move(which, phase::in_flight, phase::ended, state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of unfinished tasks, which the watchdog and commtask_finalize print: what each task is, how old, and where it
-// waits. It is found by looking at every slot, so that running tasks pay nothing for it. Driver only.
+// waits. Driver only.
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -25,14 +28,13 @@ constexpr std::size_t lines_at_most = 64;
 
 } // namespace
 
-std::vector<task*> lane::live_tasks(task_filter chosen) const {
-    std::vector<task*> live;
-    for (task* slot : task_pool::all_slots()) {
-        if (is_live(*slot) && chosen(*slot)) live.push_back(slot);
-    }
-    std::sort(live.begin(), live.end(),
-              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
-    return live;
+lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept {
+    unfinished_count count;
+    for_each_live(chosen, [&](const task& which) {
+        ++count.all;
+        if (which.run.now == phase::in_flight) ++count.in_flight;
+    });
+    return count;
 }
 
 std::string lane::where_it_waits(const task& which) const {
@@ -62,7 +64,10 @@ std::string lane::where_it_waits(const task& which) const {
 }
 
 std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
-    const std::vector<task*> live = live_tasks(chosen);
+    std::vector<const task*> live;
+    for_each_live(chosen, [&](const task& which) { live.push_back(&which); });
+    std::sort(live.begin(), live.end(),
+              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
     const std::vector<unfinished_line> elsewhere =
         settings_.list_elsewhere ? settings_.list_elsewhere() : std::vector<unfinished_line>{};
     const std::size_t count = live.size() + elsewhere.size();
@@ -84,6 +89,17 @@ std::string lane::unfinished_table(const char* heading, task_filter chosen) cons
     for (std::size_t i = 0; i < n_elsewhere; ++i) add(elsewhere[i].since_ns, elsewhere[i].text);
     if (count > n_live + n_elsewhere) table += "  ... and " + std::to_string(count - n_live - n_elsewhere) + " more\n";
     return table;
+}
+
+bool lane::say_unfinished(const char* heading, task_filter chosen) const noexcept {
+    try {
+        const std::string table = unfinished_table(heading, chosen);
+        std::fputs(table.c_str(), stderr);
+        return !table.empty();
+    } catch (const std::bad_alloc&) {
+        say("%zu tasks unfinished, %s; there is no memory to list them", count_unfinished(chosen).all, heading);
+        return true;
+    }
 }
 
 } // namespace commtask::detail

@@ -7,6 +7,7 @@
 #include "core/graph.hpp"
 #include "core/lane.hpp"
 #include "core/task_pool.hpp"
+#include "core/tracer.hpp"
 
 #include <algorithm>
 #include <new>
@@ -83,6 +84,8 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     slot.extras = {member.callback, member.callback_argument, member.user_status, 0, member.order_class,
                    n_predecessors};
     slot.member = &member;
+    tracer* const traced = tracer::current();
+    slot.trace_id = traced != nullptr ? traced->new_id() : 0;
     // One more, until its lane has accepted it. relaxed: published with the plan.
     slot.waiting_for.store((n_predecessors + 1) | (member.is_held ? waits_for_ready : 0), std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) {

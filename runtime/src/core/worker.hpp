@@ -47,10 +47,11 @@ private:
     bool timed_pass() noexcept;
     void count_sleep() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
-    void take_baton() noexcept;
-    void let_guests_in() noexcept;
+    [[nodiscard]] bool take_baton() noexcept;
+    [[nodiscard]] bool let_guests_in() noexcept;
     void make_way() noexcept;
-    static void yield_and_learn(core_gauge& core) noexcept;
+    void sleep() noexcept;
+    void yield_and_learn(core_gauge& core) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }

@@ -11,6 +11,7 @@
 #include "core/plan.hpp"
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
+#include "mpi/early_ends.hpp"
 #include "mpi/operations.hpp"
 
 #include <mpi.h>
@@ -49,9 +50,16 @@ private:
         bool is_refused = false; ///< MPI has not started it: the next poll reports it.
     };
 
+    /// What one Testsome found, once its request is out of the table.
+    struct ended_request {
+        int index; ///< In the window.
+        owner whose;
+        MPI_Status* status;
+    };
+
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
-    void request_ended(std::size_t index, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void request_ended(owner ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
@@ -84,8 +92,10 @@ private:
     std::size_t n_probes_ = 0; ///< Those that have no request.
     std::size_t cursor_ = 0;   ///< Where the next window begins.
     bool has_polled_all_ = true;
+    early_ends early_ends_;
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
+    std::vector<ended_request> ended_;
 };
 
 } // namespace commtask::detail
