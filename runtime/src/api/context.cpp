@@ -131,6 +131,7 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
+    plans_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
