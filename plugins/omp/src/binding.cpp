@@ -29,7 +29,10 @@ held_task& held_of(const kmp_task* task) noexcept {
     return *std::launder(reinterpret_cast<held_task*>(task->shareds) - 1);
 }
 
-#if defined(__SANITIZE_THREAD__) || (defined(__has_feature) && __has_feature(thread_sanitizer))
+#ifndef __has_feature
+#define __has_feature(x) 0 // gcc 12 has none
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 /// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents.
 std::atomic<unsigned> n_completed{0};
 void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
