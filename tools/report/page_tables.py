@@ -24,7 +24,7 @@ def escape(text):
 
 
 def title(summary):
-    return "commtask-report" if summary is None else f"commtask: {summary.run.ranks[0].facts.get('program') or 'a run'}"
+    return "commtask-report" if summary is None else f"commtask: {summary.program()}"
 
 
 def header(summary):

@@ -34,14 +34,18 @@ class Summary:
         """Time of all threads that did anything of the program's."""
         return self.ns * sum(1 for rank in self.run.ranks for thread in rank.threads if thread.computing())
 
+    def program(self):
+        """Its command, without the folder that it lies in."""
+        words = ((self.run.ranks[0].facts.get("program") or "a program") if self.run.ranks else "a program").split(" ", 1)
+        return " ".join([words[0].rsplit("/", 1)[-1], *words[1:]])
+
     def headline(self):
-        first = self.run.ranks[0].facts if self.run.ranks else {}
         hosts = sorted({rank.facts.get("host", "") for rank in self.run.ranks})
         tasks = list(self.run.tasks())
         n_bytes = sum(task.bytes or 0 for task in tasks)
         where = f" on {hosts[0]}" if len(hosts) == 1 and hosts[0] else f" on {len(hosts)} machines" if len(hosts) > 1 else ""
         ranks = f"{len(self.run.ranks)} rank{'s' if len(self.run.ranks) != 1 else ''}"
-        return (f"{first.get('program') or 'a program'}: {ranks}{where}, {units.time(self.ns)}, "
+        return (f"{self.program()}: {ranks}{where}, {units.time(self.ns)}, "
                 f"{units.count(len(tasks))} tasks, {units.size(n_bytes)}")
 
     def clocks(self):
