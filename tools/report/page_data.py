@@ -76,6 +76,10 @@ def _thread_row(columns, words, rank, thread):
         spans = [(s.begin, s.end, words.number(s.label or name)) for s in thread.spans if s.kind == name]
         if spans:
             kinds.append(_kind(columns, name, spans))
+    if not any(span.kind == "compute" for span in thread.spans):
+        # Nobody told what it did there: it neither waited nor was in MPI, which is what counts as computing.
+        spans = [(begin, end, words.number("outside the library")) for begin, end in thread.computing()]
+        kinds.insert(0, _kind(columns, "program", spans))
     return {"rank": rank, "type": "thread", "label": thread.name, "thread": thread.identity, "kinds": kinds}
 
 

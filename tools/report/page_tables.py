@@ -17,6 +17,7 @@ PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f
 DEPTH_BINS = 1500
 MOST_DEPTH_PLOTS = 8
 MOST_ROWS = 10
+LEAST_SHARE = 0.02  #: of the idle time; smaller findings are named in a line
 
 
 def escape(text):
@@ -38,8 +39,12 @@ def findings(summary):
     if not summary.findings:
         return '<section id="findings"><h2>What threads waited for</h2><p>Nothing that this trace shows.</p></section>'
     items = []
+    small = []
     for number, finding in enumerate(summary.findings, 1):
         share = finding.ns / summary.idle_ns if summary.idle_ns else 0
+        if number > 1 and share < LEAST_SHARE:
+            small.append(f"{finding.cause} {units.time(finding.ns)}")
+            continue
         worst = max(finding.ranks, key=finding.ranks.get)
         items.append(f'<li data-cause="{escape(finding.cause)}"><span class="time">{units.time(finding.ns)}, {units.share(share)}</span>'
                      f"<b>{number}. {escape(finding.cause)}</b><div class=\"share\"><i style=\"width:{100 * share:.1f}%\"></i></div>"
@@ -47,7 +52,8 @@ def findings(summary):
                      f"<p>{escape(finding.advice)}</p></li>")
     of = f" of {units.time(summary.thread_ns)} of thread time" if summary.thread_ns else ""
     return (f'<section id="findings"><h2>What threads waited for: {units.time(summary.idle_ns)}{of}</h2>'
-            f'<ol class="findings">{"".join(items)}</ol></section>')
+            f'<ol class="findings">{"".join(items)}</ol>' + (f'<p class="soft">Below {units.share(LEAST_SHARE)}: {escape(", ".join(small))}.</p>'
+                                                              if small else "") + "</section>")
 
 
 def table(heading, rows, numeric=()):

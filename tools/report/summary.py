@@ -36,7 +36,7 @@ class Summary:
 
     def program(self):
         """Its command, without the folder that it lies in."""
-        words = ((self.run.ranks[0].facts.get("program") or "a program") if self.run.ranks else "a program").split(" ", 1)
+        words = ((self.run.ranks[0].facts.get("program") or "a program") if self.run.ranks else "a program").strip().split(" ", 1)
         return " ".join([words[0].rsplit("/", 1)[-1], *words[1:]])
 
     def headline(self):

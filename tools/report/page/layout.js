@@ -5,7 +5,7 @@
 
 const COLOURS = {
   // What threads do.
-  compute: "#4e79a7", wait: "#f0b64d", sync: "#e3d5b0", call: "#c79fcb", region: "#e8ecf1", drive: "#9cc5c9",
+  compute: "#4e79a7", program: "#a9c3de", wait: "#f0b64d", sync: "#e3d5b0", call: "#c79fcb", region: "#e8ecf1", drive: "#9cc5c9",
   // Phases of a task.
   queued: "#b8b8b8", predecessor: "#9c755f", order: "#d37295", ready: "#edc948", "in flight": "#59a14f", unblock: "#bcd9b3",
   // States of a worker.
