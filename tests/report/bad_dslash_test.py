@@ -28,6 +28,8 @@ def first_cause(folder):
     by_page = re.search(r'<li data-cause="([\w ]+)">', page.read_text(encoding="utf-8"))
     if not by_text or not by_page or by_text[1] != by_page[1]:
         sys.exit(f"text and page name different causes, or none:\n{done.stdout}")
+    if not re.search(r"^ +0 +0 +\w+ +\d+ % +\d+ %", done.stdout, re.MULTILINE):
+        sys.exit(f"the share of its core that rank 0's worker uses and gets is missing:\n{done.stdout}")
     return by_text[1], done.stdout
 
 

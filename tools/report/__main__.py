@@ -16,7 +16,9 @@ if sys.version_info < (3, 10):
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 CONVERTER = "commtask-trace-convert"
+#: From the program in bin; without it these are the sources.
 VERSION = globals().get("VERSION", "from the sources")
+FOLDER = globals().get("FOLDER", str(pathlib.Path(__file__).resolve().parent.parent))
 DEFAULT_PAGE = "commtask-report.html"
 EPILOG = """\
 Without --text, --perfetto and --otf2 the page is written. docs/report.md says what each figure means.
@@ -70,12 +72,11 @@ def read_results(paths):
 
 
 def convert(given, traces):
-    """The other formats are the converter's, which lies beside this program or in PATH."""
-    beside = pathlib.Path(sys.argv[0]).resolve().parent
-    program = shutil.which(CONVERTER, path=str(beside)) or shutil.which(CONVERTER)
+    """The other formats are the converter's, which lies beside this program (where it was built: in a folder of its own) or in
+    PATH."""
+    program = shutil.which(CONVERTER, path=os.pathsep.join((FOLDER, os.path.join(FOLDER, "trace")))) or shutil.which(CONVERTER)
     if program is None:
-        raise Refusal(f"{CONVERTER} was not found, neither beside this program nor in PATH; build commtask with "
-                      "-DCOMMTASK_BUILD_TRACE_CONVERT=ON.")
+        raise Refusal(f"{CONVERTER} was not found, neither beside this program nor in PATH; install commtask with its tools.")
     words = ["--perfetto", given.perfetto] if given.perfetto else []
     words += ["--otf2", given.otf2] if given.otf2 else []
     return subprocess.run([program, *traces, *words], check=False).returncode

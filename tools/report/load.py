@@ -91,7 +91,7 @@ class _Loader:
         if each.is_worker:
             own = self.trace.worker_is_reserved if each.lane == 0 else None
             cpu = self.trace.worker_cpu if each.lane == 0 and self.trace.worker_cpu >= 0 else None
-            samples = [(at - self.zero, ns) for at, ns, *_ in getattr(each, "processor", ())]
+            samples = [(at - self.zero, ns) for at, ns, _ in each.processor]
             workers.append(Worker(each.lane, cpu, own, states, samples))
         else:
             spans += [Span(begin, end, "drive", state) for begin, end, state in states]

@@ -122,13 +122,13 @@ def _workers(summary):
     rows = []
     for use in summary.workers:
         core = "shared with computing" if use.has_own_core is False else "its own" if use.has_own_core else "unknown"
-        rows.append(("", (use.rank, use.lane, "-" if use.cpu is None else use.cpu, core, units.share(use.core_share),
+        rows.append(("", (use.rank, use.lane, "-" if use.cpu is None else use.cpu, core, units.share(use.core_share), units.share(use.got),
                           stack(use.states.items(), STATE_COLOURS),
                           ", ".join(f"{state} {units.share(share)}" for state, share in use.states.items()))))
     if not rows:
         return ""
     return ('<section id="workers"><h2>Workers</h2>' +
-            table(("rank", "lane", "CPU", "core", "share of its core", "states", ""), rows, (0, 1, 2, 4)) + "</section>")
+            table(("rank", "lane", "CPU", "core", "uses of it", "gets while awake", "states", ""), rows, (0, 1, 2, 4, 5)) + "</section>")
 
 
 def _path(summary):

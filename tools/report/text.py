@@ -61,12 +61,12 @@ def _overlap(summary, most):
 def _workers(summary, most):
     if not summary.workers:
         return []
-    rows = [("rank", "lane", "core", "its share", "states")]
-    for use in sorted(summary.workers, key=lambda one: one.core_share if one.core_share is not None else 1)[:most]:
+    rows = [("rank", "lane", "core", "uses", "gets", "states")]
+    for use in sorted(summary.workers, key=lambda one: one.got if one.got is not None else 1)[:most]:
         core = "shared" if use.has_own_core is False else "own" if use.has_own_core else "?"
         states = ", ".join(f"{state} {units.share(share)}" for state, share in list(use.states.items())[:4])
-        rows.append((str(use.rank), str(use.lane), core, units.share(use.core_share), states or "-"))
-    return ["Workers:", *_table(rows)]
+        rows.append((str(use.rank), str(use.lane), core, units.share(use.core_share), units.share(use.got), states or "-"))
+    return ["Workers (share of the core that each uses, and that it gets while it is awake):", *_table(rows)]
 
 
 def render(summary, most_lines=MOST_LINES):
