@@ -24,12 +24,12 @@ void lane::make_run_ready(task& run, phase from) noexcept {
     plan& recorded = plan_of(run);
     recorded.begin_run(run);
     run.run.open_parts = recorded.size() == 0 ? 1 : 2;
-    const std::uint32_t marks = is_doomed(run) ? mark_cancel : 0;
+    const bool is_lost = is_doomed(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
         member.posted_ns = run.posted_ns;
         member.extras.ticket = recorded.ticket_of(each);
-        if (marks != 0) member.marks.fetch_or(marks, std::memory_order_relaxed); // its driver will look
+        if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
         if (each.queue->owner == this) {
             accept(member);
         } else {
