@@ -119,6 +119,12 @@ COMMTASK_API int commtask_test(commtask_t* task, int* ended, commtask_status* st
  *  @threads Any. */
 COMMTASK_API int commtask_progress(int* moved) COMMTASK_NOEXCEPT;
 
+/** Whether the worker has no core of its own, so that commtask_progress does something. commtask_get_info says it too; this is
+ *  for who asks often.
+ *  @return 1 or 0; 0 where there is no worker.
+ *  @threads Any, at any time. */
+COMMTASK_API int commtask_is_worker_shared(void) COMMTASK_NOEXCEPT;
+
 /** Whether the calling thread runs MPI or its callbacks for others: it is in a callback of a task, in the function of a
  *  door, or, under commtask-run, in a callback of MPI's. It must not leave its stack then: a scheduler that suspends what
  *  waits, as oneTBB and fibers do, waits in place instead, where the wait is refused, or drives.
