@@ -61,6 +61,7 @@ lane_settings context::lane_plan() {
     plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
+    plan.posters_issue = place_.idle != idle_policy::reserved;
     if (statistics_) plan.observers = {statistics_.get()};
     plan.list_elsewhere = [this] { return list_elsewhere(); };
     plan.count_elsewhere = [] {

@@ -27,6 +27,7 @@ public:
     mpi_transport(std::size_t test_window, bool keeps_stats);
 
     [[nodiscard]] start_result start(task& which) noexcept override;
+    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override;
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;
