@@ -17,13 +17,6 @@
 namespace commtask::omp {
 namespace {
 
-/// Whether a thread can do what the worker else does in a turn of its own.
-bool is_worker_crowded() noexcept {
-    commtask_info info{};
-    info.struct_size = sizeof info;
-    return commtask_get_info(&info) == COMMTASK_OK && info.worker_is_reserved == 0;
-}
-
 /// commtask_progress, with the events that it ends fulfilled afterwards.
 int drive(int& moved) noexcept {
     const driving_scope scope;
@@ -78,7 +71,7 @@ void wait_in_place(const held_task& held) noexcept {
 
 int progress() noexcept {
     int moved = 0;
-    if (!is_worker_crowded()) {
+    if (commtask_is_worker_shared() == 0) { // else a thread can do what the worker does in a turn of its own
         return commtask_progress(&moved);
     }
     if (is_too_deep_for_progress()) {
