@@ -32,7 +32,7 @@ protected:
     template <typename Body>
     bool dependent_runs_after(Body body) {
         bool has_run = false;
-        char cell = 0;
+        [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -75,7 +75,7 @@ TEST_F(HoldErrors, AnOperationThatMpiFailsIsToldByItsStatusBeforeTheDependentsRu
     int sent[2] = {1, 2};
     int got = 0;
     int state_seen = -1;
-    char cell = 0;
+    [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -132,7 +132,7 @@ TEST_F(HoldErrors, ACallbackOutsideOfTasksHasNothingToHold) {
 TEST_F(HoldErrors, ATicketTakenWhenTheTaskIsCreatedIsUsed) {
     int one = 1;
     int sum[2] = {};
-    char cell = 0;
+    [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup

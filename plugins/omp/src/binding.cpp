@@ -29,10 +29,15 @@ held_task& held_of(const kmp_task* task) noexcept {
     return *std::launder(reinterpret_cast<held_task*>(task->shareds) - 1);
 }
 
-#ifndef __has_feature
-#define __has_feature(x) 0 // gcc 12 has none
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define COMMTASK_UNDER_TSAN 1
 #endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_THREAD__)
+#define COMMTASK_UNDER_TSAN 1
+#endif
+
+#ifdef COMMTASK_UNDER_TSAN
 /// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents.
 std::atomic<unsigned> n_completed{0};
 void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
@@ -94,8 +99,9 @@ void bound_complete_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 void set_entries_of_runtime(const commtask_omp_entries& found) noexcept { runtime = found; }
 
 const commtask_omp_entries& bound_entries() noexcept {
-    static constexpr commtask_omp_entries bound{&bound_task_alloc,   &bound_task,     &bound_begin_if0,
-                                                &bound_complete_if0, &bound_taskloop, &bound_taskloop_5};
+    static constexpr commtask_omp_entries bound{&bound_task_alloc,   &bound_task,          &bound_begin_if0,
+                                                &bound_complete_if0, &bound_taskloop,      &bound_taskloop_5,
+                                                &bound_gomp_task,    &bound_gomp_taskloop, &bound_gomp_taskloop_ull};
     return bound;
 }
 

@@ -86,7 +86,8 @@ int refuse(unsigned kind, const commtask_omp_options& options) noexcept {
         return report_refusal(
             COMMTASK_ERR_RUNTIME, kind, options.status,
             "its task was not created through libcommtask-omp-hold, so that its end cannot be put off: "
-            "it is of code that is linked to an OpenMP runtime of its own, or of a taskloop that gcc compiled");
+            "the code that created it reaches libomp past that library, e.g. since it was loaded "
+            "with a libomp of its own");
     }
     if (!is_current(innermost_task()) && commtask_is_driving() != 0) {
         return report_refusal(
