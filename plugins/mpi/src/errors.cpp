@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the program's.
+// A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the
+// program's: it is silent on a driver.
 #include "errors.hpp"
 
 #include "mpi/errors.hpp"
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 #include "stand_ins.hpp"
 
 namespace commtask::interposer {
