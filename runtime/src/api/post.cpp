@@ -206,6 +206,12 @@ void store_request(task& slot, const commtask_op& op) noexcept {
 }
 
 } // namespace
+
+int context::post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept {
+    op.reserved = static_cast<int>(flag_is_call);
+    return post(*this, op, options, task);
+}
+
 } // namespace commtask::detail
 
 using namespace commtask::detail;
