@@ -10,6 +10,8 @@
 
 #include <commtask/omp.h>
 
+#include <cstddef>
+
 #include <sched.h>
 
 namespace commtask::omp {
@@ -17,8 +19,8 @@ namespace {
 
 /// Whether a thread can do what the worker else does in a turn of its own.
 bool is_worker_crowded() noexcept {
-    commtask_info info{};
-    info.struct_size = sizeof info;
+    commtask_info info;
+    info.struct_size = offsetof(commtask_info, worker_is_reserved) + sizeof info.worker_is_reserved;
     return commtask_get_info(&info) == COMMTASK_OK && info.worker_is_reserved == 0;
 }
 
