@@ -3,6 +3,7 @@
 // same pieces; what differs is who talks to MPI, when, and what waits for what. One file per mode.
 #pragma once
 
+#include "bad.hpp"
 #include "stencil.hpp"
 
 #include <memory>
@@ -25,8 +26,9 @@ struct phase_times {
 
 struct exchange_options {
     MPI_Comm comm = MPI_COMM_NULL;
-    int n_cores = 1;     ///< Cores this rank may use, communication thread included.
-    int probe_every = 4; ///< Mode iprobe: interior tiles between two MPI_Iprobe.
+    int n_cores = 1;                 ///< Cores this rank may use, communication thread included.
+    int probe_every = 4;             ///< Mode iprobe: interior tiles between two MPI_Iprobe.
+    bad_habit bad = bad_habit::none; ///< Mode offload.
 };
 
 class exchange {

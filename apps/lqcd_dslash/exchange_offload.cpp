@@ -20,7 +20,6 @@ public:
     }
 
     void post_receives(const hop_step& step) override {
-        tasks_.clear();
         for (int d = 0; d < n_directions; ++d) {
             const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
             if (size == 0) continue;
@@ -38,7 +37,10 @@ public:
         }
     }
 
-    void wait() override { require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all"); }
+    void wait() override {
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        tasks_.clear();
+    }
 
     void barrier() override {
         commtask_t task = COMMTASK_NULL;
@@ -60,7 +62,8 @@ private:
 
 std::unique_ptr<exchange> make_offload_exchange(stencil& on, const exchange_options& options) {
     return std::make_unique<fork_join_exchange>(on, std::make_unique<offload_transport>(on, options.comm),
-                                                std::max(1, options.n_cores - 1), std::max(2, options.n_cores));
+                                                std::max(1, options.n_cores - 1), std::max(2, options.n_cores),
+                                                options.bad);
 }
 
 } // namespace dslash

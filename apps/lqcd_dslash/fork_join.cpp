@@ -69,8 +69,8 @@ void mpi_transport::wait() { MPI_Waitall(static_cast<int>(requests_.size()), req
 void mpi_transport::barrier() { MPI_Barrier(comm_); }
 
 fork_join_exchange::fork_join_exchange(stencil& on, std::unique_ptr<halo_transport> transport, int compute_threads,
-                                       int cores)
-    : on_(on), transport_(std::move(transport)), compute_threads_(compute_threads), cores_(cores) {}
+                                       int cores, bad_habit bad)
+    : on_(on), transport_(std::move(transport)), compute_threads_(compute_threads), cores_(cores), bad_(bad) {}
 
 phase_times fork_join_exchange::run(std::span<const hop_step> steps) {
     const std::array chunks{pack_chunks(on_, 0), pack_chunks(on_, 1)};
@@ -96,11 +96,22 @@ phase_times fork_join_exchange::run(std::span<const hop_step> steps) {
             const int n_tiles = static_cast<int>(table.tiles.size());
             const auto& to_pack = chunks[static_cast<std::size_t>(step.parity)];
             double from = 0;
-            if (master) {
+            const auto post_receives = [&] {
+                if (!master) return;
                 from = seconds();
                 transport_->post_receives(step);
                 times.post += seconds() - from;
-            }
+            };
+            const auto compute_interior = [&] {
+                from = seconds();
+                draw(counters[s].interior, table.n_interior_tiles, [&](std::size_t k) {
+                    on_.compute(step, table.tiles[k]);
+                    if (master) transport_->after_tile();
+                });
+                if (master) times.interior += seconds() - from;
+            };
+            if (bad_ != bad_habit::late_receive) post_receives();
+            if (bad_ == bad_habit::late_pack) compute_interior();
             draw(counters[s].pack, static_cast<int>(to_pack.size()),
                  [&](std::size_t k) { on_.pack(step, to_pack[k].direction, to_pack[k].first, to_pack[k].last); });
             if (!to_pack.empty()) {
@@ -109,19 +120,14 @@ phase_times fork_join_exchange::run(std::span<const hop_step> steps) {
             if (master) {
                 from = seconds();
                 transport_->post_sends(step);
-                const double posted = seconds();
-                times.post += posted - from;
-                from = posted;
+                times.post += seconds() - from;
             }
-            draw(counters[s].interior, table.n_interior_tiles, [&](std::size_t k) {
-                on_.compute(step, table.tiles[k]);
-                if (master) transport_->after_tile();
-            });
+            if (bad_ != bad_habit::late_pack) compute_interior();
+            if (bad_ == bad_habit::late_receive) post_receives();
             if (master) {
-                const double computed = seconds();
-                times.interior += computed - from;
+                from = seconds();
                 transport_->wait();
-                times.wait += seconds() - computed;
+                times.wait += seconds() - from;
             }
             if (!to_pack.empty()) {
 #pragma omp barrier

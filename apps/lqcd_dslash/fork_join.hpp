@@ -36,7 +36,8 @@ protected:
 
 class fork_join_exchange final : public exchange {
 public:
-    fork_join_exchange(stencil& on, std::unique_ptr<halo_transport> transport, int compute_threads, int cores);
+    fork_join_exchange(stencil& on, std::unique_ptr<halo_transport> transport, int compute_threads, int cores,
+                       bad_habit bad = bad_habit::none);
     phase_times run(std::span<const hop_step> steps) override;
     void barrier() override { transport_->barrier(); }
     int compute_threads() const override { return compute_threads_; }
@@ -47,6 +48,7 @@ private:
     std::unique_ptr<halo_transport> transport_;
     int compute_threads_;
     int cores_;
+    bad_habit bad_;
 };
 
 } // namespace dslash

@@ -6,6 +6,8 @@
 #include "driver.hpp"
 #include "runtime_session.hpp"
 
+#include <algorithm>
+
 namespace {
 
 int thread_level_of(dslash::mode which) {
@@ -30,6 +32,9 @@ int main(int argc, char** argv) {
                           .run = {}};
     lqcd.run = [&](int rank) {
         dslash::run_report report;
+        if (settings.bad == dslash::bad_habit::worker_on_computing_core) {
+            dslash::bind_too_tightly(std::max(1, settings.n_cores - 1), rank);
+        }
         {
             const dslash::runtime_session runtime(settings.which);
             report = dslash::run(settings, MPI_COMM_WORLD);

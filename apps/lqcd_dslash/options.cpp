@@ -18,6 +18,12 @@ std::string mode_names() {
     return names;
 }
 
+std::string bad_names() {
+    std::string names;
+    for (const bad_description& each : bad_habits()) names += (names.empty() ? "" : "|") + std::string(each.name);
+    return names;
+}
+
 /// More would take days, and twice as many hops must fit an int.
 constexpr int most_iterations = 1'000'000;
 constexpr int most_repeats = 10'000;
@@ -40,6 +46,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     std::string mode_name = "baseline";
     std::string check_name = "golden";
     std::string width = "auto";
+    std::string bad_name;
     CLI::App app{"Wilson Dslash, even-odd, on a grid of MPI ranks; every run checks itself.", "lqcd_dslash"};
     app.add_option("--lattice", lattice, "Global extents X.Y.Z.T; default: 8.8.8.8 per rank");
     app.add_option("--grid", grid, "Ranks per dimension Px.Py.Pz.Pt; default: the smallest faces");
@@ -56,6 +63,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--probe-every", o.probe_every, "Mode iprobe: interior tiles between probes")->capture_default_str();
     app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
+    app.add_option("--bad", bad_name,
+                   bad_names() + ": a mistake on purpose, to look for in a trace; mode offload only");
     app.add_option("--json", o.json_file, "Write everything to this file");
 
     miniapp::parse_into(parsed, app, argc, argv, [&]() -> std::string {
@@ -76,6 +85,13 @@ parsed_options parse_options(int argc, const char* const* argv) {
             known_mode = true;
         }
         if (!known_mode) return "--mode " + mode_name + " is unknown; choose " + mode_names() + ".";
+        if (!bad_name.empty()) {
+            for (const bad_description& each : bad_habits()) {
+                if (bad_name == each.name) o.bad = each.which;
+            }
+            if (o.bad == bad_habit::none) return "--bad " + bad_name + " is unknown; choose " + bad_names() + ".";
+            if (o.which != mode::offload) return "--bad " + bad_name + " works with --mode offload only; add that.";
+        }
         if (check_name == "none") {
             o.check = check_level::none;
         } else if (check_name == "full") {

@@ -3,6 +3,7 @@
 // as a sentence for rank 0 to print, so that all ranks leave together.
 #pragma once
 
+#include "bad.hpp"
 #include "common/memory.hpp"
 #include "common/parsed.hpp"
 #include "exchange.hpp"
@@ -24,6 +25,7 @@ struct options {
     int probe_every = 4;
     double kappa = 0.12;
     check_level check = check_level::golden;
+    bad_habit bad = bad_habit::none;
     bool force_comm = false;
     std::string json_file;
 };

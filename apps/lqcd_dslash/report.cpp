@@ -72,6 +72,7 @@ void print(const run_report& r) {
     std::printf("lqcd_dslash: lattice %s on grid %s, %s precision, %d-real links, mode %s%s\n",
                 to_string(*s.lattice).c_str(), to_string(*s.grid).c_str(), name_of(s.kernel.real), s.kernel.link_reals,
                 name_of(s.which), s.force_comm ? ", all directions by messages" : "");
+    if (s.bad != bad_habit::none) std::printf("on purpose badly: %s\n", name_of(s.bad));
     std::printf("SIMD: %d bytes, lanes %s%s\n", r.width_bytes, to_string(r.lanes).c_str(),
                 r.width_bytes == r.widest_possible ? ""
                 : s.kernel.width_bytes != 0        ? " (as asked)"

@@ -9,6 +9,7 @@
 #include "base/speech.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/identity.hpp"
 #include "report/gather.hpp"
 #include "report/stats_table.hpp"
@@ -20,6 +21,7 @@
 #include <array>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,9 +44,10 @@ context::context(config settings, int thread_level, rank_place place, const sess
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus),
       statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
-      transport_(static_cast<std::size_t>(settings_.test_window), settings_.stats != 0),
-      lanes_({&transport_}, lane_plan()), passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_),
-      watchdog_(lanes_[0], watchdog_plan()) {
+      trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr),
+      has_observers_(statistics_ || trace_),
+      transport_(static_cast<std::size_t>(settings_.test_window), has_observers_), lanes_({&transport_}, lane_plan()),
+      passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
@@ -63,7 +66,11 @@ lane_settings context::lane_plan() {
     plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
-    if (statistics_) plan.observers = {statistics_.get()};
+    if (statistics_) plan.observers.push_back(statistics_.get());
+    if (trace_) {
+        plan.observers.push_back(trace_.get());
+        plan.trace = &trace_->records();
+    }
     plan.list_elsewhere = [this] { return list_elsewhere(); };
     plan.count_elsewhere = [] {
         // acquire: partner of the release in commtask_unfinished_from().
@@ -192,10 +199,12 @@ context::drained context::drain() noexcept {
         lanes_.return_all_batons();
         lanes_.stop_workers();
         print_stats(drained::by_force);
+        end_trace(drained::by_force);
         return drained::by_force;
     }
     lanes_.stop_workers();
     print_stats(drained::completely);
+    end_trace(drained::completely);
     return drained::completely;
 }
 
@@ -213,7 +222,15 @@ context::drained context::leave_behind() noexcept {
             "not come back",
             static_cast<int>(what.size()), what.data());
     }
+    end_trace(drained::not_at_all);
     return drained::not_at_all;
+}
+
+/// How long the end waits for word from other ranks, which may have ended.
+std::uint64_t context::patience_with_ranks_ns() const noexcept {
+    constexpr double longest_s = 10;
+    const double limit_s = settings_.finalize_timeout_s;
+    return static_cast<std::uint64_t>((limit_s > 0 ? std::min(limit_s, longest_s) : longest_s) * 1e9);
 }
 
 void context::print_stats(drained how) noexcept {
@@ -228,13 +245,9 @@ void context::print_stats(drained how) noexcept {
 /// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
 std::string context::stats_table(drained how) {
     const errors_come_back scope;
-    constexpr double longest_patience_s = 10;
-    const double limit_s = settings_.finalize_timeout_s;
-    const double patience_s = limit_s > 0 ? std::min(limit_s, longest_patience_s) : longest_patience_s;
     gathered_stats found;
     if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
-        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(),
-                             static_cast<std::uint64_t>(patience_s * 1e9));
+        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(), patience_with_ranks_ns());
         if (found.stats.empty()) return {}; // another rank has them
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
@@ -245,6 +258,26 @@ std::string context::stats_table(drained how) {
     static_assert(operation_table.size() <= stats_kind_count);
     for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
     return format_stats(found.stats, found.ranks, found.n_ranks, names);
+}
+
+void context::end_trace(drained how) noexcept {
+    if (!trace_) return;
+    std::optional<clock_comparison> clock;
+    if (how == drained::completely && session_.clock_comm != MPI_COMM_NULL) {
+        clock = compare_clocks_at_end(session_.clock_comm, session_.number, patience_with_ranks_ns());
+        if (clock) record_clock(trace_->records(), *clock, true);
+    }
+    trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);
+    const trace_file& file = *session_.trace;
+    if (settings_.verbose >= 1 && file.n_lost() > 0) {
+        say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
+            settings_.trace_keep == trace_keep::oldest ? "the last ones" : "the first ones of its threads",
+            file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "COMMTASK_TRACE_MB gives it more");
+    }
+    if (settings_.verbose >= 2) {
+        say("the trace is in %s%s", file.path().c_str(),
+            clock || session_.rank == 0 ? "" : "; its clock was not compared with rank 0's at the end");
+    }
 }
 
 } // namespace commtask::detail

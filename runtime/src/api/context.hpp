@@ -13,6 +13,7 @@
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
 #include "report/statistics.hpp"
+#include "report/trace.hpp"
 #include "report/watchdog.hpp"
 
 #include <atomic>
@@ -30,6 +31,8 @@ public:
         int rank = 0;
         int number = 0;
         MPI_Comm stats_comm = MPI_COMM_NULL; ///< The library's own; null unless every rank keeps statistics.
+        MPI_Comm clock_comm = MPI_COMM_NULL; ///< The same; null unless every rank writes a trace.
+        trace_file* trace = nullptr;         ///< Null without COMMTASK_TRACE.
     };
 
     /// MPI is initialised with a sufficient thread level.
@@ -87,6 +90,10 @@ public:
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
     [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
+    /// Null without COMMTASK_TRACE.
+    [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
+    /// Whether one of these two is there.
+    [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
@@ -120,6 +127,8 @@ private:
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
     void print_stats(drained how) noexcept;
     [[nodiscard]] std::string stats_table(drained how);
+    void end_trace(drained how) noexcept;
+    [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
     [[nodiscard]] bool is_inside_a_call() noexcept;
 
     static std::atomic<context*> current_;
@@ -133,6 +142,8 @@ private:
     const rank_place place_;
     process_narrowing narrowing_;
     const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
+    const std::unique_ptr<task_trace> trace_;      ///< Null without COMMTASK_TRACE.
+    const bool has_observers_;
     mpi_transport transport_;
     lane_set lanes_;
     std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().

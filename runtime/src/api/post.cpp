@@ -102,8 +102,31 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     std::memcpy(slot.mpi_status, op.result, sizeof(MPI_Request));
 }
 
+/// What a trace needs to know of a task before its lane has it.
+[[nodiscard]] std::uint64_t begin_trace(task& slot, task_trace* traced) noexcept {
+    return slot.trace_id = traced != nullptr ? traced->records().new_id() : 0;
+}
+
+/// What a trace hears of a post once it has succeeded.
+void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, const comm_queue& queue,
+                std::uint32_t flags, const commtask_options* options, std::uint64_t begin_ns) noexcept {
+    const bool has_predecessors = options != nullptr && options->n_after + options->n_events > 0;
+    unsigned said = 0;
+    if ((flags & flag_is_call) != 0) said |= trace::posted_by_interposer;
+    if ((flags & COMMTASK_ORDERED) != 0) said |= trace::posted_in_order;
+    if (has_predecessors) said |= trace::posted_after_others;
+    traced.posted(id, op, queue, said, begin_ns);
+    if (!has_predecessors) return;
+    const auto note = [&](const task* predecessor) {
+        if (predecessor != nullptr) traced.waits_for(id, predecessor->trace_id);
+    };
+    for (std::size_t i = 0; i < options->n_after; ++i) note(options->after[i]);
+    for (std::size_t i = 0; i < options->n_events; ++i) note(options->events[i]);
+}
+
 /// A task that does nothing goes to a place that nobody else will use.
-[[nodiscard]] int drop_place(MPI_Comm comm, comm_queue& queue, const commtask_ticket& ticket) noexcept {
+[[nodiscard]] int drop_place(context& runtime, MPI_Comm comm, comm_queue& queue,
+                             const commtask_ticket& ticket) noexcept {
     task* const slot = task_pool::acquire();
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
     if (queue.orders[ticket.class_].use_kept(ticket.number, [] { return true; }) != ticket_use::done) {
@@ -112,8 +135,11 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     }
     slot->begin_operation(commtask_op_noop(comm), queue, flag_has_extras, 1);
     slot->extras = {nullptr, nullptr, nullptr, ticket.number, ticket.class_, 0};
-    slot->posted_ns = now_ns();
+    task_trace* const traced = runtime.trace_if_kept();
+    const std::uint64_t begin_ns = slot->posted_ns = now_ns();
+    const std::uint64_t id = begin_trace(*slot, traced);
     queue.owner->post(*slot);
+    if (traced != nullptr) trace_post(*traced, id, commtask_op_noop(comm), queue, COMMTASK_ORDERED, nullptr, begin_ns);
     return COMMTASK_OK;
 }
 
@@ -178,8 +204,9 @@ void store_request(task& slot, const commtask_op& op) noexcept {
         if (slot != nullptr) task_pool::release(slot);
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
     }
-    statistics* const counted = runtime.statistics_if_kept();
-    const std::uint64_t begin_ns = counted != nullptr ? now_ns() : 0;
+    const bool is_observed = runtime.has_observers();
+    const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
+    std::uint64_t trace_id = 0;
     slot->begin_operation(op, *queue, flags, task_out != nullptr ? 2 : 1); // the handle's
     if (options != nullptr) {
         fill_extras(*slot, *options);
@@ -187,7 +214,10 @@ void store_request(task& slot, const commtask_op& op) noexcept {
         slot->extras = {};
     }
     if (operation.takes_request) store_request(*slot, op);
-    if (counted != nullptr) slot->posted_ns = begin_ns;
+    if (is_observed) {
+        slot->posted_ns = begin_ns;
+        trace_id = begin_trace(*slot, runtime.trace_if_kept());
+    }
     if (is_ordered) {
         slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);
         code = post_ordered(*slot, *queue, ticket, may_wait);
@@ -201,7 +231,13 @@ void store_request(task& slot, const commtask_op& op) noexcept {
     }
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
-    if (counted != nullptr) counted->add_post(now_ns() - begin_ns);
+    if (is_observed) {
+        if (statistics* const counted = runtime.statistics_if_kept()) counted->add_post(now_ns() - begin_ns);
+        if (trace_id != 0) {
+            trace_post(*runtime.trace_if_kept(), trace_id, op, *queue, is_ordered ? flags | COMMTASK_ORDERED : flags,
+                       options, begin_ns);
+        }
+    }
     return COMMTASK_OK;
 }
 
@@ -259,5 +295,5 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
     comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
     if (code = check_ticket(ticket, *queue); code != COMMTASK_OK) return code;
-    return drop_place(comm, *queue, ticket);
+    return drop_place(*runtime, comm, *queue, ticket);
 }

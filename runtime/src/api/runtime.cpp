@@ -5,7 +5,9 @@
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
+#include "base/system.hpp"
 #include "config/settings.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/identity.hpp"
 #include "node/node_map.hpp"
@@ -19,10 +21,14 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace commtask::detail {
 namespace {
@@ -73,18 +79,20 @@ struct agreement {
     int code;            ///< The worst one; COMMTASK_OK: all can go on.
     int rank;            ///< The first that has it.
     bool all_keep_stats; ///< Statistics can be gathered.
+    bool all_trace;      ///< Clocks can be compared.
 };
 
 /// Collective.
-[[nodiscard]] agreement collective_agree(int my_code, int me, bool i_keep_stats) {
+[[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
-    const std::array<std::int64_t, 2> mine{my_code * more_than_ranks + me, i_keep_stats ? 1 : 0};
-    std::array<std::int64_t, 2> all{};
+    const std::array<std::int64_t, 3> mine{my_code * more_than_ranks + me, settings.stats != 0 ? 1 : 0,
+                                           settings.trace.empty() ? 0 : 1};
+    std::array<std::int64_t, 3> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false};
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false};
     const std::int64_t rank = all[0] & (more_than_ranks - 1);
-    return {static_cast<int>((all[0] - rank) / more_than_ranks), static_cast<int>(rank), all[1] != 0};
+    return {static_cast<int>((all[0] - rank) / more_than_ranks), static_cast<int>(rank), all[1] != 0, all[2] != 0};
 }
 
 /// Makes a sentence of why this rank cannot start either, if the reason is another's.
@@ -103,6 +111,33 @@ struct agreement {
         say("warning: %s; the worker shares its core", map.failure->c_str());
     }
     return mine;
+}
+
+/// The clocks, and a number that this run alone has.
+[[nodiscard]] std::pair<std::optional<clock_comparison>, std::uint64_t> collective_begin_run(MPI_Comm comm) {
+    const errors_come_back scope;
+    std::uint64_t run = now_ns() ^ (static_cast<std::uint64_t>(getpid()) << 40U);
+    if (MPI_Bcast(&run, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS) return {};
+    return {collective_compare_clocks(comm), run};
+}
+
+[[nodiscard]] trace_file* open_trace(const config& settings, const rank_place& place, const context::session& session,
+                                     std::uint64_t run, std::string& why) {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+    int length = 0;
+    trace_plan plan;
+    MPI_Get_library_version(library.data(), &length);
+    MPI_Comm_size(MPI_COMM_WORLD, &plan.n_ranks);
+    plan.folder = settings.trace;
+    plan.most_mib = static_cast<std::size_t>(settings.trace_mb);
+    plan.keeps_newest = settings.trace_keep == trace_keep::newest;
+    plan.rank = session.rank;
+    plan.session = session.number;
+    plan.run = run;
+    plan.mpi = library.data();
+    plan.worker_is_reserved = place.idle == idle_policy::reserved;
+    plan.worker_cpu = place.lane_cpus.empty() ? -1 : place.lane_cpus.front();
+    return trace_file::open(plan, why);
 }
 
 /// Starts the runtime. After every step that may fail on one rank alone, all ranks agree whether to go on: one that refused
@@ -135,21 +170,35 @@ struct agreement {
     }
     if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level);
-    agreement agreed = collective_agree(code, rank, settings.stats != 0);
+    agreement agreed = collective_agree(code, rank, settings);
     static int n_sessions = 0;
     context::session session{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
     if (agreed.code == COMMTASK_OK) {
-        if (agreed.all_keep_stats) session.stats_comm = collective_stats_comm();
+        if (agreed.all_keep_stats) session.stats_comm = collective_own_comm(own_comm::statistics);
+        std::optional<clock_comparison> clock;
+        std::uint64_t run = 0;
+        if (agreed.all_trace) {
+            session.clock_comm = collective_own_comm(own_comm::clocks);
+            if (session.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(session.clock_comm);
+        }
         code = guarded([&] {
             rank_place place = collective_find_place(settings, cpus);
             if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
+            if (!settings.trace.empty()) {
+                std::string why;
+                session.trace = open_trace(settings, place, session, run, why);
+                if (session.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
+            }
             made = std::make_unique<context>(settings, thread_level, std::move(place), session);
+            if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
             return static_cast<int>(COMMTASK_OK);
         });
-        agreed = collective_agree(code, rank, false);
+        agreed = collective_agree(code, rank, settings);
     }
     if (agreed.code != COMMTASK_OK) {
+        made.reset();
+        if (session.trace != nullptr) session.trace->remove();
         tells = settings.verbose >= 1 && agreed.rank == rank;
         return refuse_with_all(agreed, code);
     }

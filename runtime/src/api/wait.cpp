@@ -49,22 +49,26 @@ void tell_successor(task& successor) noexcept {
 }
 
 /// The calling thread had to wait for these tasks, which have all ended, and goes on.
-void count_unblock(std::span<const commtask_t> ended) noexcept {
+void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     context* const runtime = context::current();
-    statistics* const counted = runtime == nullptr ? nullptr : runtime->statistics_if_kept();
-    if (counted == nullptr) return; // the tasks' lines stay with the worker
-    std::uint64_t last_end_ns = 0;
+    if (runtime == nullptr || !runtime->has_observers()) return; // the tasks' lines stay with the worker
+    const task* last = nullptr;
     for (const task* const which : ended) {
-        if (which != nullptr) last_end_ns = std::max(last_end_ns, which->run.since_ns);
+        if (which != nullptr && (last == nullptr || which->run.since_ns > last->run.since_ns)) last = which;
     }
-    const std::uint64_t now = now_ns();
-    counted->add_unblock(now - std::min(last_end_ns, now));
+    if (statistics* const counted = runtime->statistics_if_kept()) {
+        const std::uint64_t now = now_ns();
+        counted->add_unblock(now - std::min(last == nullptr ? 0 : last->run.since_ns, now));
+    }
+    if (task_trace* const traced = runtime->trace_if_kept()) traced->wait_ends(last);
 }
 
-/// Waits until `is_done()`, in the way that the context's policy says.
+/// Waits until `is_done()`, in the way that the context's policy says. Who is told of the end of a wait is the caller's affair,
+/// if it ends well.
+/// @param which  null if there are several
 /// @return COMMTASK_OK, or TIMEOUT, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
 template <typename IsDone>
-[[nodiscard]] int wait_until(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
+[[nodiscard]] int wait_until(const task* which, std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
     if (timeout_ns != 0 && !lane::may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "%s",
@@ -73,7 +77,10 @@ template <typename IsDone>
     }
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
+    task_trace* const traced = runtime->trace_if_kept();
+    if (traced != nullptr) traced->wait_begins(which);
     if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
+    if (traced != nullptr) traced->wait_ends(nullptr);
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
 
@@ -135,8 +142,9 @@ int commtask_wait_for(commtask_t* handle, int64_t timeout_ns, commtask_status* s
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     if (*handle == COMMTASK_NULL) return COMMTASK_OK;
     if (has_ended(**handle)) return collect(*handle, status);
-    if (const int code = wait_until(timeout_ns, [&] { return has_ended(**handle); }); code != COMMTASK_OK) return code;
-    count_unblock({handle, 1});
+    if (const int code = wait_until(*handle, timeout_ns, [&] { return has_ended(**handle); }); code != COMMTASK_OK)
+        return code;
+    tell_of_unblock({handle, 1});
     return collect(*handle, status);
 }
 
@@ -160,8 +168,8 @@ int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, siz
         return !is_any_active;
     };
     if (!look()) {
-        if (const int code = wait_until(timeout_ns, look); code != COMMTASK_OK) return code;
-        if (found < n_tasks) count_unblock({&tasks[found], 1});
+        if (const int code = wait_until(nullptr, timeout_ns, look); code != COMMTASK_OK) return code;
+        if (found < n_tasks) tell_of_unblock({&tasks[found], 1});
     }
     *index = found;
     return is_any_active ? collect(tasks[found], status) : COMMTASK_OK;
@@ -180,9 +188,9 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
         return first_open == n_tasks;
     };
     const bool had_to_wait = !look();
-    const int waited = had_to_wait ? wait_until(timeout_ns, look) : COMMTASK_OK;
+    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
-    if (had_to_wait && waited == COMMTASK_OK) count_unblock({tasks, n_tasks});
+    if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
     bool has_failed = false;
     bool was_canceled = false;
     for (std::size_t i = 0; i < n_tasks; ++i) {
@@ -218,6 +226,7 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
     task* const slot = task_pool::acquire();
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for an event");
     slot->begin_event(n_signals);
+    if (task_trace* const traced = context::current()->trace_if_kept()) slot->trace_id = traced->records().new_id();
     *event = static_cast<commtask_event_t>(static_cast<void*>(slot));
     return COMMTASK_OK;
 }
@@ -226,6 +235,9 @@ int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
     const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
     if (!late.is_open()) return refuse_without_runtime();
+    if (tracer* const records = tracer::current()) {
+        records->write({now_ns(), event->trace_id, 0, {0, trace::record_type::signaled}});
+    }
     return graph::signal(*event, &tell_successor)
                ? COMMTASK_OK
                : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");

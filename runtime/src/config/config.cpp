@@ -27,6 +27,8 @@ constexpr std::array<config_field, config_field_count> fields{{
     config_field{variable, config_rule::choice, 0, 0, words, text, &config::name},
 #define COMMTASK_CONFIG_CPUS(name, variable, value, text)                                                              \
     config_field{variable, config_rule::cpu_list, 0, 0, "auto|none", text, &config::name},
+#define COMMTASK_CONFIG_FOLDER(name, variable, text)                                                                   \
+    config_field{variable, config_rule::folder, 0, 0, {}, text, &config::name},
 #define COMMTASK_CONFIG_ELSEWHERE(variable, text)                                                                      \
     config_field{variable, config_rule::elsewhere, 0, 0, {}, text, std::monostate{}},
 #include "config/config_table.def"
@@ -141,6 +143,8 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
         const auto index = static_cast<int>(found - words.begin());
         if (const auto* const idle = std::get_if<idle_policy config::*>(&field.member)) {
             target.** idle = static_cast<idle_policy>(index);
+        } else if (const auto* const keep = std::get_if<trace_keep config::*>(&field.member)) {
+            target.** keep = static_cast<trace_keep>(index);
         } else {
             target.*std::get<report_signal config::*>(field.member) = static_cast<report_signal>(index);
         }
@@ -153,6 +157,7 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
         target.*std::get<std::string config::*>(field.member) = std::string{text};
         break;
     }
+    case config_rule::folder: target.*std::get<std::string config::*>(field.member) = std::string{text}; break;
     case config_rule::elsewhere: return std::nullopt;
     }
     target.sources[static_cast<std::size_t>(&field - fields.data())] = source;
@@ -188,6 +193,7 @@ std::string value_text(const config& from, const config_field& field) {
         std::string operator()(double config::* member) const { return number_text(from.*member); }
         std::string operator()(std::string config::* member) const { return from.*member; }
         std::string operator()(idle_policy config::* member) const { return word(static_cast<int>(from.*member)); }
+        std::string operator()(trace_keep config::* member) const { return word(static_cast<int>(from.*member)); }
         std::string operator()(report_signal config::* member) const { return word(static_cast<int>(from.*member)); }
         [[nodiscard]] std::string word(int place) const {
             return std::string{split(field.words, '|').at(static_cast<std::size_t>(place))};
@@ -207,6 +213,7 @@ std::string accepted_text(const config_field& field) {
     case config_rule::power_of_two: return "a power of two from " + lowest + " to " + highest;
     case config_rule::seconds: return "a number of seconds from " + lowest + " to " + highest;
     case config_rule::cpu_list: return "auto, none or a list of different CPU numbers such as 3,7-9";
+    case config_rule::folder: return "a folder";
     case config_rule::elsewhere: return "anything";
     case config_rule::choice: break;
     }

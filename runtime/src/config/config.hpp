@@ -27,6 +27,9 @@ enum class idle_policy : int {
 /// On which signal the unfinished tasks are listed. The order is that of the words in config_table.def.
 enum class report_signal : int { none, usr1, usr2 };
 
+/// Which records stay where a trace has no room for all. The order is that of the words in config_table.def.
+enum class trace_keep : int { oldest, newest };
+
 enum class config_source : std::uint8_t { built_in, program, environment };
 
 /// Which values a field accepts.
@@ -36,6 +39,7 @@ enum class config_rule : std::uint8_t {
     seconds,      ///< lowest <= value <= highest, fractions allowed
     choice,       ///< one of the words
     cpu_list,     ///< `auto`, `none` or a list of CPU numbers
+    folder,       ///< any text: whether it can be used shows when it is
     elsewhere,    ///< not the library's: accepted unread
 };
 
@@ -44,6 +48,7 @@ inline constexpr std::size_t config_field_count = 0
 #define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) +1
 #define COMMTASK_CONFIG_CHOICE(member, variable, type, value, words, text) +1
 #define COMMTASK_CONFIG_CPUS(member, variable, value, text) +1
+#define COMMTASK_CONFIG_FOLDER(member, variable, text) +1
 #define COMMTASK_CONFIG_ELSEWHERE(variable, text) +1
 #include "config/config_table.def"
     ;
@@ -54,6 +59,7 @@ struct config {
 #define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) double member = value;
 #define COMMTASK_CONFIG_CHOICE(member, variable, type, value, words, text) type member = value;
 #define COMMTASK_CONFIG_CPUS(member, variable, value, text) std::string member = value;
+#define COMMTASK_CONFIG_FOLDER(member, variable, text) std::string member;
 #define COMMTASK_CONFIG_ELSEWHERE(variable, text)
 #include "config/config_table.def"
     /// Where each value comes from, in the order of `config_fields()`.
@@ -69,7 +75,7 @@ struct config_field {
     std::string_view words; ///< The words of a choice, separated by '|'.
     std::string_view description;
     std::variant<std::monostate, std::int64_t config::*, double config::*, idle_policy config::*,
-                 report_signal config::*, std::string config::*>
+                 report_signal config::*, trace_keep config::*, std::string config::*>
         member;
 };
 

@@ -34,6 +34,7 @@ public:
     int n_peers = 0; ///< Ranks that a message can go to: the remote group's on an intercommunicator.
     bool is_intercommunicator = false;
     std::string name;
+    std::uint32_t trace_number = 0; ///< Its communicator's in a trace; 0 without one.
 
     std::array<comm_order, 2> orders;  ///< By order_class.
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.

@@ -90,6 +90,16 @@ void lane::post_from_a_driver(task& posted) noexcept {
     wake_up.ring();
 }
 
+/// In the middle of several: what a later one needs is on its way while this one is worked on.
+void lane::fetch_next() const noexcept {
+    if (task* const soon = inbox_.fetch_ahead()) {
+        prefetch_for_read(&soon->op);
+        prefetch_for_read(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
+        prefetch_for_write(&soon->life);
+        prefetch_for_write(&soon->next_in_list);
+    }
+}
+
 /// @return null if nothing has arrived
 task* lane::take_posted() noexcept {
     if (task* const posted = inbox_.take()) return posted;
@@ -205,13 +215,18 @@ bool lane::progress() noexcept {
     const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    if (posted == nullptr && !has_others && transport_->in_flight() == 0) return false;
+    if (posted == nullptr && !has_others && transport_->in_flight() == 0) {
+        tell(trace::thread_state::idle);
+        return false;
+    }
 
     const driving_scope driving{*this};
     begin_pass();
     bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
+    tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
+        if (i > 0) fetch_next();
         accept(*posted);
         posted = i < accepted_per_pass ? take_posted() : nullptr;
     }
@@ -245,6 +260,7 @@ void lane::look_at(task& which) noexcept {
 
 void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
+    tell(trace::thread_state::issue);
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
@@ -343,10 +359,10 @@ std::uint64_t lane::pass_time() noexcept {
 void lane::move(task& which, phase from, phase to, task_state end) noexcept {
     COMMTASK_ASSERT(which.run.now == from);
     which.run.now = to;
-    if (!settings_.observers.empty()) tell(which, from, to, end);
+    if (!settings_.observers.empty()) tell_observers(which, from, to, end);
 }
 
-void lane::tell(task& which, phase from, phase to, task_state end) noexcept {
+void lane::tell_observers(task& which, phase from, phase to, task_state end) noexcept {
     const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
     which.run.since_ns = step.at_ns;
     for (task_observer* const observer : settings_.observers) observer->moved(which, step);
@@ -457,6 +473,7 @@ void lane::end_by_result(task& which) noexcept {
 
 void lane::finish(task& which, task_state state) noexcept {
     COMMTASK_ASSERT(is_live(which));
+    tell(trace::thread_state::issue);
     if (which.run.now == phase::in_flight) {
         transport_->clean_up(which);
         move(which, phase::in_flight, phase::ended, state);

@@ -14,6 +14,7 @@
 #include "core/inbox.hpp"
 #include "core/observer.hpp"
 #include "core/task_list.hpp"
+#include "core/tracer.hpp"
 #include "core/transport.hpp"
 
 #include <atomic>
@@ -37,6 +38,8 @@ struct lane_settings {
     bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
+    tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
+    std::uint8_t number = 0;                 ///< Among the lanes of its set.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
     std::function<std::vector<unfinished_line>()> list_elsewhere{};
     std::function<std::size_t()> count_elsewhere{};
@@ -93,6 +96,25 @@ public:
     /// the program posts no more; for several see lane_set::is_quiet().
     [[nodiscard]] bool was_quiet() const noexcept;
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
+
+    [[nodiscard]] std::uint8_t number() const noexcept { return settings_.number; }
+
+    /// That it does so without the baton, while nothing moves.
+    void tell_of_pause() const noexcept {
+        tell(approx_has_work() ? trace::thread_state::poll : trace::thread_state::idle);
+    }
+
+    /// The worker of this lane, before it does anything.
+    void begin_worker() const noexcept {
+        if (settings_.trace != nullptr) settings_.trace->begin_worker(settings_.number);
+    }
+
+    /// The calling thread says in the trace what it does for this lane from now on, if that is something else than before;
+    /// without a trace a branch. Who drives says it at the beginning of a pass: what comes between two is not worth a record.
+    void tell(trace::thread_state now) const noexcept {
+        if (settings_.trace != nullptr) [[unlikely]]
+            settings_.trace->state(settings_.number, now);
+    }
 
     /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
     /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
@@ -198,6 +220,7 @@ private:
     void take_overflow() noexcept;
     void make_room() noexcept;
     void post_from_a_driver(task& posted) noexcept;
+    void fetch_next() const noexcept;
     [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
@@ -206,7 +229,7 @@ private:
     void on_cancel(task& which) noexcept;
     void make_ready(task& which, phase from) noexcept;
     void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept;
-    void tell(task& which, phase from, phase to, task_state end) noexcept;
+    void tell_observers(task& which, phase from, phase to, task_state end) noexcept;
     [[nodiscard]] std::uint64_t pass_time() noexcept;
     void end_by_result(task& which) noexcept;
     void enqueue_ready(task& ready, phase from) noexcept;

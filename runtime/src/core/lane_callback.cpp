@@ -35,8 +35,10 @@ void lane::run_callback(task& which, task_state state) noexcept {
     status.struct_size = sizeof status;
     fill_status(which, state, status);
     const auto call = [&] {
+        tell(trace::thread_state::callback);
         extras.callback(&status, extras.callback_argument);
         stay_if_abandoned();
+        tell(trace::thread_state::issue);
     };
     if ((which.flags() & COMMTASK_CALLBACK_RELAYS) != 0) return call();
     const auto found = callbacks_.run(call);

@@ -12,7 +12,11 @@ namespace commtask::detail {
 
 lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings)
     : waiters(settings.has_heavy_barrier), workers_(carriers.size()) {
-    for (transport* const carrier : carriers) lanes_.emplace_back(*carrier, waiters, settings);
+    lane_settings plan = settings;
+    for (transport* const carrier : carriers) {
+        lanes_.emplace_back(*carrier, waiters, plan);
+        ++plan.number;
+    }
 }
 
 void lane_set::start_worker(std::size_t index, worker_settings plan) {

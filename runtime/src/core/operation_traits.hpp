@@ -53,10 +53,10 @@ enum class trait : std::uint8_t { no, yes, unknown };
 
 struct operation_traits {
     constexpr operation_traits() noexcept = default;
-    constexpr operation_traits(const char* its_name, operation_family its_family, order_class order, trait receives,
+    constexpr operation_traits(const char* its_name, operation_family its_family, order_class order, trait receiving,
                                trait waits, count_shape shape, std::string_view arguments) noexcept
-        : name(its_name), family(its_family), ordered_in(order), counts(shape), may_receive(receives != trait::no),
-          receives(receives == trait::yes), waits_for_message(waits == trait::yes),
+        : name(its_name), family(its_family), ordered_in(order), counts(shape), may_receive(receiving != trait::no),
+          receives(receiving == trait::yes), waits_for_message(waits == trait::yes),
           has_send_side(has_word(arguments, "from")),
           has_recv_side(has_word(arguments, "into") || has_word(arguments, "inout")),
           has_dest(has_word(arguments, "dest")), has_source(has_word(arguments, "source")),

@@ -135,6 +135,7 @@ struct alignas(2 * cache_line_bytes) task {
     std::atomic<std::uint32_t> marks; ///< task_mark bits; here, where the worker looks anyway.
     alignas(cache_line_bytes) task_extras extras;
     std::uint64_t posted_ns; ///< Only with observers.
+    std::uint64_t trace_id;  ///< Only with a trace; of an event 0 without one.
 
     // Shared: the poster initialises, the worker finishes, waiters look. The worker touches it once, at the end.
     alignas(cache_line_bytes) life_word life;
@@ -172,6 +173,7 @@ struct alignas(2 * cache_line_bytes) task {
     void begin_event(std::uint32_t n_signals) noexcept {
         op = {};
         op.reserved = static_cast<int>(flag_is_event);
+        trace_id = 0;
         queue = nullptr;
         life.begin(2);
         result = {};

@@ -48,6 +48,7 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
 /// Who has driven and turns to something else hands what is left to the worker: also what a callback has posted, for which a
 /// driver rings nobody.
 inline void leave_to_worker(lane& driven) noexcept {
+    driven.tell(trace::thread_state::none);
     if (driven.approx_has_work() || driven.has_arrivals()) driven.wake_up.ring_if_deep();
 }
 
@@ -138,6 +139,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         if (now >= deadline_ns) return leave(false);
         if (has_baton || now < young_until_ns || has_moved || drives_on) continue;
         const auto left_ns = static_cast<std::int64_t>(std::min(longest_sleep_ns, deadline_ns - now));
+        for (lane& each : lanes) each.tell(trace::thread_state::none);
         lanes.waiters.wait(left_ns, is_done);
     }
 }

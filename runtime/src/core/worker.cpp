@@ -25,6 +25,7 @@ void worker::stop() noexcept {
 
 void worker::run() noexcept {
     pthread_setname_np(pthread_self(), "commtask");
+    lane_.begin_worker();
     if (settings_.on_start) settings_.on_start();
     const std::uint64_t begin_ns = now_ns();
     if (settings_.is_reserved) {
@@ -32,6 +33,7 @@ void worker::run() noexcept {
     } else {
         run_shared();
     }
+    lane_.tell(trace::thread_state::none);
     if (settings_.counters != nullptr) settings_.counters->worker_life_ns += now_ns() - begin_ns;
 }
 
@@ -58,13 +60,24 @@ void worker::run_reserved() noexcept {
         // Nothing to do: threads that call MPI themselves find the baton free, even if this one loses its processor.
         lane_.prepare_sleep();
         lane_.return_baton();
+        lane_.tell_of_pause();
         if (!spin_until_work()) {
             count_sleep();
-            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+            sleep();
         }
         if (!take_baton()) return;
     }
     lane_.return_baton();
+}
+
+/// Until somebody rings.
+void worker::sleep() noexcept {
+    lane_.wake_up.sleep(-1, [this] {
+        if (has_reason_to_wake() || lane_.approx_has_work()) return true;
+        lane_.tell(trace::thread_state::asleep);
+        return false;
+    });
+    lane_.tell(trace::thread_state::idle);
 }
 
 /// @return false when spin_ns are over.
@@ -90,6 +103,7 @@ bool worker::take_baton() noexcept {
 }
 
 bool worker::let_guests_in() noexcept {
+    lane_.tell(trace::thread_state::driven);
     lane_.return_baton();
     return take_baton();
 }
@@ -97,10 +111,12 @@ bool worker::let_guests_in() noexcept {
 /// MPI's lock is not fair: a worker that polled without a pause would keep it.
 void worker::make_way() noexcept {
     constexpr std::int64_t pause_ns = 20'000;
+    lane_.tell(trace::thread_state::nap);
     lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
 }
 
 void worker::yield_and_learn(core_gauge& core) noexcept {
+    lane_.tell_of_pause();
     const std::uint64_t begin_ns = now_ns();
     sched_yield();
     core.yielded(begin_ns, now_ns());
@@ -132,6 +148,7 @@ void worker::run_shared() noexcept {
         }
         if (!lane_.try_take_baton()) {
             // Somebody who waits is driving; it has a reason to be quick, this thread has none.
+            lane_.tell(trace::thread_state::driven);
             lane_.wake_up.nap(static_cast<std::int64_t>(settings_.nap_max_ns), [] { return false; });
             continue;
         }
@@ -153,17 +170,19 @@ void worker::run_shared() noexcept {
         if (others_drive) {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it.
+            lane_.tell(trace::thread_state::driven);
             lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                               [this] { return has_reason_to_wake(); });
         } else if (!has_work) {
             count_sleep();
             // A waiting thread may have started something between this pass and the sleep.
-            lane_.wake_up.sleep(-1, [this] { return has_reason_to_wake() || lane_.approx_has_work(); });
+            sleep();
             core.found_something();
             passes_seen = lane_.approx_passes();
         } else if (++idle_passes <= yields_before_naps) {
             yield_and_learn(core);
         } else {
+            lane_.tell(trace::thread_state::nap);
             lane_.wake_up.nap(nap_ns, [this] { return has_reason_to_wake(); });
             nap_ns = std::min(2 * nap_ns, static_cast<std::int64_t>(settings_.nap_max_ns));
         }

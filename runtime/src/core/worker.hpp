@@ -50,7 +50,8 @@ private:
     [[nodiscard]] bool take_baton() noexcept;
     [[nodiscard]] bool let_guests_in() noexcept;
     void make_way() noexcept;
-    static void yield_and_learn(core_gauge& core) noexcept;
+    void sleep() noexcept;
+    void yield_and_learn(core_gauge& core) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }

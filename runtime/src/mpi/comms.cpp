@@ -5,6 +5,8 @@
 // its communicator is gone: its life tells whether it is still the one that was remembered.
 #include "mpi/comms.hpp"
 
+#include "mpi/trace_comm.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -133,6 +135,10 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
     made->n_peers = n_peers;
     made->is_intercommunicator = is_intercommunicator != 0;
     made->name = std::move(name);
+    if (tracer* const records = tracer::current()) {
+        made->trace_number = ++n_traced_;
+        record_communicator(*records, comm, made->trace_number, made->name, made->is_intercommunicator);
+    }
     int error = can_be_freed(comm) ? scope.code_of(MPI_Comm_set_attr(comm, keyval_, made)) : MPI_SUCCESS;
     if (error == MPI_SUCCESS) {
         error = errors_.take_over(comm);

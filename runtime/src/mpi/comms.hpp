@@ -71,6 +71,7 @@ private:
     int keyval_ = MPI_KEYVAL_INVALID;
     int tag_upper_bound_ = 32767;
     MPI_Fint last_index_ = 0; ///< Where Open MPI's table had the last communicator that was added.
+    std::uint32_t n_traced_ = 0;
     bool is_ready_ = false;
     bool is_ending_ = false;
     std::mutex mutex_; ///< Guards what follows; MPI is never called with it held, since MPI calls on_free().

@@ -10,6 +10,7 @@
 
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
+#include "mpi/early_ends.hpp"
 #include "mpi/operations.hpp"
 
 #include <mpi.h>
@@ -44,9 +45,16 @@ private:
         std::uint32_t part; ///< The status of part 0 is the task's; a sendrecv's send is part 1.
     };
 
+    /// What one Testsome found, once its request is out of the table.
+    struct ended_request {
+        int index; ///< In the window.
+        owner whose;
+        MPI_Status* status;
+    };
+
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
-    void request_ended(std::size_t index, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void request_ended(owner ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
@@ -74,8 +82,10 @@ private:
     std::size_t n_probes_ = 0;  ///< Those that have no request.
     std::size_t cursor_ = 0;    ///< Where the next window begins.
     bool has_polled_all_ = true;
+    early_ends early_ends_;
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
+    std::vector<ended_request> ended_;
 };
 
 } // namespace commtask::detail

@@ -7,6 +7,7 @@
 #include "base/system.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -64,8 +65,9 @@ private:
 
 } // namespace
 
-MPI_Comm collective_stats_comm() noexcept {
-    static MPI_Comm made = MPI_COMM_NULL;
+MPI_Comm collective_own_comm(own_comm purpose) noexcept {
+    static std::array<MPI_Comm, 2> all{MPI_COMM_NULL, MPI_COMM_NULL};
+    MPI_Comm& made = all[static_cast<std::size_t>(purpose)];
     if (made != MPI_COMM_NULL) return made;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

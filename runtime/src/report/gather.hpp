@@ -15,10 +15,11 @@
 
 namespace commtask::detail {
 
-/// A communicator for gather_stats(): made by the first call, and MPI's to free in MPI_Finalize, since that is collective.
-/// Called by every rank of MPI_COMM_WORLD.
+/// A communicator of the library's own for this purpose: made by the first call, and MPI's to free in MPI_Finalize, since that
+/// is collective. Called by every rank of MPI_COMM_WORLD.
 /// @return MPI_COMM_NULL if MPI refuses
-[[nodiscard]] MPI_Comm collective_stats_comm() noexcept;
+enum class own_comm : unsigned { statistics, clocks };
+[[nodiscard]] MPI_Comm collective_own_comm(own_comm purpose) noexcept;
 
 struct gathered_stats {
     std::vector<lane_stats> stats; ///< At rank 0 those that came, elsewhere none.

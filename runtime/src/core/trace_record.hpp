@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a trace lies in memory and in its file: docs/trace-format.md says what each field means and is the contract; programs
+// that read traces include this too. All records have one size, so that whoever reads needs no parser.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace commtask::detail::trace {
+
+static_assert(std::endian::native == std::endian::little, "a trace is little-endian");
+
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::size_t chunk_bytes = 16384;
+inline constexpr char magic[8] = {'C', 'T', 'T', 'R', 'A', 'C', 'E', '\0'};
+
+enum class record_type : std::uint8_t {
+    none = 0, ///< Not written: the end of a chunk.
+    posted = 1,
+    receives_from = 2,
+    after = 3,
+    posted_in = 4,
+    post_returned = 5,
+    moved = 6,
+    matched = 7,
+    signaled = 8,
+    wait_begin = 9,
+    wait_end = 10,
+    state = 16,
+    compute_created = 17,
+    compute_begin = 18,
+    compute_end = 19,
+    region_begin = 20,
+    region_end = 21,
+    text_part = 32,
+    thread = 33,
+    communicator = 34,
+    operation = 35,
+    clock = 36,
+    chunk = 255,
+};
+
+/// What a thread does for a lane.
+enum class thread_state : std::uint8_t {
+    none,     ///< Nothing: it has turned to its own business.
+    issue,    ///< Takes tasks over, starts them, ends them.
+    poll,     ///< Operations are in flight, none has ended.
+    idle,     ///< Nothing is in flight; it looks for work.
+    nap,      ///< A bounded pause.
+    asleep,   ///< Until somebody rings.
+    driven,   ///< A bounded pause, since another thread drives.
+    callback, ///< In a function of the program's.
+};
+
+enum posted_flag : std::uint8_t { posted_by_interposer = 1, posted_in_order = 2, posted_after_others = 4 };
+enum operation_flag : std::uint8_t {
+    sends = 1,
+    receives = 2,
+    is_collective = 4,
+    takes_message_out = 8,
+    takes_matched = 16
+};
+
+/// How a task ended.
+enum class task_end : std::uint8_t { open, completed, failed, canceled, given_up = 5 };
+
+/// Two signed halves of `record::value`.
+[[nodiscard]] constexpr std::uint64_t halves(std::int32_t low, std::int32_t high) noexcept {
+    return static_cast<std::uint32_t>(low) | (static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32U);
+}
+[[nodiscard]] constexpr std::int32_t low_of(std::uint64_t value) noexcept { return static_cast<std::int32_t>(value); }
+[[nodiscard]] constexpr std::int32_t high_of(std::uint64_t value) noexcept {
+    return static_cast<std::int32_t>(value >> 32U);
+}
+
+/// What stands for MPI's constants, which differ from MPI to MPI.
+inline constexpr std::int32_t any = -1;
+inline constexpr std::int32_t nobody = -2;
+
+/// The last word of a record: its writer stores it last, so a record is there as a whole or not at all.
+struct record_tail {
+    std::uint32_t detail = 0;
+    record_type type = record_type::none;
+    std::uint8_t lane = 0;
+    std::uint8_t sub = 0;
+    std::uint8_t flags = 0;
+};
+
+struct record {
+    std::uint64_t time_ns;
+    std::uint64_t id;
+    std::uint64_t value;
+    record_tail tail;
+};
+static_assert(sizeof(record) == 32 && sizeof(record_tail) == 8);
+
+inline constexpr std::size_t records_per_chunk = chunk_bytes / sizeof(record);
+inline constexpr std::size_t text_bytes_per_record = offsetof(record, tail);
+
+struct chunk {
+    record records[records_per_chunk]; ///< The first one says whose it is.
+};
+static_assert(sizeof(chunk) == chunk_bytes);
+
+struct file_header {
+    char magic[8];
+    std::uint32_t version;
+    std::uint32_t header_bytes;
+    std::uint32_t record_bytes;
+    std::uint32_t state;
+    std::uint32_t n_chunks_used;
+    std::uint32_t n_chunks;
+    std::uint64_t run;
+    std::uint32_t rank;
+    std::uint32_t n_ranks;
+    std::uint32_t session;
+    std::uint32_t pid;
+    std::uint64_t begin_ns;
+    std::uint64_t begin_realtime_ns;
+    std::uint64_t end_ns;
+    std::uint64_t clock_domain;
+    std::uint32_t keep;
+    std::uint32_t n_threads;
+    std::uint64_t n_dropped;
+    char host[64];
+    char mpi[96];
+    char program[256];
+    std::uint32_t n_lanes;
+    std::uint32_t worker_is_reserved;
+    std::int32_t worker_cpu;
+};
+static_assert(offsetof(file_header, run) == 32 && offsetof(file_header, begin_ns) == 56 &&
+              offsetof(file_header, keep) == 88 && offsetof(file_header, host) == 104 &&
+              offsetof(file_header, n_lanes) == 520);
+
+/// `file_header::state`.
+enum class file_state : std::uint32_t { open, ended, gave_up };
+
+} // namespace commtask::detail::trace

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The threads' places. A place has a chain of chunks, the newest first to be written: with "newest" a thread that gets no
+// more takes the oldest of its own again. An eighth of the room is for threads that come late: each finds two chunks there.
+#include "core/tracer.hpp"
+
+#include "base/assert.hpp"
+#include "base/system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace commtask::detail {
+
+using trace::chunk;
+using trace::record;
+using trace::record_type;
+
+struct tracer::place {
+    std::uint64_t epoch = 0;
+    record* next = nullptr;
+    record* end = nullptr;
+    record* left = nullptr; ///< Its last record, if that says that it has turned from a lane; a return takes it back.
+    chunk* newest = nullptr;
+    chunk* oldest = nullptr;
+    std::uint64_t n_ids = 0;
+    std::uint64_t n_lost = 0;
+    std::uint64_t compute = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t n_chunks = 0;    ///< Taken so far, those taken again included.
+    std::uint16_t state = 0;       ///< Lane and thread_state of the last state record.
+    std::uint16_t before_left = 0; ///< The same of the one before `left`.
+};
+
+namespace {
+
+std::atomic<std::uint64_t> epochs{0};
+
+constexpr std::size_t chunks_per_reservation = 64;
+constexpr std::uint32_t early_chunks = 2; ///< Of each thread: these may come out of the last eighth.
+constexpr std::uint32_t most_threads = 0xffff;
+constexpr unsigned id_bits = 48; ///< Above them the thread.
+
+/// The texts of the process: a face remembers their numbers, whatever trace they are for. Never destroyed, as threads may
+/// come late.
+struct text_table {
+    std::mutex lock;
+    std::deque<std::string> texts;
+    std::unordered_map<std::string_view, std::uint32_t> numbers;
+};
+text_table& the_texts() {
+    static text_table* const instance = new text_table;
+    return *instance;
+}
+
+/// What the header counts, among the fields that one thread wrote before.
+template <typename Number>
+[[nodiscard]] std::atomic_ref<Number> shared(Number& field) noexcept {
+    return std::atomic_ref<Number>{field};
+}
+
+/// The chain of a thread's chunks goes from the oldest on.
+[[nodiscard]] std::uint64_t& link_of(chunk& of) noexcept { return of.records[0].value; }
+
+} // namespace
+
+std::atomic<tracer*> tracer::current_{nullptr};
+
+tracer::place& tracer::mine() noexcept {
+    static thread_local constinit place its;
+    return its;
+}
+
+tracer::tracer(std::span<chunk> chunks, trace_room& room, bool keeps_newest)
+    : epoch_(epochs.fetch_add(1) + 1), chunks_(chunks), room_(room), keeps_newest_(keeps_newest),
+      n_chunks_(chunks.size()), nobody_(std::make_unique<place>()) {
+    COMMTASK_ASSERT(chunks.size() >= 2);
+    nobody_->epoch = epoch_;
+    header().n_chunks_used = 1;
+    if (!room_.reserve(0, 2 * chunks_per_reservation)) n_chunks_ = 1;
+}
+
+tracer::~tracer() = default;
+
+void tracer::begin() noexcept {
+    text_table& known = the_texts();
+    const std::lock_guard guard{known.lock}; // no text comes in between
+    for (std::size_t i = 0; i < known.texts.size(); ++i) write_text(static_cast<std::uint32_t>(i + 1), known.texts[i]);
+    current_.store(this, std::memory_order_release);
+}
+
+void tracer::put(record& slot, const record& made) noexcept {
+    slot.time_ns = made.time_ns;
+    slot.id = made.id;
+    slot.value = made.value;
+    // release: whoever finds the type in the file finds the rest, should this process end in between.
+    std::atomic_ref<std::uint64_t>{reinterpret_cast<std::uint64_t&>(slot.tail)}.store(
+        std::bit_cast<std::uint64_t>(made.tail), std::memory_order_release);
+}
+
+record* tracer::take_slot() noexcept {
+    place& of = mine();
+    if (of.epoch == epoch_ && of.next != of.end) [[likely]] {
+        of.left = nullptr;
+        return of.next++;
+    }
+    if (of.epoch != epoch_) begin_thread(-1);
+    return take_slow(of);
+}
+
+record* tracer::take_slow(place& of) noexcept {
+    of.left = nullptr;
+    if (of.next != of.end) return of.next++;
+    if (record* const slot = next_chunk(of)) return slot;
+    // relaxed: numbers to show.
+    shared(header().n_dropped).fetch_add(1, std::memory_order_relaxed);
+    ++of.n_lost;
+    if (of.newest != nullptr) of.newest->records[0].id = of.n_lost;
+    return nullptr;
+}
+
+/// The first record of a fresh chunk for the thread; null if there is none.
+record* tracer::next_chunk(place& of) noexcept {
+    if (of.thread == most_threads) return nullptr;
+    chunk* fresh = take_chunk(of.n_chunks < early_chunks || &of == nobody_.get());
+    if (fresh == nullptr) {
+        if (!keeps_newest_ || of.oldest == nullptr || &of == nobody_.get()) return nullptr;
+        fresh = of.oldest;
+        of.oldest = fresh == of.newest ? nullptr : &chunks_[link_of(*fresh)];
+        if (of.oldest == nullptr) of.newest = nullptr;
+        of.n_lost += trace::records_per_chunk - 1;
+        shared(header().n_dropped).fetch_add(trace::records_per_chunk - 1, std::memory_order_relaxed);
+        std::memset(static_cast<void*>(fresh), 0, sizeof *fresh);
+    }
+    const auto number = static_cast<std::uint64_t>(fresh - chunks_.data());
+    if (of.newest != nullptr) link_of(*of.newest) = number;
+    if (of.oldest == nullptr) of.oldest = fresh;
+    of.newest = fresh;
+    put(fresh->records[0], {of.n_chunks++, of.n_lost, 0, {of.thread, record_type::chunk}});
+    of.next = &fresh->records[1];
+    of.end = &fresh->records[trace::records_per_chunk];
+    return of.next++;
+}
+
+chunk* tracer::take_chunk(bool is_early) noexcept {
+    const auto used = shared(header().n_chunks_used);
+    const std::size_t room = n_chunks_.load(std::memory_order_seq_cst);
+    const std::size_t limit = is_early ? room : room - room / 8;
+    if (used.load(std::memory_order_relaxed) >= limit) return nullptr;
+    // seq_cst, and the look after it: partner of close(), which counts this chunk or is seen here.
+    const std::size_t number = used.fetch_add(1, std::memory_order_seq_cst);
+    if (number >= n_chunks_.load(std::memory_order_seq_cst)) return nullptr;
+    // One step ahead of those who write: a chunk without room behind it would end the program.
+    if (number % chunks_per_reservation == 0 && number + chunks_per_reservation < chunks_.size() &&
+        !room_.reserve(number + chunks_per_reservation, chunks_per_reservation)) {
+        std::size_t expected = room;
+        n_chunks_.compare_exchange_strong(expected, number + chunks_per_reservation, std::memory_order_seq_cst);
+    }
+    return &chunks_[number];
+}
+
+std::size_t tracer::close() noexcept {
+    const std::size_t room = n_chunks_.exchange(0, std::memory_order_seq_cst);
+    const auto used = shared(header().n_chunks_used);
+    const std::size_t count =
+        std::min<std::size_t>(used.load(std::memory_order_seq_cst), std::max<std::size_t>(room, 1));
+    used.store(static_cast<std::uint32_t>(count),
+               std::memory_order_relaxed); // a late comer's addition is nobody's chunk
+    return count;
+}
+
+void tracer::begin_thread(int lane) noexcept {
+    place& of = mine();
+    of = {};
+    of.epoch = epoch_;
+    of.thread = std::min(shared(header().n_threads).fetch_add(1, std::memory_order_relaxed) + 1, most_threads);
+    std::array<char, 32> name{};
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    const std::uint32_t text = number_of(name.data());
+    const auto kernels_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    write_common(
+        {now_ns(), kernels_id, trace::halves(lane, static_cast<std::int32_t>(text)), {of.thread, record_type::thread}});
+}
+
+void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
+    place& of = mine();
+    if (of.epoch != epoch_) begin_thread(-1);
+    const auto packed = static_cast<std::uint16_t>((static_cast<unsigned>(lane) << 8U) | static_cast<unsigned>(state));
+    if (packed == of.state || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
+    const std::uint64_t now = now_ns();
+    // Who drives in turns with looking for what it waits for would fill the trace with that.
+    constexpr std::uint64_t short_ns = 20'000;
+    if (of.left != nullptr && packed == of.before_left && now - of.left->time_ns < short_ns) {
+        of.left->tail = {};
+        of.next = of.left;
+        of.left = nullptr;
+        of.state = packed;
+        return;
+    }
+    record* const slot = take_slot();
+    const std::uint16_t before = std::exchange(of.state, packed);
+    if (slot == nullptr) return;
+    put(*slot, {now, 0, 0, {0, record_type::state, lane, static_cast<std::uint8_t>(state)}});
+    if (state != trace::thread_state::none) return;
+    of.left = slot;
+    of.before_left = before;
+}
+
+std::uint64_t tracer::new_id() noexcept {
+    place& of = mine();
+    if (of.epoch != epoch_) begin_thread(-1);
+    return (static_cast<std::uint64_t>(of.thread) << id_bits) | ++of.n_ids;
+}
+
+std::uint64_t tracer::running_compute() noexcept {
+    const place& of = mine();
+    return of.epoch == epoch_ ? of.compute : 0;
+}
+
+void tracer::set_running_compute(std::uint64_t id) noexcept {
+    place& of = mine();
+    if (of.epoch != epoch_) begin_thread(-1);
+    of.compute = id;
+}
+
+void tracer::write_common(const record& made) noexcept {
+    const std::lock_guard guard{common_};
+    if (record* const slot = take_slow(*nobody_)) put(*slot, made);
+}
+
+void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
+    constexpr std::size_t most_bytes = 4096;
+    text = text.substr(0, most_bytes);
+    const std::lock_guard guard{common_}; // the parts stay together
+    do {
+        const std::string_view part = text.substr(0, trace::text_bytes_per_record);
+        text.remove_prefix(part.size());
+        record made{0, 0, 0, {number, record_type::text_part}};
+        std::memcpy(&made, part.data(), part.size());
+        made.tail.sub = static_cast<std::uint8_t>(part.size());
+        made.tail.flags = text.empty() ? 1 : 0;
+        if (record* const slot = take_slow(*nobody_)) put(*slot, made);
+    } while (!text.empty());
+}
+
+std::uint32_t tracer::number_of(std::string_view text) noexcept {
+    text_table& known = the_texts();
+    const std::lock_guard guard{known.lock};
+    if (const auto found = known.numbers.find(text); found != known.numbers.end()) return found->second;
+    try {
+        const std::string& kept = known.texts.emplace_back(text);
+        const auto number = static_cast<std::uint32_t>(known.texts.size());
+        known.numbers.emplace(kept, number);
+        if (tracer* const now = current()) now->write_text(number, kept);
+        return number;
+    } catch (const std::bad_alloc&) {
+        return 0;
+    }
+}
+
+} // namespace commtask::detail

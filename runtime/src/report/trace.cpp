@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The clock is read for each step, unlike for statistics: steps of one pass are to be told apart. That is the larger part of
+// what a record costs.
+#include "report/trace.hpp"
+
+#include "base/system.hpp"
+#include "core/comm_queue.hpp"
+#include "core/lane.hpp"
+#include "core/operation_traits.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace commtask::detail {
+
+using trace::halves;
+using trace::record_type;
+
+namespace {
+
+[[nodiscard]] std::int32_t rank_of(int rank) noexcept {
+    if (rank == MPI_ANY_SOURCE) return trace::any;
+    return rank == MPI_PROC_NULL ? trace::nobody : rank;
+}
+
+[[nodiscard]] std::int32_t tag_of(int tag) noexcept { return tag == MPI_ANY_TAG ? trace::any : tag; }
+
+/// What is done: the interposer says it of a request that it hands over.
+[[nodiscard]] int kind_of(const commtask_op& op) noexcept {
+    return operation_of(op.kind).takes_request && op.array_form != 0 ? op.array_form : op.kind;
+}
+
+[[nodiscard]] std::uint8_t flags_of(const operation_traits& kind) noexcept {
+    unsigned flags = 0;
+    if (kind.has_dest) flags |= trace::sends;
+    if (kind.has_source || kind.takes_message) flags |= trace::receives;
+    if (kind.is_ordered_by_default()) flags |= trace::is_collective;
+    if (is_probe(kind)) flags |= trace::takes_message_out;
+    if (kind.takes_message) flags |= trace::takes_matched;
+    return static_cast<std::uint8_t>(flags);
+}
+
+[[nodiscard]] trace::task_end end_of(task_state state) noexcept {
+    switch (state) {
+    case task_state::open: return trace::task_end::open;
+    case task_state::completed: return trace::task_end::completed;
+    case task_state::failed: return trace::task_end::failed;
+    case task_state::canceled: return trace::task_end::canceled;
+    case task_state::given_up: break;
+    }
+    return trace::task_end::given_up;
+}
+
+} // namespace
+
+task_trace::task_trace(trace_file& file) noexcept : file_(file), records_(file.records()) {
+    records_.begin();
+    for (std::size_t kind = 1; kind < operation_table.size(); ++kind) {
+        const operation_traits& each = operation_table[kind];
+        records_.write_common({now_ns(),
+                               0,
+                               0,
+                               {tracer::number_of(each.name), record_type::operation, 0,
+                                static_cast<std::uint8_t>(kind), flags_of(each)}});
+    }
+}
+
+task_trace::~task_trace() { end(trace::file_state::gave_up); }
+
+void task_trace::end(trace::file_state state) noexcept {
+    if (std::exchange(is_ended_, true)) return;
+    tracer::end();
+    file_.close(state);
+}
+
+void task_trace::moved(const task& which, const life_step& step) noexcept {
+    const bool is_final = step.end != task_state::open;
+    const operation_traits& kind = operation_of(kind_of(which.op));
+    std::int64_t bytes = 0;
+    if (step.end == task_state::completed) {
+        // What an mprobe finds is counted where it is received.
+        bytes = which.run.sent_bytes + (is_probe(kind) ? 0 : std::max<std::int64_t>(which.result.bytes, 0));
+    }
+    records_.write({now_ns(),
+                    which.trace_id,
+                    static_cast<std::uint64_t>(bytes),
+                    {static_cast<std::uint32_t>(end_of(step.end)), record_type::moved, which.queue->owner->number(),
+                     static_cast<std::uint8_t>(step.to), static_cast<std::uint8_t>(step.from)}});
+    if (!is_final || step.end != task_state::completed || !kind.receives || which.result.source < 0) return;
+    records_.write(
+        {step.at_ns, which.trace_id, halves(which.result.source, which.result.tag), {0, record_type::matched}});
+}
+
+void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
+                        std::uint64_t begin_ns) noexcept {
+    const int number = kind_of(op);
+    const operation_traits& kind = operation_of(number);
+    std::int32_t peer = trace::nobody;
+    std::int32_t tag = 0;
+    if (kind.has_dest) {
+        peer = rank_of(op.peer);
+        tag = tag_of(op.send_tag);
+    } else if (kind.has_source) {
+        peer = rank_of(op.source);
+        tag = tag_of(op.recv_tag);
+    } else if (kind.has_root) {
+        peer = rank_of(op.peer);
+    }
+    records_.write({begin_ns,
+                    id,
+                    halves(peer, tag),
+                    {queue.trace_number, record_type::posted, queue.owner->number(), static_cast<std::uint8_t>(number),
+                     static_cast<std::uint8_t>(flags)}});
+    if (kind.has_dest && kind.has_source) {
+        records_.write(
+            {begin_ns, id, halves(rank_of(op.source), tag_of(op.recv_tag)), {0, record_type::receives_from}});
+    }
+    if (const std::uint64_t compute = records_.running_compute(); compute != 0) {
+        records_.write({begin_ns, id, compute, {0, record_type::posted_in}});
+    }
+    constexpr std::uint64_t long_ns = 1000;
+    if (const std::uint64_t now = now_ns(); now - begin_ns > long_ns) {
+        records_.write({now, id, 0, {0, record_type::post_returned}});
+    }
+}
+
+void task_trace::waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept {
+    records_.write({now_ns(), id, predecessor, {0, record_type::after}});
+}
+
+void task_trace::wait_begins(const task* which) noexcept {
+    records_.write({now_ns(), which == nullptr ? 0 : which->trace_id, 0, {0, record_type::wait_begin}});
+}
+
+void task_trace::wait_ends(const task* which) noexcept {
+    records_.write({now_ns(), which == nullptr ? 0 : which->trace_id, 0, {0, record_type::wait_end}});
+}
+
+} // namespace commtask::detail

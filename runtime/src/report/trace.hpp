@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What COMMTASK_TRACE=dir records of tasks: an observer of the lanes that writes each step with its own time, and what posting
+// and waiting threads say. Statistics count the same steps; a trace keeps them.
+#pragma once
+
+#include "core/observer.hpp"
+#include "core/tracer.hpp"
+#include "report/trace_file.hpp"
+
+#include <cstdint>
+
+namespace commtask::detail {
+
+class task_trace final : public task_observer {
+public:
+    /// From here on threads write into the file.
+    explicit task_trace(trace_file& file) noexcept;
+    task_trace(const task_trace&) = delete;
+    task_trace& operator=(const task_trace&) = delete;
+    ~task_trace();
+
+    void moved(const task& which, const life_step& step) noexcept override;
+
+    /// The poster, when the task is its lane's: it has the task's identifier, and what it has posted.
+    void posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
+                std::uint64_t begin_ns) noexcept;
+    /// The poster, after posted().
+    void waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept;
+
+    /// A thread waits for a task, or for several.
+    void wait_begins(const task* which) noexcept;
+    void wait_ends(const task* which) noexcept;
+
+    [[nodiscard]] tracer& records() noexcept { return records_; }
+
+    /// Nothing runs any more.
+    void end(trace::file_state state) noexcept;
+
+private:
+    trace_file& file_;
+    tracer& records_;
+    bool is_ended_ = false;
+};
+
+} // namespace commtask::detail

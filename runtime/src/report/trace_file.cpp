@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A page that the disk has no room for would end the program when it is written to, so room is asked for in steps before it
+// is used. Files of an earlier run in the same folder are replaced: a reader tells runs apart by their number.
+#include "report/trace_file.hpp"
+
+#include "base/system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace commtask::detail {
+namespace {
+
+template <std::size_t Size>
+void copy_text(char (&into)[Size], std::string_view text) noexcept {
+    const std::size_t count = std::min(text.size(), Size - 1);
+    std::memcpy(into, text.data(), count);
+    into[count] = '\0';
+}
+
+[[nodiscard]] std::string contents_of(const char* path) {
+    std::string text;
+    if (std::FILE* const file = std::fopen(path, "r")) {
+        std::array<char, 512> part;
+        text.assign(part.data(), std::fread(part.data(), 1, part.size(), file));
+        std::fclose(file);
+    }
+    return text;
+}
+
+/// Machines have clocks of their own, which begin anew when they start; a namespace may shift one.
+[[nodiscard]] std::uint64_t clock_domain() {
+    std::string text = contents_of("/proc/sys/kernel/random/boot_id");
+    if (text.empty()) return 0;
+    std::array<char, 64> space{};
+    if (const ssize_t length = readlink("/proc/self/ns/time", space.data(), space.size()); length > 0) {
+        text.append(space.data(), static_cast<std::size_t>(length));
+    }
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3U;
+    return hash;
+}
+
+[[nodiscard]] std::uint64_t time_of_day_ns() noexcept {
+    std::timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+[[nodiscard]] std::string name_of(const trace_plan& plan) {
+    const std::string again = plan.session > 1 ? "." + std::to_string(plan.session) : "";
+    return plan.folder + "/rank-" + std::to_string(plan.rank) + again + ".cttrace";
+}
+
+[[nodiscard]] std::string refusal(const trace_plan& plan, const std::string& what, int error) {
+    return "COMMTASK_TRACE=" + plan.folder + " is not valid: " + what + " (" + std::generic_category().message(error) +
+           "); name a folder that this process may write to, or one that it may make";
+}
+
+} // namespace
+
+trace_file* trace_file::latest_ = nullptr;
+
+trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
+    constexpr std::size_t chunks_per_mib = (std::size_t{1} << 20) / trace::chunk_bytes;
+    std::error_code error;
+    std::filesystem::create_directories(plan.folder, error);
+    if (error) {
+        why = refusal(plan, "the folder cannot be made", error.value());
+        return nullptr;
+    }
+    std::string path = name_of(plan);
+    ::unlink(path.c_str()); // whoever reads the old one goes on reading it
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        why = refusal(plan, path + " cannot be written", errno);
+        return nullptr;
+    }
+    const std::size_t n_chunks = plan.most_mib * chunks_per_mib;
+    const std::size_t n_bytes = n_chunks * trace::chunk_bytes;
+    void* memory = MAP_FAILED;
+    if (::ftruncate(descriptor, static_cast<off_t>(n_bytes)) == 0) {
+        memory = ::mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    }
+    if (memory == MAP_FAILED) {
+        why = refusal(plan, path + " cannot become " + std::to_string(plan.most_mib) + " MiB long", errno);
+        ::close(descriptor);
+        ::unlink(path.c_str());
+        return nullptr;
+    }
+    auto* const made = new trace_file{std::move(path), descriptor, static_cast<trace::chunk*>(memory), n_chunks};
+    if (!made->reserve(0, 1)) {
+        why = refusal(plan, made->path_ + " cannot be written", ENOSPC);
+        made->remove();
+        return nullptr;
+    }
+    made->introduce(plan);
+    made->tracer_ = std::make_unique<tracer>(std::span{made->chunks_, n_chunks}, static_cast<trace_room&>(*made),
+                                             plan.keeps_newest);
+    return made;
+}
+
+void trace_file::introduce(const trace_plan& plan) {
+    trace::file_header& mine = header();
+    mine.version = trace::version;
+    mine.header_bytes = trace::chunk_bytes;
+    mine.record_bytes = sizeof(trace::record);
+    mine.n_chunks = static_cast<std::uint32_t>(n_chunks_);
+    mine.run = plan.run;
+    mine.rank = static_cast<std::uint32_t>(plan.rank);
+    mine.n_ranks = static_cast<std::uint32_t>(plan.n_ranks);
+    mine.session = static_cast<std::uint32_t>(plan.session);
+    mine.pid = static_cast<std::uint32_t>(getpid());
+    mine.begin_ns = now_ns();
+    mine.begin_realtime_ns = time_of_day_ns();
+    mine.clock_domain = clock_domain();
+    mine.keep = plan.keeps_newest ? 1 : 0;
+    gethostname(mine.host, sizeof mine.host - 1);
+    copy_text(mine.mpi, plan.mpi.substr(0, plan.mpi.find('\n')));
+    std::string command = contents_of("/proc/self/cmdline");
+    std::replace(command.begin(), command.end(), '\0', ' ');
+    copy_text(mine.program, command);
+    mine.n_lanes = plan.n_lanes;
+    mine.worker_is_reserved = plan.worker_is_reserved ? 1 : 0;
+    mine.worker_cpu = plan.worker_cpu;
+    std::memcpy(mine.magic, trace::magic, sizeof mine.magic); // from here on it is a trace
+}
+
+bool trace_file::reserve(std::size_t first_chunk, std::size_t count) noexcept {
+    const std::size_t end = std::min(first_chunk + count, n_chunks_);
+    const int error = ::posix_fallocate(descriptor_, static_cast<off_t>(first_chunk * trace::chunk_bytes),
+                                        static_cast<off_t>((end - first_chunk) * trace::chunk_bytes));
+    if (error != ENOSPC && error != EDQUOT && error != EFBIG)
+        return true; // a file system that cannot say takes its chance
+    is_disk_full_.store(true, std::memory_order_relaxed);
+    return false;
+}
+
+void trace_file::close(trace::file_state state) noexcept {
+    const std::size_t n_used = tracer_->close();
+    header().end_ns = now_ns();
+    header().state = static_cast<std::uint32_t>(state);
+    static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(n_used * trace::chunk_bytes)));
+    ::munmap(chunks_ + n_used, (n_chunks_ - n_used) * trace::chunk_bytes);
+    ::close(descriptor_);
+}
+
+void trace_file::remove() noexcept {
+    ::close(descriptor_);
+    ::unlink(path_.c_str());
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The analyses of commtask-report on runs that are made up here, a few tasks each, so that the right answer can be read off
+# the numbers. Whether real traces come out as such runs is tested by trace_test.py.
+"""Usage: analysis_test.py FOLDER_OF_THE_REPORT"""
+import sys
+import unittest
+
+sys.path.insert(0, sys.argv.pop(1))
+
+import causes  # noqa: E402
+import critical_path  # noqa: E402
+import delays  # noqa: E402
+import tables  # noqa: E402
+from model import Rank, Run, Span, Task, Thread, Unblock, Worker, overlap_length, subtract, union  # noqa: E402
+
+
+def message(send, receive):
+    send.peers, receive.peers = (receive,), (send,)
+
+
+def waited(task, begin, end, thread=1):
+    task.unblocks.append(Unblock(task, end, thread, begin, "wait"))
+
+
+def receive(posted, issued, ended, rank=0, **rest):
+    return Task(rank, "1.1", "recv", posted, ready=issued, issued=issued, ended=ended, peer=1, tag=7, comm="world", poster=1,
+                **rest)
+
+
+def send(posted, issued, ended, rank=1, **rest):
+    return Task(rank, "1.1", "send", posted, ready=issued, issued=issued, ended=ended, peer=0, tag=7, comm="world", poster=1,
+                **rest)
+
+
+def two_ranks(one, other, threads=((), ()), workers=((), ())):
+    return Run([Rank(0, one, threads[0], workers[0]), Rank(1, other, threads[1], workers[1])])
+
+
+def total(pieces):
+    out = {}
+    for cause, rank, ns in pieces:
+        out[cause, rank] = out.get((cause, rank), 0) + ns
+    return out
+
+
+class Intervals(unittest.TestCase):
+    def test_union_joins_what_touches_and_drops_what_is_empty(self):
+        self.assertEqual(union([(5, 9), (0, 2), (2, 3), (7, 8), (4, 4)]), [(0, 3), (5, 9)])
+
+    def test_subtract_leaves_what_no_hole_covers(self):
+        self.assertEqual(subtract([(0, 10), (20, 30)], [(2, 3), (8, 22), (29, 40)]), [(0, 2), (3, 8), (22, 29)])
+
+    def test_overlap_counts_time_in_both(self):
+        self.assertEqual(overlap_length([(0, 10), (20, 30)], [(5, 25)]), 10)
+
+
+class Causes(unittest.TestCase):
+    def test_time_before_the_sender_posted_is_the_senders_whatever_the_receiver_did(self):
+        late, waiting = send(500, 510, 520), receive(600, 610, 700)
+        message(late, waiting)
+        run = two_ranks([waiting], [late])
+        self.assertEqual(total(causes.blame(run, waiting, 400, 700)),
+                         {(causes.LATE_SENDER, 1): 100, (causes.LATE_POST, 0): 100, (causes.BUSY, 0): 10,
+                          (causes.TRANSFER, 0): 90})
+
+    def test_pieces_add_up_to_the_interval(self):
+        late, waiting = send(500, 510, 520), receive(100, 130, 700, waiting=110, held=120)
+        message(late, waiting)
+        pieces = causes.blame(two_ranks([waiting], [late]), waiting, 50, 900)
+        self.assertEqual(sum(ns for _, _, ns in pieces), 850)
+
+    def test_a_send_that_its_receiver_keeps_waiting_is_a_late_post_there(self):
+        waiting, late = send(100, 110, 700), receive(600, 610, 690)
+        message(waiting, late)
+        found = total(causes.blame(two_ranks([late], [waiting]), waiting, 200, 700))
+        self.assertEqual(found[causes.LATE_POST, 0], 400)
+
+    def test_a_worker_that_slept_is_told_from_one_that_was_busy(self):
+        task = receive(100, 300, 400)
+        sleeper = Worker(states=[(0, 180, "asleep"), (180, 1000, "issue")])
+        run = Run([Rank(0, [task], [], [sleeper])])
+        self.assertEqual(total(causes.blame(run, task, 100, 300)), {(causes.ASLEEP, 0): 80, (causes.BUSY, 0): 120})
+
+    def test_a_worker_without_a_core_of_its_own_is_named_as_that(self):
+        task = receive(100, 300, 400)
+        run = Run([Rank(0, [task], [], [Worker(has_own_core=False)])])
+        self.assertEqual(total(causes.blame(run, task, 100, 300)), {(causes.NO_CORE, 0): 200})
+
+    def test_an_awake_worker_that_gets_little_of_its_core_shares_it(self):
+        task = receive(100, 300, 400)
+        starved = Worker(has_own_core=True, states=[(0, 1000, "poll")], samples=[(0, 0), (500, 100), (1000, 200)])
+        run = Run([Rank(0, [task], [], [starved])])
+        self.assertEqual(total(causes.blame(run, task, 100, 300)), {(causes.NO_CORE, 0): 200})
+        under_way = total(causes.blame(run, task, 300, 400))
+        self.assertEqual(under_way, {(causes.NO_CORE, 0): 80, (causes.TRANSFER, 0): 20})
+
+    def test_predecessors_and_program_order_are_told_apart(self):
+        task = receive(100, 400, 500, waiting=110, held=300)
+        task.ready = 400
+        run = Run([Rank(0, [task])])
+        self.assertEqual(total(causes.blame(run, task, 110, 400)), {(causes.PREDECESSOR, 0): 190, (causes.ORDER, 0): 100})
+
+    def test_of_a_collective_the_last_rank_to_post_is_to_blame(self):
+        calls = [Task(rank, "1.1", "allreduce", at, ready=at, issued=at, ended=1000, comm="world")
+                 for rank, at in ((0, 100), (1, 900), (2, 400))]
+        for call in calls:
+            call.peers = tuple(calls)
+        run = Run([Rank(call.rank, [call]) for call in calls])
+        self.assertEqual(total(causes.blame(run, calls[0], 100, 1000)),
+                         {(causes.LATE_SENDER, 1): 800, (causes.TRANSFER, 0): 100})
+        self.assertEqual(total(causes.blame(run, calls[1], 500, 1000)), {(causes.LATE_POST, 1): 400, (causes.TRANSFER, 1): 100})
+
+
+class Delays(unittest.TestCase):
+    def run_with_wait(self):
+        late, waiting = send(500, 510, 520), receive(100, 110, 600)
+        message(late, waiting)
+        waited(waiting, 200, 620)
+        threads = [Thread(1, "main", [Span(0, 200, "compute"), Span(200, 620, "wait"), Span(620, 900, "compute")])]
+        other = [Thread(1, "main", [Span(0, 500, "compute", "pack")])]
+        return two_ranks([waiting], [late], (threads, other))
+
+    def test_a_wait_is_a_delay_from_the_moment_at_which_its_thread_idles(self):
+        delay, = delays.delays(self.run_with_wait())
+        self.assertEqual((delay.begin, delay.end, delay.idle, delay.cause, delay.where), (200, 620, 420, causes.LATE_SENDER, 1))
+
+    def test_a_compute_task_waits_for_the_last_message_before_it(self):
+        first, last = receive(0, 10, 100), receive(0, 10, 400)
+        for task in (first, last):
+            task.unblocks.append(Unblock(task, 450, 1, None, "compute"))
+        thread = Thread(1, "main", [Span(0, 200, "compute"), Span(450, 500, "compute")])
+        delay, = delays.delays(Run([Rank(0, [first, last], [thread])]))
+        self.assertIs(delay.task, last)
+        self.assertEqual((delay.idle, delay.ns), (250, 250))
+
+    def test_a_busy_thread_loses_nothing_but_its_successor_waits_for_it(self):
+        task = receive(0, 10, 100)
+        task.unblocks.append(Unblock(task, 400, 1, None, "compute"))
+        thread = Thread(1, "main", [Span(0, 400, "compute"), Span(400, 500, "compute")])
+        delay, = delays.delays(Run([Rank(0, [task], [thread])]))
+        self.assertEqual((delay.idle, delay.ns, delay.cause), (0, 300, causes.NO_THREAD))
+        self.assertEqual(delays.findings([delay]), [])
+
+    def test_findings_come_in_the_order_of_what_they_cost(self):
+        found = delays.findings(delays.delays(self.run_with_wait()))
+        self.assertEqual([(f.cause, f.ns) for f in found],
+                         [(causes.LATE_SENDER, 390), (causes.NO_THREAD, 20), (causes.BUSY, 10)])
+        self.assertEqual(found[0].count, 1)
+        self.assertTrue(found[0].advice.endswith("."))
+
+    def test_a_transfer_is_blamed_on_a_late_post_only_as_far_as_an_earlier_one_was_possible(self):
+        first, second = send(100, 110, 520, rank=1), receive(300, 310, 1000)
+        message(first, second)
+        waited(second, 300, 1000)
+        before = receive(0, 1, 250)
+        waited(before, 10, 260)
+        threads = [Thread(1, "main", [Span(0, 10, "compute"), Span(10, 260, "wait"), Span(260, 300, "compute"),
+                                      Span(300, 1000, "wait")])]
+        found = {f.cause: f.ns for f in delays.findings([d for d in delays.delays(two_ranks([before, second], [first], (threads, ())))
+                                                         if d.task is second])}
+        # Its thread went on at 260: posting at once would have saved 40, not the 200 since the sender posted.
+        self.assertEqual(found, {causes.TRANSFER: 650, causes.LATE_POST: 40, causes.BUSY: 10})
+
+    def test_the_critical_path_goes_to_the_rank_that_was_late(self):
+        path = critical_path.critical_path(self.run_with_wait())
+        self.assertEqual([(s.rank, s.kind) for s in path][0], (1, "computing"))
+        self.assertEqual(critical_path.by_kind(path), {"computing": 780, "transfer": 90, "no free thread": 20, "worker busy": 10})
+        self.assertEqual(sum(s.end - s.begin for s in path), 900)
+
+    def test_the_critical_path_of_a_run_without_threads_is_empty(self):
+        self.assertEqual(critical_path.critical_path(Run([Rank(0, [receive(0, 1, 2)])])), [])
+
+
+class Tables(unittest.TestCase):
+    def test_phases_end_where_the_next_one_begins(self):
+        task = receive(100, 400, 500, waiting=110, held=300)
+        task.ready = 350
+        waited(task, 450, 520)
+        self.assertEqual(list(task.phases()), [("queued", 100, 110), ("predecessor", 110, 300), ("order", 300, 350),
+                                               ("ready", 350, 400), ("in flight", 400, 500), ("unblock", 500, 520)])
+        rows = {(op, phase): (count, total_ns) for op, phase, count, _, _, _, total_ns in
+                tables.phase_table(Run([Rank(0, [task])]))}
+        self.assertEqual(rows["all", "in flight"], (1, 100))
+
+    def test_overlap_is_the_share_of_the_time_under_way_in_which_threads_compute(self):
+        task = receive(0, 100, 200)
+        threads = [Thread(1, "a", [Span(0, 150, "compute")]), Thread(2, "b", [Span(0, 300, "compute")])]
+        row, = tables.overlap_table(Run([Rank(0, [task], threads)]))
+        self.assertEqual((row.under_way, row.covered, row.share), (100, 75, 0.75))
+
+    def test_a_thread_without_compute_tasks_computes_while_it_neither_waits_nor_calls(self):
+        thread = Thread(1, "main", [Span(0, 10, "call"), Span(50, 80, "wait"), Span(100, 110, "call")])
+        self.assertEqual(thread.computing(), [(10, 50), (80, 100)])
+
+    def test_depth_counts_what_is_queued_and_what_is_open(self):
+        rank = Rank(0, [receive(0, 10, 30), receive(5, 10, 20)])
+        self.assertEqual(tables.depth_steps(rank, 0), [(0, 1, 1), (5, 2, 2), (10, 0, 2), (20, 0, 1), (30, 0, 0)])
+        self.assertEqual(tables.binned(tables.depth_steps(rank, 0), 0, 40, 4), [[2, 2, 0, 0], [2, 2, 2, 1]])
+
+    def test_a_workers_share_of_its_core_is_its_processor_time_over_time(self):
+        worker = Worker(states=[(0, 600, "poll"), (600, 1000, "asleep")], samples=[(0, 0), (1000, 250)])
+        run = Run([Rank(0, [receive(0, 1, 1000)], [], [worker])])
+        use, = tables.worker_table(run)
+        self.assertEqual((use.core_share, use.states, use.awake), (0.25, {"poll": 0.6, "asleep": 0.4}, 0.6))
+
+
+if __name__ == "__main__":
+    unittest.main()

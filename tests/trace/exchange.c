@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a trace must show: messages of every shape that has a rule of its own (any source, both at once, a second
+ * communicator), a dependence on a task and one on an event, a collective. The argument says how it ends. */
+#include <commtask/commtask.h>
+
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check(int code) {
+    if (code == COMMTASK_OK) return;
+    fprintf(stderr, "exchange: %s\n", commtask_last_error());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void submit(commtask_op op, const commtask_options* options, commtask_t* task) {
+    check(commtask_post(&op, options, task));
+}
+
+static void wait_for(commtask_t* task) { check(commtask_wait(task, NULL)); }
+
+/* Rounds with an even number name their source. */
+static void exchange(MPI_Comm comm, int rank, int peer) {
+    enum { n_rounds = 10 };
+    int given[n_rounds];
+    int taken[n_rounds];
+    commtask_t tasks[2 * n_rounds];
+    for (int i = 0; i < n_rounds; ++i) {
+        given[i] = rank * 100 + i;
+        submit(commtask_op_recv(&taken[i], 1, MPI_INT, i % 2 == 0 ? peer : MPI_ANY_SOURCE, i / 2, comm), NULL,
+               &tasks[i]);
+    }
+    for (int i = 0; i < n_rounds; ++i) {
+        submit(commtask_op_send(&given[i], 1, MPI_INT, peer, i / 2, comm), NULL, &tasks[n_rounds + i]);
+    }
+    check(commtask_wait_all(2 * (size_t)n_rounds, tasks, -1, NULL));
+}
+
+static void chain(MPI_Comm comm, int rank, int peer) {
+    int words[3] = {rank, -1, -1};
+    commtask_event_t event;
+    commtask_t received;
+    commtask_t forwarded;
+    commtask_t back;
+    check(commtask_event_create(1, &event));
+    commtask_options after_event = COMMTASK_OPTIONS_INIT;
+    after_event.events = &event;
+    after_event.n_events = 1;
+    submit(commtask_op_recv(&words[1], 1, MPI_INT, peer, 50, comm), NULL, &received);
+    commtask_t sent;
+    submit(commtask_op_send(&words[0], 1, MPI_INT, peer, 50, comm), &after_event, &sent);
+    commtask_options after_task = COMMTASK_OPTIONS_INIT;
+    after_task.after = &received;
+    after_task.n_after = 1;
+    submit(commtask_op_send(&words[1], 1, MPI_INT, peer, 51, comm), &after_task, &forwarded);
+    submit(commtask_op_recv(&words[2], 1, MPI_INT, peer, 51, comm), NULL, &back);
+    check(commtask_event_signal(event));
+    check(commtask_event_release(&event));
+    wait_for(&back);
+    wait_for(&sent);
+    wait_for(&received);
+    wait_for(&forwarded);
+    if (words[2] != rank) MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static void others(MPI_Comm comm, int rank, int peer) {
+    int both[2] = {rank, -1};
+    int sum = 0;
+    commtask_t task;
+    submit(commtask_op_sendrecv(&both[0], 1, MPI_INT, peer, 60, &both[1], 1, MPI_INT, peer, 60, comm), NULL, &task);
+    wait_for(&task);
+    submit(commtask_op_allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm), NULL, &task);
+    wait_for(&task);
+}
+
+static void many(long count) {
+    for (long i = 0; i < count; ++i) submit(commtask_op_noop(MPI_COMM_WORLD), NULL, NULL);
+}
+
+int main(int argc, char** argv) {
+    const char* const end = argc > 1 ? argv[1] : "finish";
+    int given = 0;
+    int rank = 0;
+    int size = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (commtask_init(NULL) != COMMTASK_OK) {
+        printf("rank %d refused: %s\n", rank, commtask_last_error());
+        MPI_Finalize();
+        return 3;
+    }
+    const int peer = (size + rank - 1) % size == rank ? rank : (rank ^ 1);
+    MPI_Comm second = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &second);
+    MPI_Comm_set_name(second, "the second one");
+    exchange(MPI_COMM_WORLD, rank, peer);
+    exchange(second, rank, peer);
+    chain(MPI_COMM_WORLD, rank, peer);
+    others(MPI_COMM_WORLD, rank, peer);
+    if (argc > 2) many(strtol(argv[2], NULL, 10));
+    int never = 0;
+    commtask_t open = COMMTASK_NULL;
+    if (strcmp(end, "finish") != 0) submit(commtask_op_recv(&never, 1, MPI_INT, peer, 99, MPI_COMM_WORLD), NULL, &open);
+    commtask_t barrier;
+    submit(commtask_op_barrier(MPI_COMM_WORLD), NULL, &barrier);
+    wait_for(&barrier);
+    fflush(NULL);
+    if (strcmp(end, "_exit") == 0) _exit(0);
+    if (strcmp(end, "kill") == 0) raise(SIGKILL);
+    MPI_Comm_free(&second);
+    commtask_finalize();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Runs exchange.c with COMMTASK_TRACE and reads what it left. Each expectation is a function of the run that was read and of
+# what was printed; a trace must say what the program did, however the program ended.
+"""usage: trace_test.py --expect NAME --reader FOLDER [--ranks N] -- LAUNCHER... PROGRAM"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+N_ROUNDS = 10
+N_MANY = 20000
+
+
+class Failed(Exception):
+    """What is not as it should be."""
+
+
+def demand(holds, what):
+    if not holds:
+        raise Failed(what)
+
+
+def tasks_of(trace, operation):
+    return [task for task in trace.tasks.values() if task.operation == operation]
+
+
+def check_messages(run, n_ranks):
+    """Two exchanges, two chains, and a sendrecv: all found on both ranks, in their order."""
+    n_each = 2 * N_ROUNDS + 2 + 1
+    demand(len(run.messages) == n_ranks * n_each, f"{len(run.messages)} messages instead of {n_ranks * n_each}")
+    demand(len({message.id for message in run.messages}) == len(run.messages), "two messages have one identifier")
+    for message in run.messages:
+        demand(message.send.bytes >= 4 and message.receive.bytes >= 4, f"bytes of {message}")
+        demand(message.send.issued <= message.receive.ended, f"received before it was sent: {message}")
+    named = {message.key[0][1] for message in run.messages}
+    demand(named == {"MPI_COMM_WORLD", "the second one"}, f"communicators {named}")
+
+
+def check_lives(run):
+    for trace in run.ranks:
+        for task in trace.tasks.values():
+            demand(task.posted is not None, f"{task} was never posted")
+            times = [task.posted, *(step.time for step in task.steps)]
+            demand(times == sorted(times), f"the steps of {task} are not in order")
+            walked = [step.phase for step in task.steps]
+            demand([step.before for step in task.steps] == [0, *walked[:-1]], f"{task} jumps")
+
+
+def check_dependences(run):
+    for trace in run.ranks:
+        forwarded = next(task for task in tasks_of(trace, "send") if task.tag == 51)
+        received = next(task for task in tasks_of(trace, "recv") if task.tag == 50)
+        demand(forwarded.after == [received.id], f"{forwarded} waits for {received}")
+        demand(forwarded.issued >= received.ended, "a successor started before its predecessor had ended")
+        sent = next(task for task in tasks_of(trace, "send") if task.tag == 50)
+        demand(len(sent.after) == 1 and sent.after[0] in trace.events, "the event was signaled")
+        demand(trace.events[sent.after[0]][0] <= sent.issued, "a successor started before its event")
+
+
+def check_threads(run):
+    for trace in run.ranks:
+        worker = trace.worker()
+        demand(worker is not None and worker.name == "commtask" and worker.states, "the worker is there, and says what it does")
+        programs = [thread for thread in trace.threads.values() if thread.number and not thread.is_worker]
+        waits = [wait for thread in programs for wait in thread.waits]
+        demand(any(wait.id in trace.tasks and wait.end is not None for wait in waits), "a wait knows its task")
+
+
+def whole(run, output, n_ranks):
+    check_lives(run)
+    check_messages(run, n_ranks)
+    check_threads(run)
+    if n_ranks > 1:
+        check_dependences(run)
+    for trace in run.ranks:
+        demand(trace.state == 1 and trace.end is not None and trace.n_dropped == 0, "it says that it is whole")
+        demand(all(task.end == 1 for task in trace.tasks.values()), "every task has completed")
+        demand(set(trace.clocks) == {0, 1}, "the clocks were compared twice")
+        # All ranks are on this machine: what was measured must not contradict that.
+        for _, offset, error in trace.clocks.values():
+            demand(abs(offset) <= error, f"a clock of the same machine is {offset} ns away, {error} ns at most")
+    demand(not run.remarks, f"remarks {run.remarks}")
+
+
+def cut(run, output, n_ranks):
+    """The process ended without a word; everything up to there can be read."""
+    check_lives(run)
+    check_messages(run, n_ranks)
+    for trace in run.ranks:
+        demand(trace.state == 0, "nobody closed it")
+        open_ones = [task for task in trace.tasks.values() if not task.end]
+        demand(any(task.tag == 99 for task in open_ones), "the receive that nobody answers is open")
+    demand(any("did not come to the end" in remark for remark in run.remarks), f"remarks {run.remarks}")
+
+
+def given_up(run, output, n_ranks):
+    check_messages(run, n_ranks)
+    for trace in run.ranks:
+        demand(trace.state == 2, "tasks were given up")
+        demand([task.tag for task in trace.tasks.values() if task.end == 5] == [99], "the receive was given up")
+        demand(set(trace.clocks) == {0}, "no rank talks to another after a give-up")
+
+
+def oldest(run, output, n_ranks):
+    check_messages(run, n_ranks)
+    for trace in run.ranks:
+        demand(trace.n_dropped > 0, "there was no room")
+        demand(trace.path.stat().st_size <= 1 << 20, "the file keeps to its bound")
+        demand(f"rank {trace.rank}: warning: the trace has no room for {trace.n_dropped} records" in output, "that is said")
+
+
+def newest(run, output, n_ranks):
+    demand(not run.messages, "messages cannot be counted without their beginning")
+    for trace in run.ranks:
+        demand(trace.n_dropped > 0, "there was no room")
+        demand(trace.tasks[max(trace.tasks)].end == 1 and max(trace.tasks) & 0xffffffff > N_MANY, "the last task is there")
+        demand(not tasks_of(trace, "allreduce"), "the first ones are not")
+
+
+EXPECTATIONS = {
+    "whole": ([], {}, whole),
+    "exits": (["_exit"], {}, cut),
+    "killed": (["kill"], {}, cut),
+    "gives_up": (["give_up"], {"COMMTASK_FINALIZE_TIMEOUT_S": "1"}, given_up),
+    "keeps_oldest": (["finish", str(N_MANY)], {"COMMTASK_TRACE_MB": "1"}, oldest),
+    "keeps_newest": (["finish", str(N_MANY)], {"COMMTASK_TRACE_MB": "1", "COMMTASK_TRACE_KEEP": "newest"}, newest),
+}
+
+
+def run_program(command, folder, settings):
+    environment = {**os.environ, "COMMTASK_TRACE": str(folder), **settings}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def expect_refusal(command, folder, n_ranks):
+    """All ranks refuse, and one says why."""
+    blocker = folder / "file"
+    blocker.write_text("")
+    code, output = run_program(command, blocker / "traces", {})
+    demand(code != 0 and output.count("refused: ") >= n_ranks, output)
+    demand(output.count("COMMTASK_TRACE=") >= 1 and "folder cannot be made (Not a directory)" in output, output)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--expect", required=True, choices=[*EXPECTATIONS, "refusal"])
+    parser.add_argument("--reader", required=True)
+    parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    sys.path.insert(0, options.reader)
+    import trace_run  # noqa: PLC0415: where it lies is an argument
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        if options.expect == "refusal":
+            return expect_refusal(options.command, folder, options.ranks)
+        arguments, settings, expectation = EXPECTATIONS[options.expect]
+        code, output = run_program([*options.command, *arguments], folder / "made" / "here", settings)
+        demand(code == 0 or options.expect == "killed", output)
+        run = trace_run.read_run([folder / "made" / "here"])
+        demand(len(run.ranks) == options.ranks, f"{len(run.ranks)} ranks: {output}")
+        expectation(run, output, options.ranks)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(f"trace_test: {failure}")

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Reads a file that COMMTASK_TRACE wrote (docs/trace-format.md) into Python objects, its times as they are: trace_run.py puts
+# the ranks of a run together. What a record means is decided here alone; who draws or sums up asks these objects. All of a
+# file is read at once: a trace fits into memory, since its writer is bounded.
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CHUNK_BYTES = 16384
+MAGIC = b"CTTRACE\0"
+VERSION = 1
+
+POSTED, RECEIVES_FROM, AFTER, POSTED_IN, POST_RETURNED, MOVED, MATCHED, SIGNALED, WAIT_BEGIN, WAIT_END = range(1, 11)
+STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_BEGIN, REGION_END = range(16, 22)
+TEXT_PART, THREAD, COMMUNICATOR, OPERATION, CLOCK = range(32, 37)
+CHUNK = 255
+
+PHASES = ("posted", "waiting", "held", "ready", "in flight", "ended", "dropped")
+IN_FLIGHT, ENDED, DROPPED = 4, 5, 6
+ENDS = ("open", "completed", "failed", "canceled", "", "given up")
+STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback")
+COMPUTE_MODELS = ("", "OpenMP", "oneTBB", "the program")
+REGION_CLASSES = ("", "MPI", "OpenMP", "the program")
+
+SENDS, RECEIVES, COLLECTIVE, MPROBE, MRECV = 1, 2, 4, 8, 16  # flags of an operation
+ANY, PROC_NULL = -1, -2
+
+_record = struct.Struct("<QQQIBBBB")
+_halves = struct.Struct("<ii")
+_whole = struct.Struct("<Q")
+_header = struct.Struct("<8s6IQ4I4Q2IQ64s96s256s2Ii")
+
+
+class TraceError(Exception):
+    """A file that cannot be read; the sentence names it."""
+
+
+def halves(value: int) -> tuple[int, int]:
+    return _halves.unpack(_whole.pack(value))
+
+
+def signed(value: int) -> int:
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def thread_of(identifier: int) -> int:
+    """Who posted or made the task."""
+    return identifier >> 48
+
+
+@dataclass(slots=True)
+class Step:
+    """One move of a task: from phase to phase, by the thread that drove its lane."""
+    time: int
+    before: int
+    phase: int
+    thread: int
+
+
+@dataclass(slots=True)
+class Task:
+    id: int
+    rank: int
+    kind: int = 0
+    operation: str = "?"
+    communicator: int = 0
+    peer: int = PROC_NULL  # destination, source or root
+    tag: int = 0
+    source: int | None = None  # of a sendrecv
+    source_tag: int | None = None
+    lane: int = 0
+    flags: int = 0
+    posted: int | None = None
+    post_returned: int | None = None  # where its post took long
+    steps: list[Step] = field(default_factory=list)
+    end: int = 0  # index of ENDS; 0: it had not ended
+    bytes: int = 0
+    matched: tuple[int, int] | None = None  # source and tag of the message
+    after: list[int] = field(default_factory=list)
+    compute: int = 0  # the compute task in which it was posted
+
+    @property
+    def poster(self) -> int:
+        return thread_of(self.id)
+
+    def time_of(self, phase: int) -> int | None:
+        """When it came into a phase."""
+        return next((step.time for step in self.steps if step.phase == phase), None)
+
+    @property
+    def issued(self) -> int | None:
+        return self.time_of(IN_FLIGHT)
+
+    @property
+    def ended(self) -> int | None:
+        return self.steps[-1].time if self.steps and self.steps[-1].phase in (ENDED, DROPPED) else None
+
+    def phases(self) -> list[tuple[str, int, int]]:
+        """How long it was in which phase: name, begin, end; the last one is missing while it is open."""
+        begin, result = self.posted, []
+        for step in self.steps:
+            if begin is not None:
+                result.append((PHASES[step.before], begin, max(begin, step.time)))
+            begin = step.time
+        return result
+
+
+@dataclass(slots=True)
+class Span:
+    """What a thread did from begin to end; end is None where the trace ends before."""
+    begin: int
+    end: int | None
+    name: str
+    sub: int = 0  # class of a region, model of a compute task
+    id: int = 0
+    how: int = 0  # how a slice of a compute task ended: `sub` of compute_end
+
+
+@dataclass(slots=True)
+class Thread:
+    number: int
+    tid: int = 0
+    name: str = ""
+    lane: int = -1  # whose worker it is
+    n_dropped: int = 0
+    states: list[tuple[int, int, int]] = field(default_factory=list)  # time, lane, state
+    waits: list[Span] = field(default_factory=list)  # id: the task that ended last
+    computes: list[Span] = field(default_factory=list)
+    regions: list[Span] = field(default_factory=list)
+
+    @property
+    def is_worker(self) -> bool:
+        return self.lane >= 0
+
+
+@dataclass(slots=True)
+class Communicator:
+    number: int
+    name: str
+    size: int
+    me: int
+    members: tuple[int, ...]
+    is_inter: bool
+    key: tuple = ()  # the same on all ranks
+
+
+@dataclass(slots=True)
+class Compute:
+    """A task of OpenMP, oneTBB or the program; its slices are in the threads."""
+    id: int
+    name: str
+    model: int
+    parent: int
+    created: int
+    after: list[int] = field(default_factory=list)
+    fulfilled: int | None = None  # when its event came
+
+
+@dataclass
+class RankTrace:
+    path: Path
+    rank: int
+    n_ranks: int
+    session: int
+    run: int
+    state: int
+    begin: int
+    end: int | None
+    clock_domain: int
+    keep: int
+    n_dropped: int
+    host: str
+    mpi: str
+    program: str
+    n_lanes: int
+    worker_is_reserved: bool
+    worker_cpu: int
+    realtime_offset: int
+    threads: dict[int, Thread] = field(default_factory=dict)
+    tasks: dict[int, Task] = field(default_factory=dict)
+    computes: dict[int, Compute] = field(default_factory=dict)
+    events: dict[int, tuple[int, int]] = field(default_factory=dict)  # time of the last signal, thread
+    communicators: dict[int, Communicator] = field(default_factory=dict)
+    operations: dict[int, tuple[str, int]] = field(default_factory=dict)  # name, flags
+    clocks: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # 0 start, 1 end: time, offset, error
+    clock_error: int | None = 0  # at most, against rank 0; None: unknown
+    clock_drift_ppm: float | None = 0.0  # None: unknown
+    clock_how: str = ""
+    last: int = 0  # the latest time in the file
+
+    def thread(self, number: int) -> Thread:
+        return self.threads.setdefault(number, Thread(number, name=f"thread {number}"))
+
+    def worker(self, lane: int = 0) -> Thread | None:
+        return next((each for each in self.threads.values() if each.lane == lane), None)
+
+    def flags_of(self, task: Task) -> int:
+        return self.operations.get(task.kind, ("", 0))[1]
+
+
+def parse_members(text: str) -> tuple[int, ...]:
+    members: list[int] = []
+    for part in filter(None, text.split(",")):
+        bounds, _, step = part.partition(":")
+        first, dash, last = bounds.partition("-")
+        members.extend(range(int(first), int(last) + 1, int(step or 1)) if dash else [int(first)])
+    return tuple(members)
+
+
+def _text(chars: bytes) -> str:
+    return chars.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+class _Reader:
+    """Puts the records of one file together."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            self.data = path.read_bytes()
+        except OSError as error:
+            raise TraceError(f"{path} cannot be read: {error.strerror}") from error
+        self.texts: dict[int, bytearray] = defaultdict(bytearray)
+        self.after: list[tuple[int, int]] = []
+        self.fulfilled: list[tuple[int, int]] = []
+        self.trace, n_chunks = self._read_header()
+        self.chunks = self._order_chunks(n_chunks)
+
+    def _read_header(self) -> tuple[RankTrace, int]:
+        if len(self.data) < CHUNK_BYTES or self.data[:8] != MAGIC:
+            raise TraceError(f"{self.path} is no trace of commtask's: a file that COMMTASK_TRACE wrote begins with CTTRACE")
+        (_, version, chunk_bytes, record_bytes, state, used, room, run, rank, n_ranks, session, _, begin, realtime, end,
+         domain, keep, _, n_dropped, host, mpi, program, lanes, reserved, cpu) = _header.unpack_from(self.data)
+        if version != VERSION or chunk_bytes != CHUNK_BYTES or record_bytes != _record.size:
+            raise TraceError(f"{self.path} has version {version} of the format, and this program reads version {VERSION}")
+        trace = RankTrace(self.path, rank, n_ranks, session, run, state, begin, end or None, domain, keep, n_dropped,
+                          _text(host), _text(mpi), _text(program), lanes, bool(reserved), cpu, realtime - begin)
+        return trace, min(used, room, len(self.data) // CHUNK_BYTES)
+
+    def _order_chunks(self, n_chunks: int) -> list[tuple[int, int, int, int]]:
+        """Thread, sequence, lost records, offset; those of a thread in the order of writing."""
+        chunks = []
+        for offset in range(CHUNK_BYTES, n_chunks * CHUNK_BYTES, CHUNK_BYTES):
+            sequence, lost, _, thread, kind, *_ = _record.unpack_from(self.data, offset)
+            if kind == CHUNK:
+                chunks.append((thread, sequence, lost, offset))
+        return sorted(chunks)
+
+    def read(self) -> RankTrace:
+        rows = [(thread, list(self._records(offset))) for thread, _, _, offset in self.chunks]
+        for thread, lost in ((chunk[0], chunk[2]) for chunk in self.chunks):
+            self.trace.thread(thread).n_dropped = lost  # the last chunk has the sum
+        for thread, records in rows:
+            if thread == 0:
+                self._take_names(records)
+        for thread, records in rows:
+            if thread != 0:
+                self._take_thread(thread, records)
+        self._finish()
+        return self.trace
+
+    def _records(self, offset: int):
+        for record in _record.iter_unpack(self.data[offset + _record.size:offset + CHUNK_BYTES]):
+            if record[4] == 0:
+                return
+            if record[4] == TEXT_PART:
+                self.texts[record[3]] += _record.pack(*record)[:record[6]]
+            else:
+                yield record
+
+    def _name(self, number: int) -> str:
+        return self.texts[number].decode("utf-8", "replace") if number in self.texts else ""
+
+    def _take_names(self, records) -> None:
+        trace = self.trace
+        for time, ident, value, detail, kind, _, sub, flags in records:
+            low, high = halves(value)
+            if kind == THREAD:
+                entry = trace.thread(detail)
+                entry.tid, entry.lane, entry.name = ident, low, self._name(high) or entry.name
+            elif kind == COMMUNICATOR:
+                name, members = self._name(ident & 0xffffffff), parse_members(self._name(ident >> 32))
+                trace.communicators[detail] = Communicator(detail, name, low, high, members, bool(flags & 1))
+            elif kind == OPERATION:
+                trace.operations[sub] = (self._name(detail), flags)
+            elif kind == CLOCK:
+                trace.clocks[sub] = (time, signed(value), detail)
+
+    def _task(self, ident: int) -> Task:
+        tasks = self.trace.tasks
+        if ident not in tasks:
+            tasks[ident] = Task(ident, self.trace.rank)
+        return tasks[ident]
+
+    def _take_thread(self, number: int, records) -> None:
+        trace, thread = self.trace, self.trace.thread(number)
+        for time, ident, value, detail, kind, lane, sub, flags in records:
+            if kind == MOVED:
+                task = self._task(ident)
+                task.steps.append(Step(time, flags, sub, number))
+                task.lane = lane
+                if sub in (ENDED, DROPPED):
+                    task.end, task.bytes = detail, value
+            elif kind == POSTED:
+                task = self._task(ident)
+                task.posted, task.kind, task.communicator, task.lane, task.flags = time, sub, detail, lane, flags
+                task.operation = trace.operations.get(sub, (f"operation {sub}", 0))[0]
+                task.peer, task.tag = halves(value)
+            elif kind == STATE:
+                thread.states.append((time, lane, sub))
+            elif kind == MATCHED:
+                self._task(ident).matched = halves(value)
+            elif kind == AFTER:
+                self.after.append((ident, value))
+            elif kind == RECEIVES_FROM:
+                task = self._task(ident)
+                task.source, task.source_tag = halves(value)
+            elif kind == POSTED_IN:
+                self._task(ident).compute = value
+            elif kind == POST_RETURNED:
+                self._task(ident).post_returned = time
+            elif kind == SIGNALED:
+                trace.events[ident] = (time, number)
+            elif kind == WAIT_BEGIN:
+                thread.waits.append(Span(time, None, "wait", id=ident))
+            elif kind == WAIT_END:
+                if thread.waits and thread.waits[-1].end is None:
+                    thread.waits[-1].end = time
+                    thread.waits[-1].id = ident or thread.waits[-1].id
+            elif kind == COMPUTE_CREATED:
+                trace.computes[ident] = Compute(ident, self._name(detail), sub, value, time)
+            elif kind == COMPUTE_BEGIN:
+                known = trace.computes.get(ident)
+                name = self._name(detail) or (known.name if known else "")
+                thread.computes.append(Span(time, None, name, sub, ident))
+            elif kind == COMPUTE_END:
+                if sub == 3:
+                    self.fulfilled.append((ident, time))
+                else:
+                    last = next((span for span in reversed(thread.computes) if span.id == ident), None)
+                    if last is not None and last.end is None:
+                        last.end, last.how = time, sub
+            elif kind == REGION_BEGIN:
+                thread.regions.append(Span(time, None, self._name(detail), sub))
+            elif kind == REGION_END:
+                last = next((span for span in reversed(thread.regions) if span.end is None), None)
+                if last is not None:
+                    last.end = time
+            trace.last = max(trace.last, time)
+
+    def _finish(self) -> None:
+        trace = self.trace
+        for task in trace.tasks.values():
+            task.steps.sort(key=lambda step: (step.time, step.phase))
+        for ident, before in self.after:
+            waiting = trace.computes.get(ident) or self._task(ident)
+            waiting.after.append(before)
+        for ident, time in self.fulfilled:
+            if ident in trace.computes:
+                trace.computes[ident].fulfilled = time
+        for thread in trace.threads.values():
+            for span in thread.computes:
+                if not span.name and span.id in trace.computes:
+                    span.name = trace.computes[span.id].name
+        seen: dict[tuple, int] = defaultdict(int)
+        for each in sorted(trace.communicators.values(), key=lambda one: one.number):
+            name = (each.members, each.name)
+            each.key = (*name, seen[name])
+            seen[name] += 1
+
+
+def read_file(path: Path | str) -> RankTrace:
+    """One file, in its own clock."""
+    return _Reader(Path(path)).read()
