@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the process says on stderr when COMMTASK_SIGNAL=SIGUSR1 is set and the signal comes: the list of unfinished tasks. It is
-// read through a pipe in place of stderr, so nothing else may write there meanwhile.
+// What the process says on stderr when COMMTASK_SIGNAL=SIGUSR1 is set and the signal comes: the list of unfinished tasks.
+// Tests of what is listed share it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -177,6 +177,7 @@ public:
         return queues_[on]->orders[static_cast<std::size_t>(order)].take_ticket();
     }
 
+    comm_queue& queue(std::size_t of) { return *queues_[of]; }
     fake_transport& carrier(std::size_t of) { return carriers_[of]; }
     lane_set& lanes() { return lanes_; }
 

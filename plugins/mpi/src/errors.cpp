@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the
-// program's: it is silent on a driver.
+// A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the program's.
+// Errors that the library itself asked about are kept from it.
 #include "errors.hpp"
 
 #include "mpi/errors.hpp"

@@ -19,18 +19,18 @@ public:
     /// `ours`: template <std::size_t Index> with a static member `call`, which calls programs(Index).
     /// @return ours in place of the program's; the program's own if there is no room
     template <template <std::size_t> typename Ours>
-    [[nodiscard]] Function* stand_in_for(Function* programs) noexcept {
+    [[nodiscard]] Function* stand_in_for(Function* function) noexcept {
         static constexpr auto ours = [&]<std::size_t... Index>(std::index_sequence<Index...> /*all*/) {
             return std::array<Function*, most>{&Ours<Index>::call...};
         }(std::make_index_sequence<most>{});
-        if (programs == nullptr) return programs;
+        if (function == nullptr) return function;
         for (std::size_t i = 0; i < most; ++i) {
             Function* expected = nullptr;
             // acq_rel: the function is set before MPI knows ours; partner of the load in programs().
-            if (programs_[i].compare_exchange_strong(expected, programs, std::memory_order_acq_rel)) return ours[i];
-            if (expected == programs) return ours[i];
+            if (programs_[i].compare_exchange_strong(expected, function, std::memory_order_acq_rel)) return ours[i];
+            if (expected == function) return ours[i];
         }
-        return programs;
+        return function;
     }
 
     [[nodiscard]] Function* programs(std::size_t index) const noexcept {

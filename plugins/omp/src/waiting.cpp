@@ -68,10 +68,10 @@ public:
         first_free_ = &ended;
     }
 
-    std::size_t list(commtask_unfinished_add add, void* to) const noexcept {
+    std::size_t list(commtask_unfinished_add tell, void* to) const noexcept {
         const std::scoped_lock guard(lock_);
-        for (const waiting_task* each = first_; add != nullptr && each != nullptr; each = each->next) {
-            add(to, each->operation, each->since_ns, where(*each).text);
+        for (const waiting_task* each = first_; tell != nullptr && each != nullptr; each = each->next) {
+            tell(to, each->operation, each->since_ns, where(*each).text);
         }
         return size_;
     }

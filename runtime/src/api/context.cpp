@@ -131,6 +131,7 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
+    plans_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
@@ -271,7 +272,7 @@ void context::end_trace(drained how) noexcept {
     const trace_file& file = *session_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
         say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
-            settings_.trace_keep == trace_keep::oldest ? "the last ones" : "the first ones of its threads",
+            settings_.trace_keep == kept_records::oldest ? "the last ones" : "the first ones of its threads",
             file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "COMMTASK_TRACE_MB gives it more");
     }
     if (settings_.verbose >= 2) {

@@ -4,6 +4,7 @@
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/waiting.hpp"
@@ -85,6 +86,8 @@ public:
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    /// Another one for every commtask_init.
+    [[nodiscard]] int session_number() const noexcept { return session_.number; }
     [[nodiscard]] int rank() const noexcept { return session_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
@@ -95,6 +98,7 @@ public:
     /// Whether one of these two is there.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
+    [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
@@ -148,6 +152,7 @@ private:
     lane_set lanes_;
     std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
     mpi_comms comms_;
+    plan_book plans_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
 };

@@ -130,7 +130,7 @@ struct agreement {
     MPI_Comm_size(MPI_COMM_WORLD, &plan.n_ranks);
     plan.folder = settings.trace;
     plan.most_mib = static_cast<std::size_t>(settings.trace_mb);
-    plan.keeps_newest = settings.trace_keep == trace_keep::newest;
+    plan.keeps_newest = settings.trace_keep == kept_records::newest;
     plan.rank = session.rank;
     plan.session = session.number;
     plan.run = run;

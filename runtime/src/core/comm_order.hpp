@@ -21,7 +21,11 @@ namespace commtask::detail {
 class comm_order {
 public:
     /// Any thread. For a task that is posted at once. Tickets are 1, 2, 3, ...
-    [[nodiscard]] std::uint64_t take_ticket() noexcept { return next_ticket_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t take_ticket() noexcept { return take_tickets(1); }
+    /// @return the first of so many in a row
+    [[nodiscard]] std::uint64_t take_tickets(std::uint64_t count) noexcept {
+        return next_ticket_.fetch_add(count, std::memory_order_relaxed);
+    }
 
     /// Any thread. For a task that is posted later, with use_kept(). @return 0 without memory
     [[nodiscard]] std::uint64_t take_to_keep() noexcept { return kept_.take(next_ticket_); }

@@ -201,6 +201,9 @@ public:
     /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
     [[nodiscard]] bool could_still_move() noexcept;
 
+    /// What it starts operations with.
+    [[nodiscard]] transport& below() noexcept { return *transport_; }
+
     /// Ends unfinished tasks: those that have not started are canceled, the others given up. Their callbacks may post.
     void give_up(task_filter chosen) noexcept;
 
@@ -233,6 +236,12 @@ private:
     [[nodiscard]] std::uint64_t pass_time() noexcept;
     void end_by_result(task& which) noexcept;
     void enqueue_ready(task& ready, phase from) noexcept;
+    void make_run_ready(task& run, phase from) noexcept;
+    void issue_run(task& run) noexcept;
+    void cancel_members(task& run) noexcept;
+    void let_member_go(task& member) noexcept;
+    void tell_run(task& member, task_state how) noexcept;
+    void end_run(task& run) noexcept;
     void issue_ready() noexcept;
     void issue(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;

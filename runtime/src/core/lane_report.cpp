@@ -5,6 +5,7 @@
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <algorithm>
@@ -37,6 +38,9 @@ lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept
 }
 
 std::string lane::where_it_waits(const task& which) const {
+    if (which.is_run() && which.run.now == phase::in_flight) {
+        return std::to_string(plan_of(which).approx_open()) + " of its members have not ended";
+    }
     if (which.run.now == phase::in_flight) {
         return "in flight: MPI has not completed it";
     }
@@ -54,7 +58,9 @@ std::string lane::where_it_waits(const task& which) const {
         // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
         if (is_live(predecessor)) return "after " + transport_->describe(predecessor);
     }
-    return "for its predecessors";
+    const bool is_held =
+        which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
+    return is_held ? "for commtask_plan_ready" : "for its predecessors";
 }
 
 std::string lane::unfinished_table(const char* heading, task_filter chosen) const {

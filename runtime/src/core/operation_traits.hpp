@@ -61,7 +61,8 @@ struct operation_traits {
           has_recv_side(has_word(arguments, "into") || has_word(arguments, "inout")),
           has_dest(has_word(arguments, "dest")), has_source(has_word(arguments, "source")),
           has_root(has_word(arguments, "root")), takes_message(has_word(arguments, "message")),
-          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")) {}
+          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")),
+          makes_comm(has_word(arguments, "new_comm")), takes_plan(has_word(arguments, "plan")) {}
 
     const char* name = "";
     operation_family family = operation_family::unknown;
@@ -78,6 +79,8 @@ struct operation_traits {
     bool takes_message = false; ///< `result` points to an MPI_Message that is used up.
     bool takes_request = false; ///< `result` points to an MPI_Request that is used up.
     bool takes_start_function = false;
+    bool makes_comm = false; ///< `result` points to the MPI_Comm that it makes.
+    bool takes_plan = false; ///< `result` is a plan; its members are operations of their own.
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;

@@ -8,6 +8,7 @@
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/persistent.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -88,6 +89,13 @@ start_result mpi_transport::start(task& which) noexcept {
     }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
+    if (which.is_member() && !started.holds_receive && is_kept(which.op)) {
+        int error = MPI_SUCCESS;
+        if (const kept_requests* const kept = requests_for(*which.member, error)) return gather(which, *kept);
+        take_error(which, error);
+        return start_result::failed;
+    }
+    start_gathered();
     const errors_come_back errors;
     int code = errors.code_of(start_operation(which, started));
     const bool may_lack_requests = mpi_error_handling::codes_get_lost() && !started.holds_receive;
@@ -125,6 +133,8 @@ start_result mpi_transport::start(task& which) noexcept {
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
+    start_gathered();
+    if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
@@ -140,6 +150,7 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
 }
 
 void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
+    start_gathered();
     if (has_status_request(which)) test(which.run.status_request_at, 1, sink);
 }
 
@@ -219,6 +230,7 @@ bool mpi_transport::has_status_request(const task& which) const noexcept {
 }
 
 void mpi_transport::withdraw(task& which) noexcept {
+    start_gathered();
     if (unmatched_.has(which)) {
         which.result.is_canceled = true; // the next poll ends it
         return;
@@ -231,6 +243,7 @@ void mpi_transport::withdraw(task& which) noexcept {
 }
 
 void mpi_transport::abandon(task& which) noexcept {
+    start_gathered();
     const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
     if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
     std::uint32_t n_left = which.run.open_parts;

@@ -219,5 +219,6 @@ COMMTASK_API const char* commtask_omp_last_error(void) COMMTASK_NOEXCEPT;
 }
 #endif
 
+#include <commtask/omp_hold.h>
 #include <commtask/omp_macros.h>
 #endif
