@@ -12,6 +12,8 @@
 
 #include <commtask/omp.h>
 
+#include <cstddef>
+
 #include <sched.h>
 
 namespace commtask::omp {

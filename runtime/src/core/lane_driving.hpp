@@ -4,6 +4,8 @@
 // so there is nothing to agree on.
 #pragma once
 
+#include "base/assert.hpp"
+
 namespace commtask::detail {
 
 class lane;
@@ -12,10 +14,13 @@ inline constinit thread_local const lane* driven_by_me = nullptr;
 inline constinit thread_local bool posts_quietly = false;
 inline constinit thread_local bool waits_are_refused = false;
 
-/// The calling thread drives a lane; callbacks may nest a pass only by mistake, which posting prevents.
+/// The calling thread drives a lane. A pass inside a pass would take from under the outer one what it is about to report.
 class driving_scope {
 public:
-    explicit driving_scope(const lane& driven) noexcept : before_(driven_by_me) { driven_by_me = &driven; }
+    explicit driving_scope(const lane& driven) noexcept : before_(driven_by_me) {
+        COMMTASK_ASSERT(before_ != &driven);
+        driven_by_me = &driven;
+    }
     driving_scope(const driving_scope&) = delete;
     driving_scope& operator=(const driving_scope&) = delete;
     ~driving_scope() { driven_by_me = before_; }

@@ -30,11 +30,12 @@ enum class drive_result : std::uint8_t {
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. Not from a
-/// callback. Who has driven and turns to something else calls leave_to_worker().
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. In a callback
+/// the thread drives already, and is refused. Who has driven and turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
+    if (lane::is_driving()) return drive_result::refused;
     const bool has_baton = driven.is_held_by_me();
     if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
     bool moved = false;
