@@ -339,7 +339,7 @@ void lane::enqueue_ready(task& ready, phase from) noexcept {
 }
 
 void lane::issue_ready() noexcept {
-    // What a poster started, and MPI gave back at once.
+    // What ended before the eyes of a poster, which runs no callbacks.
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
     if (transport_->has_gathered()) transport_->start_gathered();
@@ -365,12 +365,11 @@ bool lane::start(task& ready) noexcept {
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts > 0) return;
-    if (which.is_run()) end_run(which);
-    end_by_result(which);
+    if (--which.run.open_parts == 0) end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {
+    if (which.is_run()) end_run(which);
     if (which.result.error != 0) return finish(which, task_state::failed);
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
 }
