@@ -88,6 +88,21 @@ TEST(Posting, RunsNoCallback) {
     EXPECT_EQ(doomed.life.state(), task_state::canceled);
 }
 
+TEST(Posting, EndsWhatEndsAtOnceIfNoCallbackHearsOfIt) {
+    lane_bench bench{where_posters_issue()};
+    task& first = bench.post({.tag = at_once});
+    EXPECT_EQ(first.life.state(), task_state::completed);
+    int n_called = 0;
+    task& event = bench.make_event();
+    task& heard = bench.post({.after = {&event}, .tag = at_once, .callback = count, .argument = &n_called});
+    task& last = bench.post({.after = {&heard}, .tag = at_once});
+    bench.signal(event);
+    EXPECT_EQ(heard.life.state(), task_state::open);
+    bench.run();
+    EXPECT_EQ(n_called, 1);
+    EXPECT_EQ(last.life.state(), task_state::completed);
+}
+
 TEST(Posting, ReleasesNoTaskThatMustNotStart) {
     lane_bench bench{where_posters_issue()};
     task& event = bench.make_event();

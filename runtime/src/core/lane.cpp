@@ -339,7 +339,7 @@ void lane::enqueue_ready(task& ready, phase from) noexcept {
 }
 
 void lane::issue_ready() noexcept {
-    // What a poster started and MPI gave back at once, and runs whose end a poster heard of.
+    // What ended before the eyes of a poster, which runs no callbacks.
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
     if (transport_->has_gathered()) transport_->start_gathered();

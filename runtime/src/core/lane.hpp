@@ -214,6 +214,7 @@ private:
     void see_to_posted(std::uint32_t flags) noexcept;
     [[nodiscard]] bool try_issue_here() noexcept;
     [[nodiscard]] bool issue_posted() noexcept;
+    [[nodiscard]] static bool ends_unheard(const task& ended) noexcept;
     /// Whether a driver left something for the next pass.
     [[nodiscard]] bool has_put_away() const noexcept {
         return !ready_.is_empty() || !overflow_.is_empty() || !ended_at_once_.is_empty();

@@ -118,12 +118,22 @@ bool lane::issue_posted() noexcept {
         if (next.is_run()) {
             issue_run(next);
         } else if (!start(next)) {
-            ended_at_once_.push(next);
+            // As soon as somebody polls, like what is in flight; or here, where nobody but a waiting thread hears of it.
+            if (ends_unheard(next)) {
+                end_by_result(next);
+            } else {
+                ended_at_once_.push(next);
+            }
         }
     }
     if (transport_->has_gathered()) transport_->start_gathered();
-    publish_what_is_left();
-    return n_taken < tuning::tasks_per_pass && ready_.is_empty() && ended_at_once_.is_empty();
+    end_pass();
+    return n_taken < tuning::tasks_per_pass && ready_.is_empty();
+}
+
+/// Whether no callback is called when it ends: neither its own, nor that of the run whose last member it may be.
+bool lane::ends_unheard(const task& ended) noexcept {
+    return !ended.is_member() && (!ended.has_extras() || ended.extras.callback == nullptr);
 }
 
 } // namespace commtask::detail
