@@ -8,6 +8,8 @@
 #include "held_task.hpp"
 #include "kmp_task.hpp"
 
+#include <commtask/omp_hold.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -15,6 +17,7 @@
 namespace commtask::omp {
 namespace {
 
+constinit std::atomic<bool> are_all_untied{false};
 commtask_omp_entries runtime{}; // written once, while libcommtask-omp-hold is loaded
 
 // initial-exec: no call for its address, twice in every task.
@@ -38,7 +41,8 @@ held_task& held_of(const kmp_task* task) noexcept {
 #endif
 
 #ifdef COMMTASK_UNDER_TSAN
-/// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents.
+/// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents, nor who
+/// gets its memory next.
 std::atomic<unsigned> n_completed{0};
 void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
 void hear_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
@@ -121,8 +125,9 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
     }
     std::int32_t made_with = flags | kmp_is_detachable;
     task_end end = (flags & kmp_is_detachable) != 0 ? task_end::waits_event : task_end::is_put_off;
-    if (innermost != nullptr) {
-        if (omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
+    // Relaxed: a flag that orders nothing.
+    if (innermost != nullptr || are_all_untied.load(std::memory_order_relaxed)) {
+        if (innermost != nullptr && omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
             // In a team of one thread libomp would count such a task twice for its parent, take it off once, and never free
             // the parent.
             made_with = flags;
@@ -135,6 +140,7 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
     const std::size_t begin = round_up(size_bytes);
     kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(held_task),
                                               std::max<std::size_t>(shareds_bytes, 1), &run_bound);
+    hear_completed();
     auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) held_task;
     held->routine = routine;
     held->flags = flags;
@@ -167,3 +173,5 @@ void make_undeferred(kmp_task* task) noexcept {
 }
 
 } // namespace commtask::omp
+
+void commtask_omp_untie_(void) noexcept { commtask::omp::are_all_untied.store(true, std::memory_order_relaxed); }

@@ -16,6 +16,7 @@
 #include "waiting.hpp"
 
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace commtask::omp {
@@ -116,6 +117,11 @@ void end_task(const commtask_status* status, void* argument) {
         ledger::of_process().note_ended();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
+    } else if constexpr (By == ending::told) {
+        const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
+        *told->status = status->mpi;
+        told->status->MPI_ERROR = status->error;
+        end_operation(*told->held);
     } else if (!driving_scope::try_keep(unpack(argument))) {
         omp_fulfill_event(unpack(argument));
         ledger::of_process().note_ended();
@@ -139,6 +145,7 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
     switch (by) {
     case ending::bell: return callback_of<ending::bell>(place, has_status);
     case ending::held: return callback_of<ending::held>(place, has_status);
+    case ending::told: return callback_of<ending::told>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
     }
 }
