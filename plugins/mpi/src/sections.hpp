@@ -81,6 +81,7 @@ public:
         if (lane_->has_work() && ++mine.n_sections % sections_per_pass == 0) lane_->progress();
         --mine.depth;
         const bool leaves_work = lane_->has_work() || lane_->has_arrivals();
+        lane_->tell(detail::trace::thread_state::none);
         lane_->return_baton();
         if (leaves_work) lane_->wake_up.ring_if_deep();
     }
