@@ -14,6 +14,7 @@ from pathlib import Path
 import figures
 import miniapp
 import network
+import whole_file
 
 SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
 N_RANKS = 2
@@ -149,7 +150,7 @@ def run(build, setting, is_quick, json_file, plots=""):
         documents = []
         status = measure(build, setting, is_quick, documents, traces if plots else "")
         if json_file and documents:
-            Path(json_file).write_text(json.dumps(documents, indent=2) + "\n", encoding="utf-8")
+            whole_file.write_json(json_file, documents)
         if plots and documents:
             draw(documents, traces, plots)
         return status

@@ -13,12 +13,15 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+import whole_file  # noqa: E402
+
 SIDES = ("SOI p2p", "SOI offload", "six-step p2p", "FFTW-MPI", "FFTW serial")
 COLOURS = {"produce": "#4c72b0", "consume": "#55a868", "wait": "#dddddd"}
 
 
 def save(figure, name):
-    figure.savefig(name, bbox_inches="tight", dpi=110)
+    with whole_file.aside(name) as part:
+        figure.savefig(part, bbox_inches="tight", dpi=110)
 
 
 def times(documents, out):

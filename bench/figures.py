@@ -3,8 +3,9 @@
 # so that a reader cannot tell which half wrote a result. bench/tests holds both to the same examples.
 """Quantiles, rows with goals, JSON and table."""
 
-import json
 import math
+
+import whole_file
 
 
 def quantile(samples, fraction):
@@ -95,6 +96,4 @@ class Report:
 def write(reports, file_name):
     """One report as an object, several as a list."""
     documents = [report.to_json() for report in reports]
-    with open(file_name, "w", encoding="utf-8") as file:
-        json.dump(documents[0] if len(documents) == 1 else documents, file, indent=2)
-        file.write("\n")
+    whole_file.write_json(file_name, documents[0] if len(documents) == 1 else documents)

@@ -23,6 +23,16 @@ if(EXISTS "${CMAKE_INSTALL_FULL_INCLUDEDIR}/stdlib.h")
 else()
     set(COMMTASK_INCLUDE_FLAG "-isystem ")
 endif()
+# Where the MPI's libraries lie, if the loader does not look there by itself.
+set(COMMTASK_MPI_RUN_PATH "")
+foreach(library IN LISTS MPI_C_LIBRARIES)
+    get_filename_component(file "${library}" REALPATH)
+    get_filename_component(folder "${file}" DIRECTORY)
+    if(IS_ABSOLUTE "${library}" AND NOT folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+        list(APPEND COMMTASK_MPI_RUN_PATH "${folder}")
+    endif()
+endforeach()
+list(REMOVE_DUPLICATES COMMTASK_MPI_RUN_PATH)
 # The MPI is required by its own pkg-config name and release where it has a file of that version and folder, by its flags
 # elsewhere: beside an MPI without such a file there may be another one that has it.
 find_package(PkgConfig REQUIRED)
@@ -47,7 +57,10 @@ if(commtask_pc_version STREQUAL COMMTASK_MPI_VERSION AND commtask_pc_includedir 
 else()
     list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-isystem " OUTPUT_VARIABLE COMMTASK_PC_MPI_CFLAGS)
     list(JOIN COMMTASK_PC_MPI_CFLAGS " " COMMTASK_PC_MPI_CFLAGS)
+    list(TRANSFORM COMMTASK_MPI_RUN_PATH PREPEND "-Wl,-rpath," OUTPUT_VARIABLE commtask_pc_mpi_rpath)
     list(JOIN MPI_C_LIBRARIES " " COMMTASK_PC_MPI_LIBS)
+    list(JOIN commtask_pc_mpi_rpath " " COMMTASK_PC_MPI_RPATH)
+    string(STRIP "${COMMTASK_PC_MPI_LIBS} ${COMMTASK_PC_MPI_RPATH}" COMMTASK_PC_MPI_LIBS)
 endif()
 
 # commtask_install_library(TARGET t COMPONENT core|omp EXPORT_NAME name MAP file PKGCONFIG name.pc.in
@@ -66,7 +79,7 @@ function(commtask_install_library)
                    EXPORT_NAME ${arg_EXPORT_NAME}
                    COMMTASK_PUBLIC_INCLUDE_DIR "${headers}"
                    LINK_DEPENDS "${map}"
-                   INSTALL_RPATH "$ORIGIN")
+                   INSTALL_RPATH "$ORIGIN;${COMMTASK_MPI_RUN_PATH}")
     target_link_options(${arg_TARGET} PRIVATE "-Wl,--version-script=${map}")
     # mpi.h would pull in the C++ bindings that MPI-3 removed, and with them a library that nobody links.
     target_compile_definitions(${arg_TARGET} INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)

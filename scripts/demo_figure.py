@@ -13,6 +13,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+import whole_file  # noqa: E402
+
 NATIVE, COMMTASK = "#9aa0a6", "#1f6fb2"
 
 
@@ -55,7 +58,8 @@ def main(arguments):
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    figure.savefig(arguments[1])
+    with whole_file.aside(arguments[1]) as part:
+        figure.savefig(part)
     return 0
 
 

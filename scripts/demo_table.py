@@ -18,6 +18,7 @@ from pathlib import Path  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 import launch  # noqa: E402
 import miniapp  # noqa: E402
+import whole_file  # noqa: E402
 
 import demo_wins  # noqa: E402
 
@@ -114,11 +115,7 @@ def demonstrate(options):
     documents = costs(build, options)
     wins = demo_wins.show(build)
     if options.json:
-        file = Path(options.json)
-        aside = file.with_name(file.name + ".part")
-        text = json.dumps({"cores": len(os.sched_getaffinity(0)), "costs": documents, **wins}, indent=2)
-        aside.write_text(text + "\n", encoding="utf-8")
-        aside.replace(file)
+        whole_file.write_json(options.json, {"cores": len(os.sched_getaffinity(0)), "costs": documents, **wins})
     ran = [document for document in documents.values() if document]
     is_same = len({document["fingerprint"] for document in ran}) == 1
     is_good = len(ran) == len(MODES) and is_same and all(document["passed"] for document in ran) and wins["is_complete"]

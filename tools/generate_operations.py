@@ -42,6 +42,7 @@ ARGUMENTS = {
                        "until it is complete", "start"),
     "call_function": ("commtask_call_function function", "runs on the worker and must not wait for another task", "call"),
     "argument": ("void* argument", "handed to it; must live until the task has ended", "result"),
+    "plan": ("commtask_plan_t plan", "from commtask_record_end; it is not running", "result"),
 }
 SIDES = {"from": "send", "into": "recv", "inout": "recv"}
 
@@ -95,6 +96,8 @@ class Operation:
                 found.append(self._tag(word))
             else:
                 found.append(Parameter(*ARGUMENTS[word]))
+        if "plan" in self.arguments:  # which has its communicators
+            return found
         meaning = "whose order the task belongs to" if self.family == "door" else "the communicator"
         if "request" in self.arguments:
             meaning = "its communicator"
@@ -220,16 +223,17 @@ def text_of_function(row, is_int):
         text += (" Counts and displacements are int, as in MPI-3.1." if is_int else
                  " Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.")
     parameters = row.parameters(is_int)
+    comm = "comm" if parameters[-1].field == "comm" else "MPI_COMM_SELF"
     lines = ["/** " + comment(text, " *  ")]
     lines += [" *  " + comment(f"@param {p.name}  {p.meaning}", " *  ") for p in parameters]
     lines += [" *  @return the operation, for commtask_post. */"]
     declared = ", ".join(p.declared for p in parameters)
     name = f"commtask_op_{row.name}" + "_int" * is_int
     lines += [f"static inline COMMTASK_NODISCARD commtask_op {name}({declared}) COMMTASK_NOEXCEPT {{",
-              f"    commtask_op op = commtask_op_make_({row.enumerator}, comm);"]
+              f"    commtask_op op = commtask_op_make_({row.enumerator}, {comm});"]
     if is_int:
         lines += ["    op.array_form = COMMTASK_COUNTS_INT;"]
-    lines += [f"    op.{p.field} = {p.name};" for p in parameters[:-1]]
+    lines += [f"    op.{p.field} = {p.name};" for p in parameters if p.field != "comm"]
     return "\n".join([*lines, "    return op;", "}", ""])
 
 

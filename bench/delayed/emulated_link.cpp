@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -22,6 +21,7 @@
 
 #include "delayed/adapter.h"
 #include "delayed/rendezvous.h"
+#include "harness/report.h"
 
 //   EMULATED_LINK_RATE_MBS   10^6 bytes per second that one rank can send (required)
 //   EMULATED_LINK_DELAY_US   added to each transfer (0)
@@ -197,7 +197,7 @@ void begin() {
 }
 
 /// Rank 0 writes what all links carried.
-void report() {
+void write_report() {
     const char* const file = std::getenv("EMULATED_LINK_REPORT");
     if (file == nullptr) {
         return;
@@ -220,7 +220,9 @@ void report() {
         out["directions"].push_back(
             nlohmann::ordered_json::parse(all.data() + (static_cast<std::size_t>(from) * longest)));
     }
-    std::ofstream(file) << out.dump(2) << "\n";
+    if (const std::string why = commtask::bench::write_document(out, file); !why.empty()) {
+        std::fprintf(stderr, "emulated link: cannot write %s: %s\n", file, why.c_str());
+    }
 }
 
 } // namespace
@@ -250,7 +252,7 @@ int MPI_Init(int* argc, char*** argv) {
 
 int MPI_Finalize() {
     the_adapter->stop();
-    report();
+    write_report();
     end_rendezvous();
     delete std::exchange(the_adapter, nullptr);
     return PMPI_Finalize();

@@ -12,13 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "delayed/forwarder.h"
 #include "delayed/tap.h"
+#include "harness/report.h"
 
 namespace {
 
@@ -120,7 +120,9 @@ void report(const command_line& given, const forwarder& there, const forwarder& 
         std::fprintf(stderr, "wire: %s\n", out.dump().c_str());
         return;
     }
-    std::ofstream(given.report_file) << out.dump(2) << "\n";
+    if (const std::string why = write_document(out, given.report_file); !why.empty()) {
+        std::fprintf(stderr, "commtask_delayed: cannot write %s: %s\n", given.report_file.c_str(), why.c_str());
+    }
 }
 
 int run(const command_line& given) {

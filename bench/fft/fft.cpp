@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -228,7 +227,9 @@ void ask(const command_line& given, const place& here) {
                 std::fprintf(stderr, "bench_fft: --wisdom %s: %s\n", given.wisdom_file.c_str(), why.c_str());
         }
         if (here.rank == 0 && !given.shared.json_file.empty()) {
-            std::ofstream(given.shared.json_file) << out.to_json().dump(2) << '\n';
+            const std::string why = write_document(out.to_json(), given.shared.json_file);
+            if (!why.empty())
+                std::fprintf(stderr, "bench_fft: --json %s: %s\n", given.shared.json_file.c_str(), why.c_str());
         }
     }
     if (here.rank == 0) out.publish(given.shared.json_file);

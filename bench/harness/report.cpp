@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <utility>
+
+#include "common/whole_file.hpp"
 
 namespace commtask::bench {
 namespace {
@@ -90,6 +91,10 @@ std::string describe(const std::vector<goal>& goals) {
     return words;
 }
 
+std::string write_document(const nlohmann::ordered_json& document, const std::string& file) {
+    return miniapp::write_whole(file, document.dump(2) + "\n");
+}
+
 report::report(std::string benchmark, std::string setting, nlohmann::ordered_json machine)
     : benchmark_(std::move(benchmark)), setting_(std::move(setting)), machine_(std::move(machine)) {}
 
@@ -164,11 +169,8 @@ void report::publish(const std::string& json_file) const {
     if (json_file.empty()) {
         return;
     }
-    std::ofstream file(json_file);
-    file << to_json().dump(2) << "\n";
-    file.close();
-    if (!file) {
-        throw std::runtime_error("cannot write " + json_file);
+    if (const std::string why = write_document(to_json(), json_file); !why.empty()) {
+        throw std::runtime_error("cannot write " + json_file + ": " + why);
     }
 }
 

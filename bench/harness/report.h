@@ -41,6 +41,10 @@ struct result {
 /// The goals in words: "ratio <= 0.25 and p99 <= 20"; empty without goals.
 [[nodiscard]] std::string describe(const std::vector<goal>& goals);
 
+/// Writes a document in the place of `file` when it is complete: a run that ends early leaves the old file, or none.
+/// @return why it could not be written; empty when it is there.
+[[nodiscard]] std::string write_document(const nlohmann::ordered_json& document, const std::string& file);
+
 class report {
 public:
     /// `setting` is crowded, free, delayed, or "one rank".

@@ -6,11 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 
 #include "common/self_progress.hpp"
+#include "harness/report.h"
 #include "offload/questions.h"
 
 namespace {
@@ -63,9 +63,9 @@ int main(int argc, char** argv) {
     }
     int failed = 0;
     if (here.rank == 0) {
-        std::ofstream file(json_file);
-        file << out.document().dump() << '\n';
-        failed = file.good() ? 0 : 1;
+        const std::string why = commtask::bench::write_document(out.document(), json_file);
+        if (!why.empty()) std::fprintf(stderr, "bench_offload: cannot write %s: %s\n", json_file.c_str(), why.c_str());
+        failed = why.empty() ? 0 : 1;
     }
     MPI_Finalize();
     return failed;

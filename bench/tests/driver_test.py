@@ -3,6 +3,8 @@
 # since both write results of one form.
 """python3 -m unittest, from the folder above."""
 
+import json
+import os
 import sys
 import tempfile
 import unittest
@@ -17,6 +19,7 @@ import launch  # noqa: E402
 import miniapp  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
+import whole_file  # noqa: E402
 
 
 class Figures(unittest.TestCase):
@@ -41,6 +44,51 @@ class Figures(unittest.TestCase):
 
     def test_a_row_without_a_ratio_says_null(self):
         self.assertIsNone(figures.Row("baseline", "ms", [1]).to_json()["ratio"])
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.file = self.folder / "report.json"
+        self.report = figures.Report("dslash", "crowded", {})
+
+    def test_a_report_takes_the_place_of_the_old_one_when_it_is_written(self):
+        self.file.write_text("old", encoding="utf-8")
+        self.file.chmod(0o640)
+        figures.write([self.report], self.file)
+        self.assertEqual(json.loads(self.file.read_text(encoding="utf-8")), self.report.to_json())
+        self.assertEqual(self.file.stat().st_mode & 0o777, 0o640)
+        self.assertEqual(os.listdir(self.folder), ["report.json"])
+
+    def test_what_fails_on_the_way_leaves_the_old_file_or_none(self):
+        self.report.machine = {"cores": object()}  # json can say nothing of it, after it has said much else
+        with self.assertRaises(TypeError):
+            figures.write([self.report], self.file)
+        self.assertEqual(os.listdir(self.folder), [])
+        self.file.write_text("old", encoding="utf-8")
+        with self.assertRaises(TypeError):
+            figures.write([self.report], self.file)
+        self.assertEqual(self.file.read_text(encoding="utf-8"), "old")
+        self.assertEqual(os.listdir(self.folder), ["report.json"])
+
+    def test_a_run_that_is_aborted_while_it_writes_leaves_the_old_file(self):
+        self.file.write_text("old", encoding="utf-8")
+        with self.assertRaises(KeyboardInterrupt), whole_file.aside(self.file) as part:
+            part.write_text("half", encoding="utf-8")
+            raise KeyboardInterrupt
+        self.assertEqual(self.file.read_text(encoding="utf-8"), "old")
+
+    def test_links_are_followed_and_devices_written_as_they_are(self):
+        link = self.folder / "link"
+        link.symlink_to(self.file)
+        whole_file.write_json(link, [1])
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(self.file.read_text(encoding="utf-8"), "[\n  1\n]\n")
+        whole_file.write_json("/dev/null", [1])
+        with self.assertRaises(OSError):
+            whole_file.write_json("/dev/full", [1])
 
 
 class Wire(unittest.TestCase):

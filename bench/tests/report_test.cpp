@@ -6,8 +6,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -70,8 +72,36 @@ TEST(Report, WritesWhatItSays) {
     std::filesystem::remove(file);
 }
 
+/// Where a document that cannot be written is to go.
+std::filesystem::path a_folder() {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("report_test.folder." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    return folder;
+}
+
+TEST(Report, LeavesTheOldFileAndNothingElseWhereItCannotBeWritten) {
+    const std::filesystem::path folder = a_folder();
+    const std::filesystem::path file = folder / "report.json";
+    std::ofstream(file) << "old";
+    const rlimit no_room{3, RLIM_INFINITY};
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &no_room);
+    EXPECT_THAT(write_document(example().to_json(), file.string()), HasSubstr("too large"));
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    std::string text;
+    std::ifstream(file) >> text;
+    EXPECT_EQ(text, "old");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Report, RefusesAFileThatCannotBeWritten) {
     EXPECT_THROW(example().publish("/nonexistent/folder/file.json"), std::runtime_error);
+    EXPECT_NE(write_document(example().to_json(), "/dev/full"), "");
 }
 
 TEST(Alternation, LetsEachSideBeginInTurnAndThrowsTheWarmUpAway) {

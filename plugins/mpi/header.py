@@ -17,7 +17,7 @@ CLASSES = {
     "request": "waits, tests, starts, cancels and frees, for tasks and for the MPI's own requests",
     "worker": "called where the worker calls MPI, between its calls, after all that was posted is issued",
     "lane": "has no nonblocking twin: like `worker`, but does not stop other threads where the MPI lets threads in",
-    "own": "done by the interposer itself: start and end, error handlers, attributes, new processes",
+    "own": "done by the interposer itself: start and end, error handlers, reductions, attributes, new processes",
     "local": "safe where it is called: not touched at all",
 }
 

@@ -95,6 +95,33 @@ void gives_up_what_cannot_end() {
     say("sum %d", sum);
 }
 
+/// Callbacks of what is given up come too late to post, as everybody does who posts before the beginning or after the end.
+void refuses_posts_outside_of_its_use() {
+    const auto post_nothing = [] { return commtask_submit(commtask_op_noop(MPI_COMM_SELF), nullptr, nullptr); };
+    EXPECT(commtask_is_initialized() == 0);
+    const int before = post_nothing();
+    begin(0.2);
+    EXPECT(commtask_is_initialized() == 1);
+    static int by_callback;
+    by_callback = COMMTASK_OK;
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.callback = [](const commtask_status* status, void* what) {
+        EXPECT(status->state == COMMTASK_STATE_CANCELED);
+        by_callback = (*static_cast<decltype(post_nothing)*>(what))();
+    };
+    how.callback_argument = const_cast<void*>(static_cast<const void*>(&post_nothing));
+    int never = 0;
+    EXPECT(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, me, never_tag, MPI_COMM_WORLD), &how, nullptr) ==
+           COMMTASK_OK);
+    EXPECT(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    const int after = post_nothing();
+    say("codes %d %d %d", before, by_callback, after);
+    for (const int code : {before, by_callback, after}) EXPECT(code == COMMTASK_ERR_NOT_INITIALIZED);
+    EXPECT(commtask_finalize() == COMMTASK_ERR_NOT_INITIALIZED);
+    int sum = 0;
+    MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); // MPI goes on
+}
+
 void refuses_a_bad_setting() {
     commtask_config config = COMMTASK_CONFIG_INIT;
     config.queue_capacity = 100;
@@ -112,6 +139,7 @@ int main(int argc, char** argv) {
     waits_for_a_late_message();
     leaves_other_threads_calls_alone();
     gives_up_what_cannot_end();
+    refuses_posts_outside_of_its_use();
     refuses_a_bad_setting();
     MPI_Finalize();
     return probe_result();

@@ -12,6 +12,9 @@ import signal
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import whole_file  # noqa: E402
+
 FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "errors", "f08", "f77", "f90", "group", "impls", "info", "init", "io",
            "mpi_t", "part", "pt2pt", "rma", "spawn", "threads", "topo"]
 PRAISE = ("No Errors", "Test passed", "Test passed.")
@@ -157,7 +160,7 @@ def main():
             results.append({"test": str(test), "result": how, "output": words})
             print(f"{how:8} {test}", *(["\n    " + words.replace("\n", "\n    ")] if words else []), flush=True)
             if options.json:
-                options.json.write_text(json.dumps(results, indent=1) + "\n")
+                whole_file.write_json(options.json, results)
     count = {how: sum(result["result"] == how for result in results) for how in ("passed", "failed", "native", "unbuilt", "skipped")}
     print(f"\n{count['passed']} passed, {count['failed']} failed; {count['native']} do not pass natively either, "
           f"{count['unbuilt']} were not built, {count['skipped']} need more than {MOST_GIGABYTES} GB")

@@ -16,7 +16,8 @@
 namespace {
 
 int n_waits = 0;
-bool would_hang = false; ///< With MPI_THREAD_MULTIPLE MPICH has its lock in hand; natively nobody refuses the wait.
+bool has_threads = false; ///< MPI_THREAD_MULTIPLE.
+bool would_hang = false;  ///< With MPI_THREAD_MULTIPLE MPICH has its lock in hand; natively nobody refuses the wait.
 
 /// Messages to oneself: who is refused leaves them on their way.
 struct message {
@@ -44,6 +45,22 @@ void wait_here() {
     EXPECT(code == COMMTASK_OK || code == COMMTASK_ERR_WORKER_THREAD);
     EXPECT(code != COMMTASK_OK || mine.in == 7);
     for (commtask_t& task : tasks) commtask_release(&task);
+}
+
+/// Waits for what cannot end meanwhile.
+void expect_to_be_refused() {
+    if (would_hang) return;
+    commtask_event_t event = COMMTASK_EVENT_NULL;
+    commtask_t held = COMMTASK_NULL;
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    EXPECT(commtask_event_create(1, &event) == COMMTASK_OK);
+    how.events = &event;
+    how.n_events = 1;
+    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_SELF), &how, &held) == COMMTASK_OK);
+    EXPECT(commtask_wait_for(&held, 1'000'000, nullptr) == COMMTASK_ERR_WORKER_THREAD);
+    EXPECT(commtask_event_signal(event) == COMMTASK_OK);
+    EXPECT(commtask_event_release(&event) == COMMTASK_OK);
+    EXPECT(commtask_release(&held) == COMMTASK_OK);
 }
 
 int on_delete(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
@@ -117,6 +134,7 @@ void in_functions_of_a_generalized_request() {
 
 void on_reduce(void* in, void* inout, int* n, MPI_Datatype* /*type*/) {
     wait_here();
+    if (has_threads) expect_to_be_refused(); // whatever call of MPI's this is in
     for (int i = 0; i < *n; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
@@ -137,10 +155,50 @@ void in_a_reduction_function() {
     MPI_Op_free(&add);
 }
 
+/// While this rank is in a call that blocks, the other one ends a reduction with it: MPI runs the function inside that call, or
+/// the worker does.
+void in_a_reduction_during_a_call_that_blocks() {
+    constexpr int n_turns = 30;
+    MPI_Op add = MPI_OP_NULL;
+    MPI_Op_create(&on_reduce, 1, &add);
+    for (int turn = 0; turn < n_turns; ++turn) {
+        const bool blocks_first = turn % 2 == me % 2;
+        int sum = -1;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Comm part = MPI_COMM_NULL;
+        MPI_Iallreduce(&me, &sum, 1, MPI_INT, add, MPI_COMM_WORLD, &request);
+        if (!blocks_first) MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Comm_split(MPI_COMM_SELF, 0, 0, &part);
+        MPI_Comm_free(&part);
+        MPI_Comm_split(MPI_COMM_WORLD, 0, me, &part);
+        MPI_Comm_free(&part);
+        if (blocks_first) MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT(sum == n_ranks * (n_ranks - 1) / 2);
+    }
+    MPI_Op_free(&add);
+}
+
+/// With MPI_THREAD_MULTIPLE commtask_finalize is refused where a wait is, and nothing has ended by it.
+void at_the_end() {
+    say("the end"); // natively, and under commtask-run
+    if (would_hang) return;
+    static int code;
+    code = COMMTASK_OK;
+    MPI_Op add = MPI_OP_NULL;
+    MPI_Op_create([](void*, void*, int*, MPI_Datatype*) { code = commtask_finalize(); }, 1, &add);
+    int sum = 0;
+    int one = 1;
+    MPI_Reduce_local(&one, &sum, 1, MPI_INT, add);
+    MPI_Op_free(&add);
+    EXPECT(code == (has_threads ? COMMTASK_ERR_WORKER_THREAD : COMMTASK_OK));
+    EXPECT(commtask_is_initialized() == (has_threads ? 1 : 0));
+    if (!has_threads) EXPECT(commtask_init(nullptr) == COMMTASK_OK);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    const bool has_threads = argc > 1 && std::strcmp(argv[1], "multiple") == 0;
+    has_threads = argc > 1 && std::strcmp(argv[1], "multiple") == 0;
     int level = 0;
     MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &level);
     probe_start();
@@ -149,7 +207,9 @@ int main(int argc, char** argv) {
     would_hang = has_threads && std::getenv("COMMTASK_RUN") == nullptr; // NOLINT(concurrency-mt-unsafe): one thread
     in_functions_of_a_generalized_request();
     in_a_reduction_function();
+    in_a_reduction_during_a_call_that_blocks();
     in_an_error_handler();
+    at_the_end();
     EXPECT(commtask_finalize() == COMMTASK_OK);
     for (std::size_t i = 0; i < n_messages; ++i) EXPECT(messages.at(i).in == 7);
     MPI_Finalize();

@@ -200,6 +200,23 @@ TEST_F(Doors, ANoopJoinsItsPredecessors) {
     EXPECT_EQ(finish(join), COMMTASK_OK);
 }
 
+TEST_F(Doors, PlanStartsWhatWasRecorded) {
+    commtask_plan_t plan = COMMTASK_PLAN_NULL;
+    int n_runs = 0;
+    const auto count = [](void* runs) -> int {
+        ++*static_cast<int*>(runs);
+        return MPI_SUCCESS;
+    };
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    EXPECT_EQ(commtask_submit(commtask_op_call(+count, &n_runs, comm_), nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
+    for (int i = 1; i <= 3; ++i) {
+        run(commtask_op_plan(plan));
+        EXPECT_EQ(n_runs, i);
+    }
+    EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
+}
+
 /// Looks back when all tests are over.
 class EveryKindOfOperation : public testing::Environment {
 public:

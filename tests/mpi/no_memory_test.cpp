@@ -6,6 +6,7 @@
 #include "runtime_test.hpp"
 
 #include <cstring>
+#include <string>
 
 namespace commtask::test {
 namespace {
@@ -63,6 +64,35 @@ TEST_F(NoMemory, OperationsThatTheWorkerCannotNoteFailAndTheOthersGoOn) {
     for (const int value : in) {
         if (value != -1) EXPECT_EQ(value, next++); // NOLINT(readability-misleading-indentation)
     }
+}
+
+TEST_F(NoMemory, TheEndGivesUpWhatCannotEndAndSaysSoWithoutAListOrStatistics) {
+    ASSERT_EQ(commtask_finalize(), COMMTASK_OK);
+    commtask_config config = COMMTASK_CONFIG_INIT;
+    config.finalize_timeout_s = 0.1;
+    config.stats = 1;
+    ASSERT_EQ(commtask_init(&config), COMMTASK_OK);
+    int never = 0;
+    int n_callbacks = 0;
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.callback = [](const commtask_status* /*status*/, void* count) { ++*static_cast<int*>(count); };
+    how.callback_argument = &n_callbacks;
+    ASSERT_EQ(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, rank_, 99, comm_), &how, nullptr), COMMTASK_OK);
+    how.flags = COMMTASK_ORDERED;
+    ASSERT_EQ(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, rank_, 99, comm_), &how, nullptr), COMMTASK_OK);
+    int code = COMMTASK_OK;
+    ::testing::internal::CaptureStderr();
+    {
+        const no_memory scope;
+        code = commtask_finalize();
+    }
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(code, COMMTASK_ERR_UNFINISHED);
+    EXPECT_EQ(n_callbacks, 2);
+    EXPECT_NE(said.find("2 tasks unfinished, given up by commtask_finalize; there is no memory"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("no memory to gather the statistics"), std::string::npos) << said;
+    ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK);
 }
 
 TEST_F(NoMemory, ANewCommunicatorIsRefusedAndKnownTheNextTime) {

@@ -67,6 +67,9 @@ void finalize_leaves_a_call();
 void finalize_retries();
 void finalize_late_signal();
 
+// scenario_plans.cpp
+void finalize_half_ready();
+
 // scenario_starting.cpp
 void levels_differ();
 void memory_differs();

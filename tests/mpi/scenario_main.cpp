@@ -35,6 +35,7 @@ constexpr scenario scenarios[] = {
     {"finalize_waits_for_a_call", finalize_waits_for_a_call},
     {"finalize_leaves_a_call", finalize_leaves_a_call},
     {"finalize_retries", finalize_retries},
+    {"finalize_half_ready", finalize_half_ready},
     {"finalize_late_signal", finalize_late_signal},
     {"levels_differ", levels_differ},
     {"memory_differs", memory_differs},

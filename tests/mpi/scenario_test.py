@@ -68,6 +68,11 @@ EXPECTATIONS = {
     "finalize_leaves_a_call": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"},
                                "prints": [r"unfinished tasks are left as they are.*inside one call \(call\)"]},
     "finalize_retries": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"}, "prints": [UNFINISHED]},
+    "finalize_half_ready": {"prints": [UNFINISHED, AGE + r"plan of 3 members; 2 of its members have not ended",
+                                       AGE + r"send of 1 MPI_INT to rank 0, tag 1, MPI_COMM_SELF, member 1 of a plan; "
+                                       r"for commtask_plan_ready",
+                                       AGE + r"send of 1 MPI_INT to rank 0, tag 2, MPI_COMM_SELF, member 2 of a plan; after send of "
+                                       r"1 MPI_INT to rank 0, tag 1, MPI_COMM_SELF, member 1"]},
     # What is freed is overwritten: whoever uses it still finds no pointer there.
     "finalize_late_signal": {"environment": {"MALLOC_PERTURB_": "85"}, "prints": [UNFINISHED]},
     "levels_differ": {"once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SINGLE"},

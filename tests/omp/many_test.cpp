@@ -7,7 +7,6 @@
 #include "resident_memory.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -15,10 +14,7 @@ namespace {
 
 const auto* const library = testing::AddGlobalTestEnvironment(new omp_test::library);
 
-int task_count() {
-    const char* text = std::getenv("COMMTASK_TEST_TASKS");
-    return text != nullptr ? std::atoi(text) : 100000;
-}
+using omp_test::task_count;
 
 class Many : public omp_test::ring {};
 

@@ -45,6 +45,12 @@ protected:
 /// Archer 19 crashes in itself when a task with dependences is created outside of every parallel region.
 [[nodiscard]] inline bool tasks_need_a_region() { return std::getenv("OMP_TOOL_LIBRARIES") != nullptr; }
 
+/// How many tasks are many: slow under a sanitizer, so COMMTASK_TEST_TASKS can lower it.
+[[nodiscard]] inline int task_count() {
+    const char* text = std::getenv("COMMTASK_TEST_TASKS");
+    return text != nullptr ? std::atoi(text) : 100000;
+}
+
 /// Computes for a while: n is about nanoseconds.
 inline void compute(int n) {
     static std::atomic<int> sink{0};

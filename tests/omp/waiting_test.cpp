@@ -2,35 +2,18 @@
 //
 // A communication task that libomp holds back, since a compute task before it has not ended, is in the list of unfinished
 // tasks, with the line where COMM_TASK stands. COMMTASK_SIGNAL=SIGUSR1 is set.
+#include "listed.hpp"
 #include "omp_fixture.hpp"
 
 #include <atomic>
-#include <csignal>
 #include <string>
 #include <thread>
-
-#include <unistd.h>
 
 namespace {
 
 const auto* const library = testing::AddGlobalTestEnvironment(new omp_test::library);
 
 class Waiting : public omp_test::ring {};
-
-/// Sends this process the signal and reads what it says, until it has said `wanted`.
-std::string list_with(const std::string& wanted) {
-    int ends[2] = {-1, -1};
-    EXPECT_EQ(pipe(ends), 0);
-    const int before = dup(STDERR_FILENO);
-    dup2(ends[1], STDERR_FILENO);
-    std::string text;
-    char next = 0;
-    std::raise(SIGUSR1);
-    while (text.find(wanted) == std::string::npos && read(ends[0], &next, 1) == 1) text += next;
-    dup2(before, STDERR_FILENO);
-    for (const int end : {before, ends[0], ends[1]}) close(end);
-    return text;
-}
 
 TEST_F(Waiting, TasksAreListedWithTheLineOfTheirMacro) {
     std::atomic<bool> may_end{false};
@@ -50,7 +33,7 @@ TEST_F(Waiting, TasksAreListedWithTheLineOfTheirMacro) {
         line = __LINE__ + 1;
         COMM_TASK(send(&cell, 1, MPI_INT, rank, 7, comm), in(&cell));
         COMM_TASK(recv(&received, 1, MPI_INT, rank, 7, comm), out(&received));
-        list = list_with("waiting_test.cpp:" + std::to_string(line));
+        list = omp_test::list_with("waiting_test.cpp:" + std::to_string(line));
         may_end = true;
     }
     EXPECT_NE(list.find("unfinished, asked for by a signal"), std::string::npos) << list;

@@ -46,10 +46,10 @@ TEST(Ending, LetsTheOthersGoOn) {
     task& held_lost = bench.post({.ticket = bench.take_ticket(), .tag = 15});
     task& third_in_order = bench.post({.ticket = bench.take_ticket(), .tag = 16});
     bench.run();
-    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd), 3U);
+    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd).all, 3U);
     bench.the_lane().give_up(is_odd);
     bench.run();
-    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd), 0U);
+    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd).all, 0U);
     EXPECT_EQ(state_of(flying_lost), task_state::given_up);
     for (const task* lost : {&first_in_order, &held_lost}) EXPECT_EQ(state_of(*lost), task_state::canceled);
     for (task* other : {&flying, &second_in_order, &third_in_order}) {

@@ -23,6 +23,8 @@ namespace commtask::detail::testing {
 
 class fake_transport final : public transport {
 public:
+    fake_transport() { cleaned_.reserve(1024); } // an end must not ask for memory
+
     /// Tasks whose operation has this tag complete as soon as they start.
     static constexpr int completes_at_once = -100;
     /// Tasks whose operation has this tag are refused when they start.
@@ -60,6 +62,7 @@ public:
     }
     void abandon(task& which) noexcept override {
         std::erase_if(flying_, [&](const auto& each) { return each.first == &which; });
+        std::erase_if(landed_, [&](const auto& each) { return each.which == &which; });
         count_in_flight();
     }
     void clean_up(task& which) noexcept override { cleaned_.push_back(&which); }
@@ -174,6 +177,7 @@ public:
         return queues_[on]->orders[static_cast<std::size_t>(order)].take_ticket();
     }
 
+    comm_queue& queue(std::size_t of) { return *queues_[of]; }
     fake_transport& carrier(std::size_t of) { return carriers_[of]; }
     lane_set& lanes() { return lanes_; }
 

@@ -65,6 +65,28 @@ TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
     EXPECT_EQ(open.life.state(), task_state::completed);
 }
 
+TEST(Guests, WhoKeepTheBatonDoNotKeepAWorkerFromItsEnd) {
+    lane_bench bench;
+    lane& kept = bench.the_lane();
+    std::atomic<bool> has_started{false};
+    const worker_settings plan{.is_reserved = true, .spin_ns = 1'000, .on_start = [&] { has_started = true; }};
+    ASSERT_TRUE(kept.try_take_baton());
+    {
+        worker never_drives{kept, plan};
+        while (!has_started.exchange(false)) std::this_thread::yield();
+        never_drives.stop();
+    }
+    kept.return_baton();
+    {
+        worker drives_once{kept, plan};
+        while (!has_started) std::this_thread::yield();
+        kept.take_baton_as_guest();
+        kept.wake_up.ring_surely(); // whether it sleeps already or not
+        drives_once.stop();
+    }
+    kept.return_baton();
+}
+
 constexpr std::int64_t patience_ns = 20'000'000'000;
 
 /// A task that only this thread's polls can end, served by a reserved worker. @return whether it ended in time.

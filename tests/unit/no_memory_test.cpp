@@ -61,6 +61,66 @@ TEST_F(NoMemory, OrderedTasksAreStartedInOrderWithoutRoomForTheirPlaces) {
     }
 }
 
+[[nodiscard]] bool has_odd_tag(const task& which) { return which.op.send_tag % 2 == 1; }
+
+TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
+    constexpr std::size_t n_tasks = 40;
+    task& first_gate = bench_.make_event();
+    task& never = bench_.make_event();
+    std::vector<task*> expected{&bench_.post({.after = {&first_gate}, .ticket = bench_.take_ticket()})};
+    std::vector<task*> lost{&bench_.post({.tag = 1})}; // in flight
+    std::vector<task*> gates;
+    for (std::size_t i = 0; i < n_tasks; ++i) {
+        const bool is_lost = i % 2 == 1;
+        // Half of the lost ones hold a place, and half wait for what will not come.
+        task& gate = is_lost && i % 4 == 1 ? never : bench_.make_event();
+        if (&gate != &never) gates.push_back(&gate);
+        task& made = bench_.post({.after = {&gate}, .ticket = bench_.take_ticket(), .tag = is_lost ? 1 : 2});
+        (is_lost ? lost : expected).push_back(&made);
+    }
+    bench_.run();
+    EXPECT_EQ(bench_.carrier().take_started(), (std::vector<task*>{lost.front()}));
+    ::testing::internal::CaptureStderr();
+    {
+        const no_memory scope;
+        for (task* const gate : gates) lane_bench::signal(*gate);
+        static_cast<void>(bench_.the_lane().progress());
+        const lane::unfinished_count open = bench_.the_lane().count_unfinished(has_odd_tag);
+        EXPECT_EQ(open.all, lost.size());
+        EXPECT_EQ(open.in_flight, 1U);
+        EXPECT_TRUE(bench_.the_lane().say_unfinished("in a test", has_odd_tag));
+        bench_.the_lane().give_up(has_odd_tag);
+    }
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("21 tasks unfinished, in a test; there is no memory"), std::string::npos) << said;
+    for (const task* const each : lost) EXPECT_NE(each->life.state(), task_state::open);
+    lane_bench::signal(first_gate);
+    bench_.run();
+    EXPECT_EQ(bench_.carrier().take_started(), expected);
+    for (task* const each : expected) bench_.complete(*each);
+    lane_bench::signal(never); // too late
+    bench_.run();
+}
+
+TEST_F(NoMemory, WhoWaitsForATurnIsCanceledOnceThereIsMemoryAgain) {
+    task& gate = bench_.make_event();
+    task& first = bench_.post({.after = {&gate}, .ticket = bench_.take_ticket()});
+    task& second = bench_.post({.ticket = bench_.take_ticket()});
+    task& third = bench_.post({.ticket = bench_.take_ticket()});
+    {
+        const no_memory scope;
+        static_cast<void>(bench_.the_lane().progress());
+    }
+    bench_.the_lane().cancel(second);
+    bench_.run();
+    EXPECT_EQ(second.life.state(), task_state::canceled) << "its turn has not come";
+    lane_bench::signal(gate);
+    bench_.run();
+    EXPECT_EQ(bench_.carrier().take_started(), (std::vector<task*>{&first, &third}));
+    bench_.complete(first);
+    bench_.complete(third);
+}
+
 TEST_F(NoMemory, ACallbackPostsMoreThanTheQueueHolds) {
     lane_bench bench{64};
     struct posting {

@@ -1,51 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A handler's function knows its communicator but not which handler it is, so each of the program's gets a function of
-// ours of its own, from a fixed number; a program with more handlers than that gives MPI its own from then on.
+// A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the program's.
+// Errors that the library itself asked about are kept from it.
 #include "errors.hpp"
 
 #include "mpi/errors.hpp"
 #include "own.hpp"
 #include "session.hpp"
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <utility>
+#include "stand_ins.hpp"
 
 namespace commtask::interposer {
 namespace {
 
-constexpr std::size_t most_handlers = 64;
-std::array<std::atomic<MPI_Comm_errhandler_function*>, most_handlers> programs_handlers;
+constinit stand_ins<MPI_Comm_errhandler_function> programs_handlers;
 
 template <std::size_t Index>
-void call_handler(MPI_Comm* comm, int* code, ...) {
-    if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-    const detail::lane::refused_waits scope{current.lets_threads_in}; // as in worker_section
-    // acquire: partner of the exchange in stand_in_for().
-    programs_handlers[Index].load(std::memory_order_acquire)(comm, code, nullptr);
-}
-
-template <std::size_t... Index>
-[[nodiscard]] constexpr auto make_handlers(std::index_sequence<Index...> /*all*/) {
-    return std::array<MPI_Comm_errhandler_function*, sizeof...(Index)>{&call_handler<Index>...};
-}
-constexpr auto our_handlers = make_handlers(std::make_index_sequence<most_handlers>{});
-
-/// @return our function in place of the program's.
-[[nodiscard]] MPI_Comm_errhandler_function* stand_in_for(MPI_Comm_errhandler_function* programs) noexcept {
-    if (programs == nullptr) return programs;
-    for (std::size_t i = 0; i < most_handlers; ++i) {
-        MPI_Comm_errhandler_function* expected = nullptr;
-        // acq_rel: the function is set before MPI knows ours; partner of the load in call_handler().
-        if (programs_handlers[i].compare_exchange_strong(expected, programs, std::memory_order_acq_rel)) {
-            return our_handlers[i];
-        }
-        if (expected == programs) return our_handlers[i];
+struct handler_function {
+    static void call(MPI_Comm* comm, int* code, ...) {
+        if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
+        const detail::lane::refused_waits scope{current.lets_threads_in}; // as in worker_section
+        programs_handlers.programs(Index)(comm, code, nullptr);
     }
-    return programs;
-}
+};
 
 /// What MPI gets for a handler of the program's.
 [[nodiscard]] MPI_Errhandler to_mpi(MPI_Errhandler programs) noexcept {
@@ -80,8 +56,10 @@ int raise(MPI_Comm comm, int code) {
 }
 
 int own_MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
-    return inside<worker_section>(
-        [&] { return commtask_real_MPI_Comm_create_errhandler(stand_in_for(function), handler); });
+    return inside<worker_section>([&] {
+        return commtask_real_MPI_Comm_create_errhandler(programs_handlers.stand_in_for<handler_function>(function),
+                                                        handler);
+    });
 }
 
 int own_MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {

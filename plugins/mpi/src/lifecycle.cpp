@@ -67,7 +67,7 @@ void hook_ends() {
 
 /// commtask-run silences the worker's advice; that a program's ranks are all alone is more than advice.
 void warn_of_launcher() {
-    if (detail::context::current()->settings().verbose >= 1) return; // the runtime has
+    if (detail::context::running()->settings().verbose >= 1) return; // the runtime has
     if (const auto trouble = detail::foreign_launcher()) {
         std::fprintf(stderr, "commtask-run: warning: %s\n", trouble->c_str());
     }
@@ -77,7 +77,7 @@ void say_what_is_done(int asked, int given) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0 || !is_verbose()) return;
-    const detail::context& runtime = *detail::context::current();
+    const detail::context& runtime = *detail::context::running();
     std::fprintf(
         stderr,
         "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d\ncommtask-run: %s\n",
@@ -92,7 +92,7 @@ void start(int asked, int given) {
     commtask_real_MPI_Wait(&none, &current.empty_status);
     const int code = handles::reserve() ? start_runtime() : COMMTASK_ERR_NO_MEMORY;
     if (code == COMMTASK_OK) {
-        detail::context& runtime = *detail::context::current();
+        detail::context& runtime = *detail::context::running();
         current.waiting = runtime.waiting();
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
         hook_ends();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datatypes and reductions, of which known.hpp keeps which are good: a type from MPI_Type_commit on, or as a copy of such
-// a one, until MPI_Type_free; a reduction until MPI_Op_free, as MPI may give its handle out again.
+// Datatypes, of which known.hpp keeps which are good: from MPI_Type_commit on, or as a copy of such a one, until
+// MPI_Type_free.
 #include "known.hpp"
 #include "own.hpp"
 #include "session.hpp"
@@ -23,11 +23,6 @@ int own_MPI_Type_dup(MPI_Datatype type, MPI_Datatype* copy) {
 int own_MPI_Type_free(MPI_Datatype* type) {
     if (type != nullptr) known::type_is_freed(*type);
     return inside<lane_section>([&] { return commtask_real_MPI_Type_free(type); });
-}
-
-int own_MPI_Op_free(MPI_Op* operation) {
-    known::operation_is_freed();
-    return inside<worker_section>([&] { return commtask_real_MPI_Op_free(operation); });
 }
 
 } // namespace commtask::interposer

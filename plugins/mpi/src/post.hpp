@@ -124,7 +124,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
     if (kind.ordered_in != detail::order_class::collectives) return false;
-    const detail::comm_queue* const queue = detail::context::current()->comms().find(op.comm);
+    const detail::comm_queue* const queue = detail::context::running()->comms().find(op.comm);
     return queue == nullptr || queue->orders[static_cast<std::size_t>(detail::order_class::collectives)].is_idle();
 }
 

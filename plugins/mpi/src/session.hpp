@@ -194,7 +194,7 @@ void wait_for_tasks(IsDone&& is_done) {
         }
         return;
     }
-    detail::wait_in_library(detail::context::current()->lanes(), current.waiting, -1, is_done);
+    detail::wait_in_library(detail::context::running()->lanes(), current.waiting, -1, is_done);
 }
 
 /// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,

@@ -21,24 +21,19 @@
 extern "C" {
 int commtask_runtime_init(const commtask_config* config) noexcept;
 int commtask_runtime_finalize(void) noexcept;
-int commtask_runtime_is_initialized(void) noexcept;
 }
 
 namespace commtask::interposer {
 namespace {
 
-std::atomic<bool> program_uses_it{false};
 bool is_ours = false;                ///< The runtime in force was started by MPI_Init.
 std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
 
 [[nodiscard]] bool is_programs(const detail::task& which) { return (which.flags() & detail::flag_is_call) == 0; }
-[[nodiscard]] bool is_programs_in_flight(const detail::task& which) {
-    return is_programs(which) && which.run.now == detail::phase::in_flight;
-}
 
-/// What commtask_finalize does at the end of a program's use: the runtime's own does it at the end of all.
-[[nodiscard]] int end_programs_use() {
-    detail::context& runtime = *detail::context::current();
+/// Waits for the program's tasks, or gives up those that cannot end: what the runtime's own commtask_finalize does for all.
+[[nodiscard]] int drain_programs_tasks() {
+    detail::context& runtime = *detail::context::running();
     detail::lane& lane = runtime.lanes()[0];
     constexpr std::uint64_t look_ns = 10'000'000;
     constexpr std::int64_t pause_ns = 1'000'000;
@@ -53,13 +48,11 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
         }
         lane.take_in_all();
         lane.progress();
-        const std::size_t n_open = lane.count_unfinished(is_programs);
-        const bool is_at_work = lane.count_unfinished(is_programs_in_flight) > 0;
-        const bool is_hopeless = n_open > 0 && patience.is_over({detail::now_ns(), n_open, is_at_work});
+        const detail::lane::unfinished_count open = lane.count_unfinished(is_programs);
+        const bool is_hopeless = open.all > 0 && patience.is_over({detail::now_ns(), open.all, open.in_flight > 0});
         if (is_hopeless) {
-            if (runtime.settings().verbose >= 1) {
-                std::fputs(lane.unfinished_table("given up by commtask_finalize", is_programs).c_str(), stderr);
-            }
+            detail::context::close(); // what callbacks post now would never end
+            if (runtime.settings().verbose >= 1) lane.say_unfinished("given up by commtask_finalize", is_programs);
             lane.give_up(is_programs);
         }
         if (!had_baton) {
@@ -70,11 +63,17 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "some tasks could not complete and were given up; stderr has the list");
         }
-        if (n_open == 0) return COMMTASK_OK;
+        if (open.all == 0) return COMMTASK_OK;
         const std::uint64_t n_ended = lane.approx_ended();
         detail::wait_in_library(runtime.lanes(), runtime.waiting(), pause_ns,
                                 [&] { return lane.approx_ended() != n_ended; });
     }
+}
+
+[[nodiscard]] int end_programs_use() {
+    const int code = drain_programs_tasks();
+    detail::context::close();
+    return code;
 }
 
 } // namespace
@@ -85,11 +84,12 @@ int start_runtime() {
     config.finalize_timeout_s = 0.5;
     const int code = commtask_runtime_init(&config);
     is_ours = code == COMMTASK_OK;
+    if (is_ours) detail::context::close(); // until the program's own commtask_init
     return code;
 }
 
 void end_runtime() {
-    if (program_uses_it.exchange(false)) {
+    if (detail::context::current() != nullptr) {
         detail::say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         static_cast<void>(end_programs_use());
     }
@@ -111,26 +111,23 @@ int commtask_init(const commtask_config* config) noexcept {
         return code;
     }
     detail::remember_init(COMMTASK_OK);
-    if (interposer::program_uses_it.exchange(true)) {
+    if (detail::context::current() != nullptr) {
         return detail::refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
     interposer::programs_limit_ns = static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
+    detail::context::open();
     return COMMTASK_OK;
-}
-
-int commtask_is_initialized() noexcept {
-    if (!interposer::is_ours) return commtask_runtime_is_initialized();
-    return interposer::program_uses_it.load() ? 1 : 0;
 }
 
 int commtask_finalize() noexcept {
     if (!interposer::is_ours) return commtask_runtime_finalize();
-    if (detail::lane::is_driving()) {
-        return detail::refuse(COMMTASK_ERR_WORKER_THREAD,
-                              "commtask_finalize was called on the worker, from a callback");
-    }
-    if (!interposer::program_uses_it.exchange(false)) {
-        return detail::refuse_without_runtime();
+    if (detail::context::current() == nullptr) return detail::refuse_without_runtime();
+    if (!detail::lane::may_wait()) {
+        return detail::refuse(
+            COMMTASK_ERR_WORKER_THREAD, "%s",
+            detail::lane::is_driving()
+                ? "commtask_finalize was called on the worker, from a callback"
+                : "commtask_finalize was called in a function that MPI calls: it must not wait there");
     }
     return interposer::end_programs_use();
 }

@@ -31,7 +31,7 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
 }
 
 MPI_Comm comm_of(const detail::task& ended) noexcept {
-    detail::context* const runtime = detail::context::current();
+    detail::context* const runtime = detail::context::running();
     if (ended.queue == nullptr || runtime == nullptr) return MPI_COMM_SELF;
     // A freed communicator has no handler any more.
     return runtime->comms().find(ended.op.comm) == ended.queue ? ended.op.comm : MPI_COMM_SELF;

@@ -9,8 +9,11 @@
 #include "check.hpp"
 #include "desk.hpp"
 #include "errors.hpp"
+#include "held_task.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "tracing.hpp"
+#include "waiting.hpp"
 
 #include <array>
 #include <utility>
@@ -89,8 +92,16 @@ kmp_task* make_bell(omp_event_handle_t event, std::uint32_t flags) noexcept {
     return rung;
 }
 
-/// Who completes the OpenMP task: the event's callback, or a bell's.
-enum class ending { event, bell };
+/// Of one of the operations that a task started in its body.
+void end_operation(held_task& held) noexcept {
+    // Not the last one, or of a task that waits in place: then `held` may be gone already.
+    if (!held.note_ended()) {
+        ledger::of_process().note_ended();
+    } else if (!driving_scope::try_keep(held.event)) {
+        complete(held.event);
+        ledger::of_process().note_ended();
+    }
+}
 
 /// Runs on the worker, or on a thread that drives the lane, when the operation has ended. What the report needs beside
 /// the status is in the type, so that a start allocates nothing.
@@ -103,6 +114,8 @@ void end_task(const commtask_status* status, void* argument) {
     if constexpr (By == ending::bell) {
         kmp_task_of<bell>::payload_of(argument).owner->ring(static_cast<kmp_task*>(argument));
         ledger::of_process().note_ended();
+    } else if constexpr (By == ending::held) {
+        end_operation(*static_cast<held_task*>(argument));
     } else if (!driving_scope::try_keep(unpack(argument))) {
         omp_fulfill_event(unpack(argument));
         ledger::of_process().note_ended();
@@ -115,11 +128,19 @@ constexpr std::array<commtask_callback, sizeof...(Kinds)> table_of(std::index_se
 }
 
 template <ending By>
-commtask_callback callback_of(unsigned kind, bool has_status) noexcept {
+commtask_callback callback_of(std::size_t place, bool has_status) noexcept {
     static constexpr auto silent = table_of<false, By>(std::make_index_sequence<COMMTASK_OP_END>{});
     static constexpr auto with_status = table_of<true, By>(std::make_index_sequence<COMMTASK_OP_END>{});
-    const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
     return has_status ? with_status[place] : silent[place];
+}
+
+commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcept {
+    const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
+    switch (by) {
+    case ending::bell: return callback_of<ending::bell>(place, has_status);
+    case ending::held: return callback_of<ending::held>(place, has_status);
+    default: return callback_of<ending::event>(place, has_status);
+    }
 }
 
 } // namespace
@@ -132,21 +153,15 @@ bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     return known != nullptr && known->is_collective != 0;
 }
 
-int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
-          source_place where) noexcept {
+int post(const commtask_op& operation, const commtask_omp_options& options, ending by, void* argument,
+         source_place where) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
                    (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS);
     posted.status = options.status;
     posted.ticket = options.ticket;
-    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event, options.flags) : nullptr;
-    if (bell_of_team != nullptr) {
-        posted.callback = callback_of<ending::bell>(operation.kind, options.status != nullptr);
-        posted.callback_argument = bell_of_team;
-    } else {
-        posted.callback = callback_of<ending::event>(operation.kind, options.status != nullptr);
-        posted.callback_argument = pack(event);
-    }
+    posted.callback = callback_of(by, operation.kind, options.status != nullptr);
+    posted.callback_argument = argument;
     const int code = [&] {
         const driving_scope scope; // the first task of a communicator waits for the worker
         return commtask_post(&operation, &posted, nullptr);
@@ -159,6 +174,17 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
     report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
     if (options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation.comm, options.ticket);
+    }
+    return code;
+}
+
+int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
+          source_place where) noexcept {
+    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event, options.flags) : nullptr;
+    const int code = bell_of_team != nullptr ? post(operation, options, ending::bell, bell_of_team, where)
+                                             : post(operation, options, ending::event, pack(event), where);
+    if (code == COMMTASK_OK) {
+        return code;
     }
     if (bell_of_team != nullptr) {
         kmp_task_of<bell>::payload_of(bell_of_team).owner->ring(bell_of_team);
@@ -197,6 +223,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
     check::complain_if_shut_out();
+    tracing::complain_if_shut_out();
     if (!has_event) {
         code = refuse(COMMTASK_ERR_ARGUMENT,
                       "its event is null: the task has no detach clause, or was compiled by gcc, to which "
@@ -259,6 +286,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
         const driving_scope scope; // the first task of a communicator waits for the worker
         task->code = commtask_ticket_take(operation, &task->options.ticket);
     }
+    begin_waiting(*task);
     return COMMTASK_OK;
 }
 
@@ -266,6 +294,7 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
+    end_waiting(*task);
     return begin(&task->operation, task->options, event, task->code, {task->file, task->line});
 }
 
@@ -273,6 +302,7 @@ int commtask_omp_drop(const commtask_omp_task* task) noexcept {
     if (task == nullptr) {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
+    end_waiting(*task);
     ledger::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;

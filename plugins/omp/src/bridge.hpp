@@ -24,6 +24,18 @@ constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
     return omp_in_explicit_task() == 0 ? flag_parent_is_implicit : 0U;
 }
 
+/// Who completes the OpenMP task when its operation has ended, and so what the argument of post() is.
+enum class ending {
+    event, ///< Nobody beside the event, packed by pack().
+    bell,  ///< The team's own thread, for which a bell is rung: a kmp_task.
+    held,  ///< The last of its operations: a held_task.
+};
+
+/// Posts an operation that is in the ledger; its end leaves it. A refusal is reported, gives the ticket up, and is the
+/// caller's to make good: nobody completes the task.
+int post(const commtask_op& operation, const commtask_omp_options& options, ending by, void* argument,
+         source_place where) noexcept;
+
 /// Posts an operation from inside the task that `event` completes, and sees to it that the event is fulfilled whatever
 /// happens. Refusals are reported; a ticket that could not be used is given up. The task is in the ledger already.
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,

@@ -4,6 +4,7 @@
 // its own, which the last answer completes; in a taskgroup of its own, since that nests with every tool.
 #include "desk.hpp"
 
+#include "held_task.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
 
@@ -86,7 +87,7 @@ driving_scope::~driving_scope() {
     }
     current_scope = nullptr;
     for (const omp_event_handle_t event : kept_) {
-        omp_fulfill_event(event);
+        complete(event);
         ledger::of_process().note_ended();
     }
 }

@@ -65,12 +65,14 @@ int omp_in_explicit_task();
 /// What omp_control_tool returns where no tool is active.
 constexpr int kmp_no_tool = -2;
 
-/// Flags of __kmpc_omp_task_alloc. Without `kmp_tied` a task is untied, as all of ours are (see task.cpp).
+/// Flags of __kmpc_omp_task_alloc. Without `kmp_is_tied` a task is untied, as all of ours are (see task.cpp).
 enum kmp_task_flag : std::int32_t {
+    kmp_is_tied = 0x01,
     kmp_has_destructors = 0x08,
     kmp_is_proxy = 0x10, ///< Not complete after its routine, but after __kmpc_proxy_task_completed_ooo.
     kmp_has_priority = 0x20,
     kmp_is_detachable = 0x40,
+    kmp_is_hidden_helper = 0x80, ///< Run by libomp's own threads, for devices.
 };
 
 /// Kinds of kmp_depend, as clang writes them.

@@ -21,7 +21,8 @@ Dl_info object_of(const void* address) noexcept {
 }
 
 std::string look() {
-    const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_omp_task_alloc));
+    // A function that libcommtask-omp-hold does not stand in front of.
+    const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_proxy_task_completed_ooo));
     // What gcc's code calls for a task, for a parallel region, and what everybody's code calls for the thread number:
     // each must lead to the runtime that this library makes its tasks in.
     for (const char* entry : {"GOMP_task", "GOMP_parallel", "omp_get_thread_num"}) {

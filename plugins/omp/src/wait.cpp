@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for all communication tasks on a thread of a team. It does what libomp's own waiting does, run tasks, and what
-// libomp cannot: drive the lane where the worker has no core of its own.
+// Waiting for communication on a thread of a team. It does what libomp's own waiting does, run tasks, and what libomp cannot:
+// drive the lane where the worker has no core of its own.
+#include "wait.hpp"
+
 #include "bridge.hpp"
 #include "desk.hpp"
 #include "errors.hpp"
@@ -28,7 +30,8 @@ int drive(int& moved) noexcept {
     return commtask_progress(&moved);
 }
 
-int wait_until_open(std::uint64_t limit) noexcept {
+template <typename Condition>
+int wait_until(const Condition& is_met) noexcept {
     int moved = 0;
     // Before anything else: whether this thread may wait at all.
     if (const int code = drive(moved); code != COMMTASK_OK) {
@@ -38,7 +41,7 @@ int wait_until_open(std::uint64_t limit) noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
         mine.run_answers();
-        if (ledger::of_process().are_at_most_open(limit)) {
+        if (is_met()) {
             // The last one may have rung its bell just now.
             mine.run_answers();
             return COMMTASK_OK;
@@ -53,6 +56,10 @@ int wait_until_open(std::uint64_t limit) noexcept {
     }
 }
 
+int wait_until_open(std::uint64_t limit) noexcept {
+    return wait_until([=] { return ledger::of_process().are_at_most_open(limit); });
+}
+
 /// How often progress() may run tasks that come here again, on one stack.
 constexpr int most_nested = 8;
 thread_local constinit int n_nested = 0;
@@ -60,6 +67,14 @@ thread_local constinit int n_nested = 0;
 } // namespace
 
 bool is_too_deep_for_progress() noexcept { return n_nested == most_nested; }
+
+void wait_in_place(const held_task& held) noexcept {
+    (void)wait_until([&] { return !held.has_operations(); });
+    // Where the lane may not be driven: it is being ended, or this thread drives it already, further out.
+    while (held.has_operations()) {
+        sched_yield();
+    }
+}
 
 int progress() noexcept {
     int moved = 0;

@@ -10,8 +10,16 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
+#include <new>
 
 namespace commtask::omp {
+
+/// Of a task that is a value. Never freed: copies of the value may ask for it later, when it is another task's.
+struct waiting_copy : waiting_task {
+    commtask_op copied;
+    std::uint64_t number; ///< Of the task that has it; 0: none.
+    waiting_copy* next_free;
+};
 
 class waiting_list {
 public:
@@ -21,6 +29,57 @@ public:
 
     void add(waiting_task& made) noexcept {
         const std::scoped_lock guard(lock_);
+        link(made);
+    }
+
+    void remove(const waiting_task& ended) noexcept {
+        const std::scoped_lock guard(lock_);
+        unlink(ended);
+    }
+
+    /// @return null without memory
+    [[nodiscard]] waiting_copy* add_copy(const commtask_op& operation, source_place where,
+                                         std::uint64_t since_ns) noexcept {
+        const std::scoped_lock guard(lock_);
+        waiting_copy* const made = first_free_ != nullptr ? first_free_ : new (std::nothrow) waiting_copy;
+        if (made == nullptr) {
+            return nullptr;
+        }
+        if (made == first_free_) {
+            first_free_ = made->next_free;
+        }
+        made->copied = operation;
+        made->operation = &made->copied;
+        made->where = where;
+        made->since_ns = since_ns;
+        made->number = ++last_number_;
+        link(*made);
+        return made;
+    }
+
+    void remove_copy(waiting_copy& ended, std::uint64_t number) noexcept {
+        const std::scoped_lock guard(lock_);
+        if (ended.number != number) {
+            return;
+        }
+        unlink(ended);
+        ended.number = 0;
+        ended.next_free = first_free_;
+        first_free_ = &ended;
+    }
+
+    std::size_t list(commtask_unfinished_add tell, void* to) const noexcept {
+        const std::scoped_lock guard(lock_);
+        for (const waiting_task* each = first_; tell != nullptr && each != nullptr; each = each->next) {
+            tell(to, each->operation, each->since_ns, where(*each).text);
+        }
+        return size_;
+    }
+
+    waiting_list* next = nullptr; ///< In the list of all.
+
+private:
+    void link(waiting_task& made) noexcept {
         made.of = this;
         made.previous = nullptr;
         made.next = first_;
@@ -31,8 +90,7 @@ public:
         ++size_;
     }
 
-    void remove(const waiting_task& ended) noexcept {
-        const std::scoped_lock guard(lock_);
+    void unlink(const waiting_task& ended) noexcept {
         (ended.previous != nullptr ? ended.previous->next : first_) = ended.next;
         if (ended.next != nullptr) {
             ended.next->previous = ended.previous;
@@ -40,17 +98,6 @@ public:
         --size_;
     }
 
-    std::size_t list(commtask_unfinished_add add, void* to) const noexcept {
-        const std::scoped_lock guard(lock_);
-        for (const waiting_task* each = first_; add != nullptr && each != nullptr; each = each->next) {
-            add(to, each->operation, each->since_ns, where(*each).text);
-        }
-        return size_;
-    }
-
-    waiting_list* next = nullptr; ///< In the list of all.
-
-private:
     struct sentence {
         char text[256];
     };
@@ -70,6 +117,8 @@ private:
     mutable std::mutex lock_;
     waiting_task* first_ = nullptr;
     std::size_t size_ = 0;
+    waiting_copy* first_free_ = nullptr;
+    std::uint64_t last_number_ = 0;
 };
 
 namespace {
@@ -100,17 +149,33 @@ waiting_list& my_list() {
     return *mine;
 }
 
+std::uint64_t now_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 } // namespace
 
 void begin_waiting(waiting_task& made, const commtask_op& operation, source_place where) noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
     made.operation = &operation;
     made.where = where;
-    made.since_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+    made.since_ns = now_ns();
     my_list().add(made);
 }
 
 void end_waiting(waiting_task& ended) noexcept { ended.of->remove(ended); }
+
+void begin_waiting(commtask_omp_task& prepared) noexcept {
+    waiting_copy* const made = my_list().add_copy(prepared.operation, {prepared.file, prepared.line}, now_ns());
+    prepared.waiting = made;
+    prepared.waiting_number = made != nullptr ? made->number : 0;
+}
+
+void end_waiting(const commtask_omp_task& prepared) noexcept {
+    if (auto* const ended = static_cast<waiting_copy*>(prepared.waiting); ended != nullptr) {
+        ended->of->remove_copy(*ended, prepared.waiting_number);
+    }
+}
 
 } // namespace commtask::omp

@@ -31,4 +31,11 @@ void begin_waiting(waiting_task& made, const commtask_op& operation, source_plac
 /// Any thread, once: its dependences are met, or it is discarded.
 void end_waiting(waiting_task& ended) noexcept;
 
+/// The same for a task that is a value until it starts: it is copied, so its link lies elsewhere, for as long as it waits.
+/// Without memory it is in no list.
+void begin_waiting(commtask_omp_task& prepared) noexcept;
+
+/// Any thread. A task that was started or dropped before is left alone.
+void end_waiting(const commtask_omp_task& prepared) noexcept;
+
 } // namespace commtask::omp

@@ -12,6 +12,7 @@
 #define COMMTASK_COMMTASK_H
 
 #include <commtask/operations.h>
+#include <commtask/plan.h>
 #include <commtask/types.h>
 
 #ifdef __cplusplus

@@ -55,6 +55,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COM
     return op;
 }
 
+/** Starts a plan: all that was recorded, by one task, which ends when all of it has.
+ *  @param plan  from commtask_record_end; it is not running
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_plan(commtask_plan_t plan) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_PLAN, MPI_COMM_SELF);
+    op.result = plan;
+    return op;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,7 +47,8 @@ typedef enum commtask_kind {
     COMMTASK_OP_CALL = 34,                 /**< commtask_op_call */
     COMMTASK_OP_ATTACH = 35,               /**< commtask_op_attach */
     COMMTASK_OP_NOOP = 36,                 /**< commtask_op_noop */
-    COMMTASK_OP_END = 37                   /**< one past the last */
+    COMMTASK_OP_PLAN = 37,                 /**< commtask_op_plan */
+    COMMTASK_OP_END = 38                   /**< one past the last */
 } commtask_kind;
 
 #ifdef __cplusplus

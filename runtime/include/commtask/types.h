@@ -36,11 +36,17 @@ typedef struct commtask_task* commtask_t;
 /** An event that compute threads signal and tasks wait for. Opaque. */
 typedef struct commtask_event_s* commtask_event_t;
 
+/** Posts that were recorded, and are done again by one call (plan.h). Opaque. */
+typedef struct commtask_plan_s* commtask_plan_t;
+
 /** No task. */
 #define COMMTASK_NULL ((commtask_t)0)
 
 /** No event. */
 #define COMMTASK_EVENT_NULL ((commtask_event_t)0)
+
+/** No plan. */
+#define COMMTASK_PLAN_NULL ((commtask_plan_t)0)
 
 /** Result codes. Zero is success; a negative code means that the call changed nothing, unless the function says
  *  otherwise. commtask_last_error() gives the sentence that names the argument. */
@@ -66,8 +72,9 @@ typedef enum commtask_code {
     COMMTASK_ERR_NO_MEMORY = -19,          /**< The system gave no memory or no thread. */
     COMMTASK_ERR_WORKER_THREAD = -20,      /**< A blocking call was made on the worker, e.g. in a callback. */
     COMMTASK_ERR_UNFINISHED = -21,         /**< commtask_finalize gave up tasks that could never complete. */
-    COMMTASK_ERR_RUNTIME = -22,    /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
-    COMMTASK_ERR_MPI_LIBRARY = -23 /**< The process runs with another MPI than the one commtask was built for. */
+    COMMTASK_ERR_RUNTIME = -22,     /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
+    COMMTASK_ERR_MPI_LIBRARY = -23, /**< The process runs with another MPI than the one commtask was built for. */
+    COMMTASK_ERR_RUNNING = -24      /**< The plan's run has not ended, or another thread changes the plan. */
 } commtask_code;
 
 /** How a task ended, in its status. Only the actor named after "->" moves it on. */

@@ -37,6 +37,7 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
+std::atomic<context*> context::running_{nullptr};
 std::atomic<int> context::n_visits_{0};
 
 context::context(config settings, int thread_level, rank_place place, const session& of)
@@ -46,7 +47,7 @@ context::context(config settings, int thread_level, rank_place place, const sess
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr),
       has_observers_(statistics_ || trace_),
       transport_(static_cast<std::size_t>(settings_.test_window), has_observers_), lanes_({&transport_}, lane_plan()),
-      comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
+      passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     lanes_.start_worker(0, worker_plan());
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
@@ -128,7 +129,9 @@ worker_settings context::worker_plan() {
 
 context::~context() {
     close();
+    set_running(nullptr);
     lanes_.stop_workers();
+    plans_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
@@ -140,7 +143,7 @@ context::~context() {
 void context::hook_mpi_finalize() noexcept {
     const auto on_delete = [](MPI_Comm, int, void*, void* self) -> int {
         auto* const mine = static_cast<context*>(self);
-        if (context::current() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+        if (context::running() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
         say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
         commtask_finalize();
@@ -151,14 +154,24 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
-/// From here on nobody finds a context, and no thread is in a visit to the one that was there. A visit is a few instructions.
 void context::close() noexcept {
     current_.store(nullptr, std::memory_order_seq_cst);
     // acquire: partner of the release at a visit's end.
     while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-context::drained context::drain() {
+/// Whether some lane is driven and has begun no pass since the last question.
+bool context::is_inside_a_call() noexcept {
+    bool is_inside = false;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        const std::uint64_t passes = lanes_[i].approx_passes();
+        const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
+        is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
+    }
+    return is_inside;
+}
+
+context::drained context::drain() noexcept {
     lanes_.watch_drain();
     // This thread does not drive: a function of the program's that does not come back must not keep it.
     const waiting_policy looks_on{true, waiting().spin_ns};
@@ -166,16 +179,6 @@ context::drained context::drain() {
     const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
     drain_patience patience{limit_ns};
     drain_patience patience_of_pass = drain_patience::for_a_pass(limit_ns);
-    std::vector<std::uint64_t> passes_seen(lanes_.size(), 0);
-    const auto is_inside_a_call = [&] {
-        bool is_inside = false;
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {
-            const std::uint64_t passes = lanes_[i].approx_passes();
-            const bool stood_still = passes == std::exchange(passes_seen[i], passes);
-            is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
-        }
-        return is_inside;
-    };
     while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
         const bool is_inside = is_inside_a_call();
         const bool is_stuck = patience_of_pass.is_over({now_ns(), lanes_.approx_passes(), true});
@@ -191,9 +194,7 @@ context::drained context::drain() {
         }
         close(); // what callbacks post now would never end
         for (lane& each : lanes_) {
-            if (settings_.verbose >= 1) {
-                std::fputs(each.unfinished_table("given up by commtask_finalize").c_str(), stderr);
-            }
+            if (settings_.verbose >= 1) each.say_unfinished("given up by commtask_finalize");
             each.give_up(lane::is_any);
         }
         lanes_.return_all_batons();
@@ -211,6 +212,7 @@ context::drained context::drain() {
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
     close();
+    set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();
         if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
@@ -232,14 +234,22 @@ std::uint64_t context::patience_with_ranks_ns() const noexcept {
     return static_cast<std::uint64_t>((limit_s > 0 ? std::min(limit_s, longest_s) : longest_s) * 1e9);
 }
 
-/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
-void context::print_stats(drained how) {
+void context::print_stats(drained how) noexcept {
     if (!statistics_) return;
+    try {
+        std::fputs(stats_table(how).c_str(), stderr);
+    } catch (const std::bad_alloc&) {
+        say("there is no memory to gather the statistics");
+    }
+}
+
+/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
+std::string context::stats_table(drained how) {
     const errors_come_back scope;
     gathered_stats found;
     if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(), patience_with_ranks_ns());
-        if (found.stats.empty()) return; // another rank has them
+        if (found.stats.empty()) return {}; // another rank has them
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
         found.stats = {statistics_->collected()};
@@ -248,10 +258,10 @@ void context::print_stats(drained how) {
     std::array<std::string_view, stats_kind_count> names{};
     static_assert(operation_table.size() <= stats_kind_count);
     for (std::size_t kind = 0; kind < operation_table.size(); ++kind) names[kind] = operation_table[kind].name;
-    std::fputs(format_stats(found.stats, found.ranks, found.n_ranks, names).c_str(), stderr);
+    return format_stats(found.stats, found.ranks, found.n_ranks, names);
 }
 
-void context::end_trace(drained how) {
+void context::end_trace(drained how) noexcept {
     if (!trace_) return;
     std::optional<clock_comparison> clock;
     if (how == drained::completely && session_.clock_comm != MPI_COMM_NULL) {
@@ -262,7 +272,7 @@ void context::end_trace(drained how) {
     const trace_file& file = *session_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
         say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
-            settings_.trace_keep == trace_keep::oldest ? "the last ones" : "the first ones of its threads",
+            settings_.trace_keep == kept_records::oldest ? "the last ones" : "the first ones of its threads",
             file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "COMMTASK_TRACE_MB gives it more");
     }
     if (settings_.verbose >= 2) {

@@ -4,6 +4,7 @@
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/waiting.hpp"
@@ -50,7 +51,7 @@ public:
         not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
     };
     /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
-    [[nodiscard]] drained drain();
+    [[nodiscard]] drained drain() noexcept;
 
     /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
     /// context that it has found stays.
@@ -85,6 +86,8 @@ public:
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    /// Another one for every commtask_init.
+    [[nodiscard]] int session_number() const noexcept { return session_.number; }
     [[nodiscard]] int rank() const noexcept { return session_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
@@ -95,6 +98,7 @@ public:
     /// Whether one of these two is there.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
+    [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
@@ -102,9 +106,17 @@ public:
     /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
     [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
 
-    /// The context in force, or null.
+    /// What the program finds between its commtask_init and its commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
-    static void set_current(context* next) noexcept { current_.store(next, std::memory_order_release); }
+    /// The one that runs, or null. Under commtask-run it runs without the program, too.
+    [[nodiscard]] static context* running() noexcept { return running_.load(std::memory_order_acquire); }
+
+    static void set_running(context* next) noexcept { running_.store(next, std::memory_order_release); }
+    /// From here on the program finds the one that runs.
+    static void open() noexcept { current_.store(running(), std::memory_order_release); }
+    /// From here on the program finds none, and no thread is in a visit to the one that was there. A visit is a few
+    /// instructions.
+    static void close() noexcept;
 
 private:
     [[nodiscard]] lane_settings lane_plan();
@@ -112,15 +124,17 @@ private:
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
-    static void close() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
-    void print_stats(drained how);
-    void end_trace(drained how);
+    void print_stats(drained how) noexcept;
+    [[nodiscard]] std::string stats_table(drained how);
+    void end_trace(drained how) noexcept;
     [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
+    [[nodiscard]] bool is_inside_a_call() noexcept;
 
     static std::atomic<context*> current_;
+    static std::atomic<context*> running_;
     static std::atomic<int> n_visits_;
 
     const config settings_;
@@ -134,7 +148,9 @@ private:
     const bool has_observers_;
     mpi_transport transport_;
     lane_set lanes_;
+    std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
     mpi_comms comms_;
+    plan_book plans_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
 };

@@ -3,9 +3,11 @@
 // Posting. The way without options writes two lines of the task, its shared line and one cell of the inbox, and loads
 // nothing that the worker writes. A wrong argument is refused before a slot is taken, so nothing needs to be undone.
 #include "api/context.hpp"
+#include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "core/graph.hpp"
 #include "core/operation_traits.hpp"
+#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 #include "mpi/arguments.hpp"
 
@@ -54,6 +56,11 @@ constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | C
     }
     if ((options.flags & COMMTASK_ORDERED) != 0 && (options.flags & COMMTASK_UNORDERED) != 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->flags asks for COMMTASK_ORDERED and COMMTASK_UNORDERED");
+    }
+    if (operation.takes_plan &&
+        ((options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0 || ticket_of(options))) {
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options ask for an order, and a plan's members were recorded with theirs");
     }
     if ((options.n_after > 0 && options.after == nullptr) || (options.n_events > 0 && options.events == nullptr)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->after or options->events is null and its number is not 0");
@@ -170,27 +177,54 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     return COMMTASK_OK;
 }
 
+/// A run's task goes to the lane of the plan, whose members take their places now.
+[[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
+    plan& started = plan_of(slot);
+    switch (started.try_start()) {
+    case plan::start_answer::is_running: return refuse_running();
+    case plan::start_answer::comm_is_gone:
+        return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
+    case plan::start_answer::no_memory:
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
+    case plan::start_answer::done: break;
+    }
+    if (may_wait) {
+        started.take_places();
+        slot.queue->owner->post(slot);
+        return COMMTASK_OK;
+    }
+    if (slot.queue->owner->try_post_ordered(slot)) return COMMTASK_OK;
+    started.take_back_start();
+    return COMMTASK_AGAIN;
+}
+
+/// What a post finds. A call that the interposer has made a task of does not ask whether the program uses the library.
+[[nodiscard]] context* context_for(const commtask_op* operation) noexcept {
+    context* const programs = context::current();
+    const bool is_call = operation != nullptr && (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
+    return programs == nullptr && is_call ? context::running() : programs;
+}
+
 [[nodiscard]] int post(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) {
     int code = COMMTASK_OK;
     const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
-    comm_queue* const queue = may_wait ? runtime.queue_of(op.comm, code) : runtime.try_queue_of(op.comm, code);
+    comm_queue* queue = may_wait ? runtime.queue_of(op.comm, code) : runtime.try_queue_of(op.comm, code);
     if (queue == nullptr) return code;
-    const int tag_upper_bound = runtime.comms().tag_upper_bound();
-    if (!is_plain_message(op, *queue, tag_upper_bound)) {
-        if (code = check_arguments(op, *queue, tag_upper_bound); code != COMMTASK_OK) return code;
-    }
+    if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     const operation_traits& operation = operation_of(op.kind);
     std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
-        if (code = check_options(*options, operation, *queue); code != COMMTASK_OK) return code;
         flags |= options->flags | flag_has_extras;
         n_predecessors = count_predecessors(*options);
     }
     const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
-    const bool is_ordered = ticket != nullptr || (flags & COMMTASK_ORDERED) != 0 ||
-                            (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
+    const bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
     if (is_ordered) flags |= flag_has_extras;
+    if (operation.takes_plan) {
+        flags |= flag_is_run | flag_has_extras;
+        if (comm_queue* const home = static_cast<commtask_plan_t>(op.result)->home()) queue = home;
+    }
 
     task* const slot = task_pool::acquire();
     if (slot == nullptr || !graph::make_room_for_edges(*slot, n_predecessors)) {
@@ -203,7 +237,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     slot->begin_operation(op, *queue, flags, task_out != nullptr ? 2 : 1); // the handle's
     if (options != nullptr) {
         fill_extras(*slot, *options);
-    } else if (is_ordered) {
+    } else if ((flags & flag_has_extras) != 0) {
         slot->extras = {};
     }
     if (operation.takes_request) store_request(*slot, op);
@@ -211,7 +245,9 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         slot->posted_ns = begin_ns;
         trace_id = begin_trace(*slot, runtime.trace_if_kept());
     }
-    if (is_ordered) {
+    if (operation.takes_plan) {
+        code = post_run(*slot, may_wait);
+    } else if (is_ordered) {
         slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);
         code = post_ordered(*slot, *queue, ticket, may_wait);
     } else {
@@ -235,14 +271,31 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 }
 
 } // namespace
+
+bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {
+    return has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
+           (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
+}
+
+int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
+               const comm_queue& queue) noexcept {
+    const int tag_upper_bound = runtime.comms().tag_upper_bound();
+    if (!is_plain_message(op, queue, tag_upper_bound)) {
+        if (const int code = check_arguments(op, queue, tag_upper_bound); code != COMMTASK_OK) return code;
+    }
+    return options == nullptr ? COMMTASK_OK : check_options(*options, operation_of(op.kind), queue);
+}
+
 } // namespace commtask::detail
 
 using namespace commtask::detail;
 
 int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
-    context* const runtime = context::current();
+    context* const runtime = context_for(operation);
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
+    const bool is_call = (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
+    if (is_recording() && !is_call) return record(*runtime, *operation, options, task);
     return post(*runtime, *operation, options, task);
 }
 
@@ -265,6 +318,9 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
     if (code = check_arguments(*operation, *queue, runtime->comms().tag_upper_bound()); code != COMMTASK_OK)
         return code;
+    if (operation_of(operation->kind).takes_plan) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
+    }
     const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
     const std::uint64_t number = queue->orders[order].take_to_keep();
     if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");

@@ -130,7 +130,7 @@ struct agreement {
     MPI_Comm_size(MPI_COMM_WORLD, &plan.n_ranks);
     plan.folder = settings.trace;
     plan.most_mib = static_cast<std::size_t>(settings.trace_mb);
-    plan.keeps_newest = settings.trace_keep == trace_keep::newest;
+    plan.keeps_newest = settings.trace_keep == kept_records::newest;
     plan.rank = session.rank;
     plan.session = session.number;
     plan.run = run;
@@ -145,7 +145,7 @@ struct agreement {
 /// @param tells  whether this rank is to say why it was refused
 [[nodiscard]] int initialize(const commtask_config* given, bool& tells) {
     tells = false;
-    if (context::current() != nullptr) {
+    if (context::running() != nullptr) {
         return refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
     const int library_code = check_library();
@@ -202,9 +202,13 @@ struct agreement {
         tells = settings.verbose >= 1 && agreed.rank == rank;
         return refuse_with_all(agreed, code);
     }
-    context::set_current(made.release());
+    context::set_running(made.release());
+    context::open();
     // A child has no worker: whatever ends there, by exit() say, must not wait for one.
-    static const int is_hooked = pthread_atfork(nullptr, nullptr, [] { context::set_current(nullptr); });
+    static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
+        context::set_running(nullptr);
+        context::open();
+    });
     static_cast<void>(is_hooked);
     return COMMTASK_OK;
 }
@@ -225,7 +229,7 @@ int commtask_init(const commtask_config* given) noexcept {
 int commtask_is_initialized(void) noexcept { return context::current() != nullptr ? 1 : 0; }
 
 int commtask_finalize(void) noexcept {
-    context* const mine = context::current();
+    context* const mine = context::running();
     if (mine == nullptr) return refuse_without_runtime();
     if (lane::is_driving()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_finalize was called on the worker, from a callback");

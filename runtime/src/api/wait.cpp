@@ -3,6 +3,7 @@
 // Handles: testing, waiting, releasing, canceling, and events. A waiting thread looks at the task's own line, so waiting
 // threads do not disturb each other; it drives the lane itself where the worker has no core of its own.
 #include "api/context.hpp"
+#include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "core/task_pool.hpp"
 
@@ -75,6 +76,11 @@ template <typename IsDone>
                       lane::is_driving() ? "a callback must not wait: the worker runs it"
                                          : "a function that MPI calls must not wait here");
     }
+    if (timeout_ns != 0 && is_recording()) {
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "a wait cannot be recorded: this thread records a plan, and nothing of it runs before it is started");
+    }
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     task_trace* const traced = runtime->trace_if_kept();
@@ -129,7 +135,7 @@ int commtask_progress(int* moved) noexcept {
 
 int commtask_is_driving(void) noexcept {
     if (lane::is_driving()) return 1;
-    context* const runtime = context::current();
+    context* const runtime = context::running();
     return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
 }
 

@@ -70,6 +70,7 @@ const char* commtask_error_string(int code) noexcept {
     case COMMTASK_ERR_UNFINISHED: return "tasks that could not complete were given up";
     case COMMTASK_ERR_RUNTIME: return "the OpenMP runtime of this process cannot be used";
     case COMMTASK_ERR_MPI_LIBRARY: return "this process runs with another MPI than commtask was built for";
+    case COMMTASK_ERR_RUNNING: return "the plan's run has not ended";
     default: return "not a commtask code";
     }
 }

@@ -143,8 +143,8 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
         const auto index = static_cast<int>(found - words.begin());
         if (const auto* const idle = std::get_if<idle_policy config::*>(&field.member)) {
             target.** idle = static_cast<idle_policy>(index);
-        } else if (const auto* const keep = std::get_if<trace_keep config::*>(&field.member)) {
-            target.** keep = static_cast<trace_keep>(index);
+        } else if (const auto* const keep = std::get_if<kept_records config::*>(&field.member)) {
+            target.** keep = static_cast<kept_records>(index);
         } else {
             target.*std::get<report_signal config::*>(field.member) = static_cast<report_signal>(index);
         }
@@ -193,7 +193,7 @@ std::string value_text(const config& from, const config_field& field) {
         std::string operator()(double config::* member) const { return number_text(from.*member); }
         std::string operator()(std::string config::* member) const { return from.*member; }
         std::string operator()(idle_policy config::* member) const { return word(static_cast<int>(from.*member)); }
-        std::string operator()(trace_keep config::* member) const { return word(static_cast<int>(from.*member)); }
+        std::string operator()(kept_records config::* member) const { return word(static_cast<int>(from.*member)); }
         std::string operator()(report_signal config::* member) const { return word(static_cast<int>(from.*member)); }
         [[nodiscard]] std::string word(int place) const {
             return std::string{split(field.words, '|').at(static_cast<std::size_t>(place))};

@@ -28,7 +28,7 @@ enum class idle_policy : int {
 enum class report_signal : int { none, usr1, usr2 };
 
 /// Which records stay where a trace has no room for all. The order is that of the words in config_table.def.
-enum class trace_keep : int { oldest, newest };
+enum class kept_records : int { oldest, newest };
 
 enum class config_source : std::uint8_t { built_in, program, environment };
 
@@ -75,7 +75,7 @@ struct config_field {
     std::string_view words; ///< The words of a choice, separated by '|'.
     std::string_view description;
     std::variant<std::monostate, std::int64_t config::*, double config::*, idle_policy config::*,
-                 report_signal config::*, trace_keep config::*, std::string config::*>
+                 report_signal config::*, kept_records config::*, std::string config::*>
         member;
 };
 

@@ -21,7 +21,11 @@ namespace commtask::detail {
 class comm_order {
 public:
     /// Any thread. For a task that is posted at once. Tickets are 1, 2, 3, ...
-    [[nodiscard]] std::uint64_t take_ticket() noexcept { return next_ticket_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t take_ticket() noexcept { return take_tickets(1); }
+    /// @return the first of so many in a row
+    [[nodiscard]] std::uint64_t take_tickets(std::uint64_t count) noexcept {
+        return next_ticket_.fetch_add(count, std::memory_order_relaxed);
+    }
 
     /// Any thread. For a task that is posted later, with use_kept(). @return 0 without memory
     [[nodiscard]] std::uint64_t take_to_keep() noexcept { return kept_.take(next_ticket_); }
@@ -68,18 +72,21 @@ public:
             }
             if (!places_.empty()) first_ = (first_ + 1) % places_.size();
             ++expected_;
-            if (next != nullptr) issue(*next);
+            // One that was given up where nothing could remember that is still in the list: its slot stays its own.
+            if (next != nullptr && next->run.now == phase::held) issue(*next);
         }
     }
 
     /// The worker only. A task that waits for its turn gives its place up, to nobody.
     /// @return false if it cannot: its turn has come, it has given its place up before, or nothing could remember that
     [[nodiscard]] bool leave(std::uint64_t ticket, const task& waiting) noexcept {
-        if (ticket < expected_ || ticket - expected_ >= places_.size()) return false;
-        place& mine = places_[(first_ + static_cast<std::size_t>(ticket - expected_)) % places_.size()];
-        if (mine.ready != &waiting) return false;
-        mine.ready = nullptr;
-        return true;
+        if (ticket < expected_) return false;
+        place* const mine = place_of(ticket);
+        if (mine == nullptr) return false;
+        const bool is_mine = mine->ready == &waiting ||
+                             unplaced_.take_first([&](const task& each) { return &each == &waiting; }) != nullptr;
+        if (is_mine) *mine = {nullptr, true};
+        return is_mine;
     }
 
     /// The worker only. The ticket whose turn it is.

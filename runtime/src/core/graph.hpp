@@ -36,6 +36,8 @@ inline void add_predecessor(task& successor, task& predecessor) noexcept {
 /// already. The worker of `successor` only, once.
 /// @return whether nothing is left to wait for: the caller then moves it on.
 [[nodiscard]] inline bool link_predecessors(task& successor) noexcept {
+    // The edges of a member of a plan are there already. acq_rel: as below.
+    if (successor.is_member()) return successor.waiting_for.fetch_sub(1, std::memory_order_acq_rel) == 1;
     const std::uint32_t count = successor.extras.n_predecessors;
     std::uint32_t gone = 1; // the one that kept the count above zero while edges were missing
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -60,6 +62,17 @@ inline void add_predecessor(task& successor, task& predecessor) noexcept {
     }
     // acq_rel: sees the marks of predecessors that ended meanwhile; partner of the same in finish().
     return successor.waiting_for.fetch_sub(gone, std::memory_order_acq_rel) == gone;
+}
+
+/// Any thread: a held member need not wait for that any more.
+struct ready_answer {
+    bool was_held;       ///< It was the first to say so.
+    bool waits_for_none; ///< And nothing else is left: the caller moves the member on.
+};
+[[nodiscard]] inline ready_answer make_ready(task& member) noexcept {
+    // acq_rel: what the thread wrote is sent; partner of the same in finish() and link_predecessors().
+    const std::uint32_t before = member.waiting_for.fetch_and(~waits_for_ready, std::memory_order_acq_rel);
+    return {(before & waits_for_ready) != 0, before == waits_for_ready};
 }
 
 /// Ends a task: nobody can follow it any more, its state becomes final, `n_references` of the caller are dropped, and

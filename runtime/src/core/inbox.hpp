@@ -100,6 +100,16 @@ public:
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
+    /// The taker only, while there is more than one to take. @return the item two places on, or null if it is not there yet
+    [[nodiscard]] Item* fetch_ahead() const noexcept {
+        const std::uint64_t head = head_.load(std::memory_order_relaxed);
+        prefetch_for_read(&cells_[(head + 4) & mask_]);
+        // acquire: partner of the release in publish().
+        const std::uintptr_t word = cells_[(head + 2) & mask_].word.load(std::memory_order_acquire);
+        if (word == 0 || (word & 1U) != lap_parity(head + 2)) return nullptr;
+        return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
+    }
+
     /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb posters.
     [[nodiscard]] bool can_take() const noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);

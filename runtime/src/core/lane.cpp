@@ -6,6 +6,7 @@
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <algorithm>
@@ -87,6 +88,16 @@ void lane::post_from_a_driver(task& posted) noexcept {
     wake_up.ring();
 }
 
+/// In the middle of several: what a later one needs is on its way while this one is worked on.
+void lane::fetch_next() const noexcept {
+    if (task* const soon = inbox_.fetch_ahead()) {
+        prefetch_for_read(&soon->op);
+        prefetch_for_read(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
+        prefetch_for_write(&soon->life);
+        prefetch_for_write(&soon->next_in_list);
+    }
+}
+
 /// @return null if nothing has arrived
 task* lane::take_posted() noexcept {
     if (task* const posted = inbox_.take()) return posted;
@@ -125,6 +136,7 @@ bool lane::try_post(task& posted) noexcept {
 
 bool lane::try_post_ordered(task& posted) noexcept {
     const auto take_place = [&] {
+        if (posted.is_run()) return plan_of(posted).take_places();
         posted.extras.ticket = posted.queue->orders[posted.extras.ticket_class].take_ticket();
     };
     if (driven_by_me == this) {
@@ -149,19 +161,6 @@ void lane::cancel(task& which) noexcept {
         return on_cancel(which);
     }
     hand_over(which, mark_cancel);
-}
-
-void lane::hand_over(task& which, std::uint32_t mark) noexcept {
-    // The slot must last until the driver has taken it out of the handoff, whatever its holder does meanwhile.
-    which.life.take_reference();
-    // acq_rel: partner of the same in take_handed(). Two causes may come at once: the first gives the task.
-    const std::uint32_t before = which.marks.fetch_or(mark | mark_handed_off, std::memory_order_acq_rel);
-    if ((before & mark_handed_off) != 0) {
-        task_pool::drop(&which);
-        return;
-    }
-    handoff_.give(&which);
-    wake_up.ring();
 }
 
 void lane::request_report(const char* heading) noexcept {
@@ -213,6 +212,7 @@ bool lane::progress() noexcept {
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
+        if (i > 0) fetch_next();
         accept(*posted);
         posted = i < accepted_per_pass ? take_posted() : nullptr;
     }
@@ -226,13 +226,7 @@ bool lane::progress() noexcept {
     // acquire: partner of the store in request_report(); the heading comes with it.
     if (report_requested_.load(std::memory_order_acquire)) {
         report_requested_.store(false, std::memory_order_seq_cst);
-        try {
-            const std::string table = unfinished_table(report_heading_.load(std::memory_order_relaxed));
-            if (table.empty()) say("no task is unfinished");
-            std::fputs(table.c_str(), stderr);
-        } catch (const std::bad_alloc&) {
-            say("there is no memory to list the unfinished tasks");
-        }
+        if (!say_unfinished(report_heading_.load(std::memory_order_relaxed))) say("no task is unfinished");
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
@@ -285,19 +279,17 @@ bool lane::could_still_move() noexcept {
 void lane::give_up(task_filter chosen) noexcept {
     const driving_scope driving{*this};
     begin_pass();
-    const std::vector<task*> lost = live_tasks(chosen);
-    for (task* which : lost) which->life.take_reference(); // a callback may want a slot
-    for (task* which : lost) {
-        if (is_live(*which) && which->run.now != phase::in_flight) cancel(*which);
-    }
+    // Looked for twice, since a list would ask for memory. What callbacks post is not among them before the next pass.
+    for_each_live(chosen, [this](task& which) {
+        if (which.run.now != phase::in_flight) cancel(which);
+    });
     issue_ready();
-    for (task* which : lost) {
-        if (is_live(*which)) {
-            if (which->run.now == phase::in_flight) transport_->abandon(*which);
-            finish(*which, task_state::given_up);
-        }
-        task_pool::drop(which);
-    }
+    for_each_live(chosen, [this](task& which) {
+        if (which.run.now == phase::ready) return; // a callback has canceled it
+        if (which.run.now == phase::in_flight) transport_->abandon(which);
+        finish(which, task_state::given_up);
+    });
+    issue_ready();
     waiters_->announce();
     publish_what_is_left();
 }
@@ -329,19 +321,6 @@ void lane::publish_what_is_left() noexcept {
     if (is_drained) waiters_->announce();
 }
 
-void lane::take_handed() noexcept {
-    for (task* which = handoff_.take_all(); which != nullptr;) {
-        task* const next = which->next_handed;
-        // Cleared before acting: whoever marks it afterwards gives it again.
-        const std::uint32_t marks =
-            which->marks.fetch_and(~std::uint32_t{mark_handed_off | mark_released}, std::memory_order_acq_rel);
-        if ((marks & mark_released) != 0) on_released(*which);
-        if ((marks & mark_cancel) != 0) on_cancel(*which);
-        task_pool::drop(which);
-        which = next;
-    }
-}
-
 /// The clock, read once in a pass that asks for it.
 std::uint64_t lane::pass_time() noexcept {
     if (pass_ns_ == 0) pass_ns_ = now_ns();
@@ -367,7 +346,7 @@ void lane::accept(task& posted) noexcept {
     posted.run.number = ++n_accepted_;
     posted.live_in.store(this, std::memory_order_relaxed);
     count_one(n_live_);
-    if (posted.has_extras() && posted.extras.n_predecessors > 0) {
+    if (posted.is_member() || (posted.has_extras() && posted.extras.n_predecessors > 0)) {
         posted.run.is_pointed_to = true;
         if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
     }
@@ -404,7 +383,7 @@ bool lane::is_doomed(const task& which) noexcept {
 void lane::on_cancel(task& which) noexcept {
     if (!is_live(which)) return;
     switch (which.run.now) {
-    case phase::in_flight: return transport_->withdraw(which);
+    case phase::in_flight: return which.is_run() ? cancel_members(which) : transport_->withdraw(which);
     case phase::waiting: return make_ready(which, phase::waiting);
     case phase::held:
         // It must not wait for its turn to be canceled: the turn may never come.
@@ -419,6 +398,7 @@ void lane::on_cancel(task& which) noexcept {
 
 /// A task that can be issued, or must be canceled, takes its place in program order if it has one.
 void lane::make_ready(task& which, phase from) noexcept {
+    if (which.is_run()) return make_run_ready(which, from);
     if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
     comm_order& order = which.queue->orders[which.extras.ticket_class];
     if (is_doomed(which)) {
@@ -442,9 +422,11 @@ void lane::enqueue_ready(task& ready, phase from) noexcept {
 
 void lane::issue_ready() noexcept {
     while (task* const next = ready_.pop()) issue(*next);
+    if (transport_->has_gathered()) transport_->start_gathered();
 }
 
 void lane::issue(task& ready) noexcept {
+    if (ready.is_run()) return issue_run(ready);
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
@@ -457,7 +439,9 @@ void lane::issue(task& ready) noexcept {
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts == 0) end_by_result(which);
+    if (--which.run.open_parts > 0) return;
+    if (which.is_run()) end_run(which);
+    end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {
@@ -480,6 +464,8 @@ void lane::finish(task& which, task_state state) noexcept {
     count_one(n_ended_);
     if (which.has_extras()) run_callback(which, state);
     count_one(n_live_, -1);
+    const bool is_member = which.is_member(); // then its plan has a reference too
+    if (is_member) let_member_go(which);
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
         which.run.is_pointed_to = false;
@@ -487,6 +473,7 @@ void lane::finish(task& which, task_state state) noexcept {
     }
     // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
     graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
+    if (is_member) tell_run(which, state);
 }
 
 } // namespace commtask::detail

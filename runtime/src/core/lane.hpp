@@ -189,10 +189,20 @@ public:
     /// The unfinished tasks as a table; empty if there are none.
     [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
 
-    [[nodiscard]] std::size_t count_unfinished(task_filter chosen) const { return live_tasks(chosen).size(); }
+    /// Writes that table to stderr; without memory for it, how many lines it would have. @return whether there are any
+    bool say_unfinished(const char* heading, task_filter chosen = is_any) const noexcept;
+
+    struct unfinished_count {
+        std::size_t all = 0;
+        std::size_t in_flight = 0;
+    };
+    [[nodiscard]] unfinished_count count_unfinished(task_filter chosen) const noexcept;
 
     /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
     [[nodiscard]] bool could_still_move() noexcept;
+
+    /// What it starts operations with.
+    [[nodiscard]] transport& below() noexcept { return *transport_; }
 
     /// Ends unfinished tasks: those that have not started are canceled, the others given up. Their callbacks may post.
     void give_up(task_filter chosen) noexcept;
@@ -213,6 +223,7 @@ private:
     void take_overflow() noexcept;
     void make_room() noexcept;
     void post_from_a_driver(task& posted) noexcept;
+    void fetch_next() const noexcept;
     [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
@@ -225,6 +236,12 @@ private:
     [[nodiscard]] std::uint64_t pass_time() noexcept;
     void end_by_result(task& which) noexcept;
     void enqueue_ready(task& ready, phase from) noexcept;
+    void make_run_ready(task& run, phase from) noexcept;
+    void issue_run(task& run) noexcept;
+    void cancel_members(task& run) noexcept;
+    void let_member_go(task& member) noexcept;
+    void tell_run(task& member, task_state how) noexcept;
+    void end_run(task& run) noexcept;
     void issue_ready() noexcept;
     void issue(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;
@@ -233,7 +250,8 @@ private:
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     void stay_if_abandoned() const noexcept;
-    [[nodiscard]] std::vector<task*> live_tasks(task_filter chosen) const;
+    template <typename Visit>
+    void for_each_live(task_filter chosen, Visit&& visit) const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;
 
     /// Whether the driver says after its passes if anything is left.
@@ -270,6 +288,14 @@ private:
     std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
 };
+
+/// Found by looking at every slot, so that running tasks pay nothing for it; asks for no memory.
+template <typename Visit>
+void lane::for_each_live(task_filter chosen, Visit&& visit) const {
+    task_pool::for_each_slot([&](task& slot) {
+        if (is_live(slot) && chosen(slot)) visit(slot);
+    });
+}
 
 /// To finish() and signal(): a task whose last predecessor is done goes back to its lane.
 inline void release_to_its_lane(task& successor) noexcept { successor.queue->owner->released(successor); }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of unfinished tasks, which the watchdog and commtask_finalize print: what each task is, how old, and where it
-// waits. It is found by looking at every slot, so that running tasks pay nothing for it. Driver only.
+// waits. Driver only.
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -24,17 +28,19 @@ constexpr std::size_t lines_at_most = 64;
 
 } // namespace
 
-std::vector<task*> lane::live_tasks(task_filter chosen) const {
-    std::vector<task*> live;
-    for (task* slot : task_pool::all_slots()) {
-        if (is_live(*slot) && chosen(*slot)) live.push_back(slot);
-    }
-    std::sort(live.begin(), live.end(),
-              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
-    return live;
+lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept {
+    unfinished_count count;
+    for_each_live(chosen, [&](const task& which) {
+        ++count.all;
+        if (which.run.now == phase::in_flight) ++count.in_flight;
+    });
+    return count;
 }
 
 std::string lane::where_it_waits(const task& which) const {
+    if (which.is_run() && which.run.now == phase::in_flight) {
+        return std::to_string(plan_of(which).approx_open()) + " of its members have not ended";
+    }
     if (which.run.now == phase::in_flight) {
         return "in flight: MPI has not completed it";
     }
@@ -52,11 +58,16 @@ std::string lane::where_it_waits(const task& which) const {
         // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
         if (is_live(predecessor)) return "after " + transport_->describe(predecessor);
     }
-    return "for its predecessors";
+    const bool is_held =
+        which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
+    return is_held ? "for commtask_plan_ready" : "for its predecessors";
 }
 
 std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
-    const std::vector<task*> live = live_tasks(chosen);
+    std::vector<const task*> live;
+    for_each_live(chosen, [&](const task& which) { live.push_back(&which); });
+    std::sort(live.begin(), live.end(),
+              [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
     const std::vector<unfinished_line> elsewhere =
         settings_.list_elsewhere ? settings_.list_elsewhere() : std::vector<unfinished_line>{};
     const std::size_t count = live.size() + elsewhere.size();
@@ -78,6 +89,17 @@ std::string lane::unfinished_table(const char* heading, task_filter chosen) cons
     for (std::size_t i = 0; i < n_elsewhere; ++i) add(elsewhere[i].since_ns, elsewhere[i].text);
     if (count > n_live + n_elsewhere) table += "  ... and " + std::to_string(count - n_live - n_elsewhere) + " more\n";
     return table;
+}
+
+bool lane::say_unfinished(const char* heading, task_filter chosen) const noexcept {
+    try {
+        const std::string table = unfinished_table(heading, chosen);
+        std::fputs(table.c_str(), stderr);
+        return !table.empty();
+    } catch (const std::bad_alloc&) {
+        say("%zu tasks unfinished, %s; there is no memory to list them", count_unfinished(chosen).all, heading);
+        return true;
+    }
 }
 
 } // namespace commtask::detail

@@ -53,15 +53,16 @@ enum class trait : std::uint8_t { no, yes, unknown };
 
 struct operation_traits {
     constexpr operation_traits() noexcept = default;
-    constexpr operation_traits(const char* its_name, operation_family its_family, order_class order, trait receives,
+    constexpr operation_traits(const char* its_name, operation_family its_family, order_class order, trait receiving,
                                trait waits, count_shape shape, std::string_view arguments) noexcept
-        : name(its_name), family(its_family), ordered_in(order), counts(shape), may_receive(receives != trait::no),
-          receives(receives == trait::yes), waits_for_message(waits == trait::yes),
+        : name(its_name), family(its_family), ordered_in(order), counts(shape), may_receive(receiving != trait::no),
+          receives(receiving == trait::yes), waits_for_message(waits == trait::yes),
           has_send_side(has_word(arguments, "from")),
           has_recv_side(has_word(arguments, "into") || has_word(arguments, "inout")),
           has_dest(has_word(arguments, "dest")), has_source(has_word(arguments, "source")),
           has_root(has_word(arguments, "root")), takes_message(has_word(arguments, "message")),
-          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")) {}
+          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")),
+          makes_comm(has_word(arguments, "new_comm")), takes_plan(has_word(arguments, "plan")) {}
 
     const char* name = "";
     operation_family family = operation_family::unknown;
@@ -78,6 +79,8 @@ struct operation_traits {
     bool takes_message = false; ///< `result` points to an MPI_Message that is used up.
     bool takes_request = false; ///< `result` points to an MPI_Request that is used up.
     bool takes_start_function = false;
+    bool makes_comm = false; ///< `result` points to the MPI_Comm that it makes.
+    bool takes_plan = false; ///< `result` is a plan; its members are operations of their own.
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;

@@ -19,6 +19,8 @@ namespace commtask::detail {
 
 class comm_queue;
 class lane;
+class plan;
+struct plan_member;
 struct task;
 
 /// How a task ended; what it does before is its phase, which its driver alone knows.
@@ -56,6 +58,11 @@ public:
     /// relaxed: whoever takes a reference has one, or has been given the task by one who has.
     void take_reference() noexcept { word_.fetch_add(1, std::memory_order_relaxed); }
 
+    /// Who has one: whether nobody else has. acquire: partner of drop_references(); what the others did with the slot is over.
+    [[nodiscard]] bool is_held_once() const noexcept {
+        return (word_.load(std::memory_order_acquire) & reference_mask) == 1;
+    }
+
     /// @return whether that was the last one.
     [[nodiscard]] bool drop_references(std::uint32_t n_references) noexcept {
         // acq_rel: the last one sees what the others did with the slot before it hands the slot to a new task.
@@ -83,6 +90,8 @@ enum task_flag : std::uint32_t {
     flag_has_extras = 1U << 16, ///< task::extras is set.
     flag_is_event = 1U << 17,   ///< No operation: commtask_event_signal completes it.
     flag_is_call = 1U << 18,    ///< A call of MPI's that the interposer made a task of; nobody else sets it.
+    flag_is_run = 1U << 19,     ///< A run of a plan: its operation has the plan.
+    flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
@@ -135,6 +144,7 @@ struct alignas(2 * cache_line_bytes) task {
     std::atomic<std::uint32_t> marks; ///< task_mark bits; here, where the worker looks anyway.
     alignas(cache_line_bytes) task_extras extras;
     std::uint64_t posted_ns; ///< Only with observers.
+    plan_member* member;     ///< What it does in every run of its plan.
     std::uint64_t trace_id;  ///< Only with a trace; of an event 0 without one.
 
     // Shared: the poster initialises, the worker finishes, waiters look. The worker touches it once, at the end.
@@ -186,10 +196,15 @@ struct alignas(2 * cache_line_bytes) task {
     [[nodiscard]] std::uint32_t flags() const noexcept { return static_cast<std::uint32_t>(op.reserved); }
     [[nodiscard]] bool has_extras() const noexcept { return (flags() & flag_has_extras) != 0; }
     [[nodiscard]] bool is_event() const noexcept { return (flags() & flag_is_event) != 0; }
+    [[nodiscard]] bool is_run() const noexcept { return (flags() & flag_is_run) != 0; }
+    [[nodiscard]] bool is_member() const noexcept { return (flags() & flag_is_member) != 0; }
 };
 
 static_assert(sizeof(commtask_op) + sizeof(comm_queue*) + sizeof(std::uint32_t) <= 2 * cache_line_bytes,
               "an operation, its queue and its marks fill two lines");
+
+/// In task::waiting_for: a member of a plan waits for commtask_plan_ready, beside its predecessors.
+inline constexpr std::uint32_t waits_for_ready = 1U << 31U;
 
 /// Bits of task::marks.
 enum task_mark : std::uint32_t {
@@ -197,6 +212,7 @@ enum task_mark : std::uint32_t {
     mark_cancel = 2,             ///< Somebody asked for it.
     mark_released = 4,           ///< Its last predecessor is done.
     mark_handed_off = 8,         ///< In the handoff: whoever sets it gives it, the worker clears it.
+    mark_members_ended = 16,     ///< Of a run: the last of its members has ended, on another lane.
 };
 
 /// What a list of successors becomes when its task ends: nobody can be added, and how it ended can be read off.

@@ -7,16 +7,15 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <span>
+#include <vector>
 
 namespace commtask::detail::task_pool {
 namespace {
 
 constexpr std::size_t batch_size = 32;
-constexpr std::size_t slab_size = 128;
 
 class store {
 public:
@@ -37,36 +36,33 @@ public:
         free_.insert(free_.end(), slots.begin(), slots.end());
     }
 
-    [[nodiscard]] std::vector<task*> all_slots() {
-        const std::lock_guard guard{mutex_};
-        std::vector<task*> slots;
-        slots.reserve(slabs_.size() * slab_size);
-        for (const auto& slab : slabs_) {
-            for (std::size_t i = 0; i < slab_size; ++i) slots.push_back(&slab[i]);
-        }
-        return slots;
-    }
+    /// acquire: partner of the release in grow(); the slab is made.
+    [[nodiscard]] slab* newest_slab() const noexcept { return newest_.load(std::memory_order_acquire); }
 
     [[nodiscard]] std::size_t slot_count() const noexcept {
-        return n_slabs_.load(std::memory_order_relaxed) * slab_size; // a number to show: it orders nothing
+        return n_slots_.load(std::memory_order_relaxed); // a number to show: it orders nothing
     }
 
 private:
     [[nodiscard]] bool grow() noexcept {
+        const std::size_t n_slots = slot_count() + std::tuple_size_v<decltype(slab::slots)>;
         try {
-            free_.reserve((slabs_.size() + 1) * slab_size);
-            slabs_.push_back(std::make_unique<commtask_task[]>(slab_size));
+            free_.reserve(n_slots);
         } catch (const std::bad_alloc&) {
             return false;
         }
-        n_slabs_.store(slabs_.size(), std::memory_order_relaxed);
-        for (std::size_t i = slab_size; i > 0; --i) free_.push_back(&slabs_.back()[i - 1]);
+        auto* const made = new (std::nothrow) slab{};
+        if (made == nullptr) return false;
+        made->older = newest_slab();
+        newest_.store(made, std::memory_order_release); // partner of the acquire in newest_slab()
+        n_slots_.store(n_slots, std::memory_order_relaxed);
+        for (std::size_t i = made->slots.size(); i > 0; --i) free_.push_back(&made->slots[i - 1]);
         return true;
     }
 
     std::mutex mutex_;
-    std::vector<std::unique_ptr<commtask_task[]>> slabs_;
-    std::atomic<std::size_t> n_slabs_{0};
+    std::atomic<slab*> newest_{nullptr};
+    std::atomic<std::size_t> n_slots_{0};
     std::vector<task*> free_;
 };
 
@@ -162,7 +158,7 @@ void drop(task* slot, std::uint32_t n_references) noexcept {
     if (slot->life.drop_references(n_references)) release(slot);
 }
 
-std::vector<task*> all_slots() { return the_store().all_slots(); }
+slab* newest_slab() noexcept { return the_store().newest_slab(); }
 
 std::size_t slot_count() noexcept { return the_store().slot_count(); }
 

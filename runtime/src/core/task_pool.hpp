@@ -8,10 +8,16 @@
 
 #include "core/task.hpp"
 
+#include <array>
 #include <cstddef>
-#include <vector>
 
 namespace commtask::detail::task_pool {
+
+/// Slots that were made together.
+struct slab {
+    std::array<commtask_task, 128> slots;
+    slab* older;
+};
 
 /// Any thread. The slot has no meaning yet; the caller initialises it.
 /// @return null if the system has no memory.
@@ -23,8 +29,17 @@ void release(task* slot) noexcept;
 /// Drops one reference; the last one releases the slot.
 void drop(task* slot, std::uint32_t n_references = 1) noexcept;
 
-/// Every slot there is, free or not; for the list of unfinished tasks. Any thread.
-[[nodiscard]] std::vector<task*> all_slots();
+/// The way to every slot there is, free or not; null before the first. Slabs stay, so it needs neither a lock nor memory.
+/// Any thread.
+[[nodiscard]] slab* newest_slab() noexcept;
+
+/// Any thread. Slots that are made meanwhile are left out.
+template <typename Visit>
+void for_each_slot(Visit&& visit) {
+    for (slab* each = newest_slab(); each != nullptr; each = each->older) {
+        for (task& slot : each->slots) visit(slot);
+    }
+}
 
 /// How many slots were made so far. Any thread.
 [[nodiscard]] std::size_t slot_count() noexcept;

@@ -34,7 +34,17 @@ class transport {
 public:
     virtual ~transport() = default;
 
+    /// May leave members of plans for start_gathered(), which comes before anything else is started or polled.
     [[nodiscard]] virtual start_result start(task& which) noexcept = 0;
+
+    /// Starts together what start() has gathered.
+    virtual void start_gathered() noexcept {}
+    [[nodiscard]] bool has_gathered() const noexcept { return n_gathered_ > 0; }
+
+    /// A member of a plan was recorded: makes what its runs need. @return an error code of the transport, 0 is success
+    [[nodiscard]] virtual int prepare(plan_member& /*recorded*/) noexcept { return 0; }
+    /// It will not run again.
+    virtual void forget(plan_member& /*recorded*/) noexcept {}
 
     /// Lets operations progress and reports some of the parts that ended. Bounded work.
     virtual void poll(completion_sink& sink) noexcept = 0;
@@ -62,6 +72,7 @@ public:
 
 protected:
     std::size_t n_in_flight_ = 0;
+    std::size_t n_gathered_ = 0; ///< By start(), and left for start_gathered().
 };
 
 } // namespace commtask::detail

@@ -50,9 +50,9 @@ bool worker::timed_pass() noexcept {
 }
 
 void worker::run_reserved() noexcept {
-    take_baton();
+    if (!take_baton()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
-        if (lane_.has_guests()) let_guests_in();
+        if (lane_.has_guests() && !let_guests_in()) return;
         if (timed_pass() || lane_.has_work()) {
             if (lane_.has_blocked_outside()) make_way();
             continue;
@@ -65,7 +65,7 @@ void worker::run_reserved() noexcept {
             count_sleep();
             sleep();
         }
-        take_baton();
+        if (!take_baton()) return;
     }
     lane_.return_baton();
 }
@@ -93,14 +93,19 @@ bool worker::spin_until_work() noexcept {
     return true;
 }
 
-void worker::take_baton() noexcept {
-    while (lane_.has_guests() || !lane_.try_take_baton()) sched_yield();
+/// @return false if the thread is to end: who has the baton may never give it back.
+bool worker::take_baton() noexcept {
+    while (lane_.has_guests() || !lane_.try_take_baton()) {
+        if (must_stop_.load(std::memory_order_relaxed)) return false;
+        sched_yield();
+    }
+    return true;
 }
 
-void worker::let_guests_in() noexcept {
+bool worker::let_guests_in() noexcept {
     lane_.tell(trace::thread_state::driven);
     lane_.return_baton();
-    take_baton();
+    return take_baton();
 }
 
 /// MPI's lock is not fair: a worker that polled without a pause would keep it.

@@ -47,8 +47,8 @@ private:
     bool timed_pass() noexcept;
     void count_sleep() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
-    void take_baton() noexcept;
-    void let_guests_in() noexcept;
+    [[nodiscard]] bool take_baton() noexcept;
+    [[nodiscard]] bool let_guests_in() noexcept;
     void make_way() noexcept;
     void sleep() noexcept;
     void yield_and_learn(core_gauge& core) noexcept;

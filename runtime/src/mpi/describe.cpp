@@ -5,6 +5,7 @@
 #include "mpi/transport.hpp"
 
 #include "core/operation_traits.hpp"
+#include "core/plan.hpp"
 
 namespace commtask::detail {
 namespace {
@@ -47,6 +48,13 @@ std::string mpi_transport::describe(const commtask_op& op) const {
 }
 
 std::string mpi_transport::describe(const task& which) const {
+    if (which.is_run()) return "plan of " + std::to_string(plan_of(which).size()) + " members";
+    if (which.is_member())
+        return describe_posted(which) + ", member " + std::to_string(which.member->index) + " of a plan";
+    return describe_posted(which);
+}
+
+std::string mpi_transport::describe_posted(const task& which) const {
     const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
     return describe(which.op) + (is_held ? ", held behind an mprobe" : "") + ", " +
            (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator");

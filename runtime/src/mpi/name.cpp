@@ -65,8 +65,10 @@ mpi_name parse_mpi_name(std::string_view library_version) {
 
 bool is_among_tested(const mpi_name& mpi, std::string_view tested) {
     const auto [major, minor, patch] = mpi.numbers();
-    const std::string release = mpi.family + " " + std::to_string(major) + "." + std::to_string(minor) + ".";
-    return (";" + std::string(tested)).find(";" + release) != std::string::npos;
+    const std::string release = ";" + mpi.family + " " + std::to_string(major) + "." + std::to_string(minor) + ".";
+    std::string list{";"};
+    list += tested;
+    return list.find(release) != std::string::npos;
 }
 
 } // namespace commtask::detail

@@ -8,17 +8,21 @@
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/persistent.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <ranges>
+#include <span>
 #include <utility>
 
 namespace commtask::detail {
 
 mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
-    : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window) {
+    : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window),
+      ended_(test_window) {
     constexpr std::size_t expected_in_flight = 1024;
     requests_.reserve(expected_in_flight);
     owners_.reserve(expected_in_flight);
@@ -85,6 +89,13 @@ start_result mpi_transport::start(task& which) noexcept {
     }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
+    if (which.is_member() && !started.holds_receive && is_kept(which.op)) {
+        int error = MPI_SUCCESS;
+        if (const kept_requests* const kept = requests_for(*which.member, error)) return gather(which, *kept);
+        take_error(which, error);
+        return start_result::failed;
+    }
+    start_gathered();
     const errors_come_back errors;
     int code = errors.code_of(start_operation(which, started));
     const bool may_lack_requests = mpi_error_handling::codes_get_lost() && !started.holds_receive;
@@ -100,6 +111,16 @@ start_result mpi_transport::start(task& which) noexcept {
     }
     if (keeps_stats_ && code == MPI_SUCCESS) which.run.sent_bytes = payload_bytes(which.op);
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
+    if (started.count == 1 && kind.has_dest && !kind.may_receive && early_ends_.is_worth_a_look(which.op.send.count)) {
+        int has_ended = 0;
+        code = errors.code_of(MPI_Test(&started.requests[0], &has_ended, MPI_STATUS_IGNORE));
+        early_ends_.saw(which.op.send.count, has_ended != 0);
+        if (code != MPI_SUCCESS) {
+            take_error(which, code);
+            return start_result::failed;
+        }
+        if (has_ended != 0) return start_result::completed;
+    }
     which.run.open_parts = static_cast<std::uint32_t>(started.count);
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
     for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
@@ -112,6 +133,8 @@ start_result mpi_transport::start(task& which) noexcept {
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
+    start_gathered();
+    if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
@@ -127,6 +150,7 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
 }
 
 void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
+    start_gathered();
     if (has_status_request(which)) test(which.run.status_request_at, 1, sink);
 }
 
@@ -141,21 +165,21 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
         if (error_class != MPI_ERR_IN_STATUS) return test_one_by_one(first, count, sink);
     }
     if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
-    // From the back, since removing a request moves the last one into its place. Insertion sort: mostly one or two.
-    for (int i = 1; i < n_ended; ++i) {
-        for (int j = i; j > 0 && indices_[static_cast<std::size_t>(j)] > indices_[static_cast<std::size_t>(j - 1)];
-             --j) {
-            std::swap(indices_[static_cast<std::size_t>(j)], indices_[static_cast<std::size_t>(j - 1)]);
-            std::swap(statuses_[static_cast<std::size_t>(j)], statuses_[static_cast<std::size_t>(j - 1)]);
-        }
+    const std::span<ended_request> ended{ended_.data(), static_cast<std::size_t>(n_ended)};
+    for (std::size_t i = 0; i < ended.size(); ++i) ended[i] = {indices_[i], {}, &statuses_[i]};
+    // MPIs give the places in ascending order; none need.
+    if (!std::ranges::is_sorted(ended, {}, &ended_request::index)) std::ranges::sort(ended, {}, &ended_request::index);
+    // All are taken out before the first is reported, from the back, since the last request moves into the gap.
+    for (ended_request& each : ended | std::views::reverse) {
+        const std::size_t index = first + static_cast<std::size_t>(each.index);
+        each.whose = owners_[index];
+        remove(index);
     }
     const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
-    for (int i = 0; i < n_ended; ++i) {
-        const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
-        const int error = is_said_by_status ? status.MPI_ERROR : MPI_SUCCESS;
-        request_ended(first + static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), status, error, sink);
+    for (const ended_request& each : ended) {
+        request_ended(each.whose, *each.status, is_said_by_status ? each.status->MPI_ERROR : MPI_SUCCESS, sink);
         // An MPI that leaves a status untouched must not show the next request this one's.
-        statuses_[static_cast<std::size_t>(i)] = MPI_Status{};
+        *each.status = MPI_Status{};
     }
 }
 
@@ -166,15 +190,15 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
         MPI_Status status{};
         const errors_come_back errors;
         const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
-        if (code != MPI_SUCCESS || has_ended != 0) request_ended(index - 1, status, code, sink);
+        if (code == MPI_SUCCESS && has_ended == 0) continue;
+        const owner whose = owners_[index - 1];
+        remove(index - 1);
+        request_ended(whose, status, code, sink);
     }
 }
 
-void mpi_transport::request_ended(std::size_t index, const MPI_Status& status, int error,
-                                  completion_sink& sink) noexcept {
-    const owner ended = owners_[index];
+void mpi_transport::request_ended(owner ended, const MPI_Status& status, int error, completion_sink& sink) noexcept {
     task& which = *ended.of;
-    remove(index);
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
         // The other half of a sendrecv must not wait for ever for what will not come.
@@ -206,6 +230,7 @@ bool mpi_transport::has_status_request(const task& which) const noexcept {
 }
 
 void mpi_transport::withdraw(task& which) noexcept {
+    start_gathered();
     if (unmatched_.has(which)) {
         which.result.is_canceled = true; // the next poll ends it
         return;
@@ -218,6 +243,7 @@ void mpi_transport::withdraw(task& which) noexcept {
 }
 
 void mpi_transport::abandon(task& which) noexcept {
+    start_gathered();
     const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
     if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
     std::uint32_t n_left = which.run.open_parts;

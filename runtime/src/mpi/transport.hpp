@@ -8,8 +8,10 @@
 // and could take its message wait behind it: their requests lie in the table as null until MPI gets them.
 #pragma once
 
+#include "core/plan.hpp"
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
+#include "mpi/early_ends.hpp"
 #include "mpi/operations.hpp"
 
 #include <mpi.h>
@@ -27,6 +29,9 @@ public:
     mpi_transport(std::size_t test_window, bool keeps_stats);
 
     [[nodiscard]] start_result start(task& which) noexcept override;
+    void start_gathered() noexcept override;
+    [[nodiscard]] int prepare(plan_member& recorded) noexcept override;
+    void forget(plan_member& recorded) noexcept override;
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;
@@ -41,12 +46,20 @@ private:
     /// Whose request it is.
     struct owner {
         task* of;
-        std::uint32_t part; ///< The status of part 0 is the task's; a sendrecv's send is part 1.
+        std::uint32_t part;      ///< The status of part 0 is the task's; a sendrecv's send is part 1.
+        bool is_refused = false; ///< MPI has not started it: the next poll reports it.
+    };
+
+    /// What one Testsome found, once its request is out of the table.
+    struct ended_request {
+        int index; ///< In the window.
+        owner whose;
+        MPI_Status* status;
     };
 
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
-    void request_ended(std::size_t index, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void request_ended(owner ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
@@ -63,6 +76,10 @@ private:
     [[nodiscard]] unmatched_look look_at_unmatched(task& which, const task_list& earlier) noexcept;
     [[nodiscard]] bool look_for_message(task& which) noexcept;
     [[nodiscard]] bool start_receive_of(task& which) noexcept;
+    [[nodiscard]] start_result gather(task& which, const kept_requests& kept) noexcept;
+    void note_not_started(std::size_t first, int error) noexcept;
+    void report_refused(completion_sink& sink) noexcept;
+    [[nodiscard]] std::string describe_posted(const task& which) const;
     static void take_status(task& which, const MPI_Status& status) noexcept;
     static void take_error(task& which, int error) noexcept;
 
@@ -71,11 +88,14 @@ private:
     std::vector<MPI_Request> requests_;
     std::vector<owner> owners_; ///< Parallel to requests_.
     task_list unmatched_;       ///< Mprobes without a message and receives behind them, in the order of issue.
-    std::size_t n_probes_ = 0;  ///< Those that have no request.
-    std::size_t cursor_ = 0;    ///< Where the next window begins.
+    bool has_refused_ = false;
+    std::size_t n_probes_ = 0; ///< Those that have no request.
+    std::size_t cursor_ = 0;   ///< Where the next window begins.
     bool has_polled_all_ = true;
+    early_ends early_ends_;
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
+    std::vector<ended_request> ended_;
 };
 
 } // namespace commtask::detail

@@ -75,6 +75,7 @@ void task_trace::end(trace::file_state state) noexcept {
 }
 
 void task_trace::moved(const task& which, const life_step& step) noexcept {
+    if (step.from == phase::posted && which.is_member()) member_begins(which);
     const bool is_final = step.end != task_state::open;
     const operation_traits& kind = operation_of(kind_of(which.op));
     std::int64_t bytes = 0;
@@ -92,8 +93,18 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
         {step.at_ns, which.trace_id, halves(which.result.source, which.result.tag), {0, record_type::matched}});
 }
 
-void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
-                        std::uint64_t begin_ns) noexcept {
+/// No thread posts a member of a plan: its run brings it.
+void task_trace::member_begins(const task& which) noexcept {
+    const std::uint32_t n_predecessors = which.extras.n_predecessors;
+    std::uint32_t flags = 0;
+    if (which.extras.ticket != 0) flags |= trace::posted_in_order;
+    if (n_predecessors > 0) flags |= trace::posted_after_others;
+    write_posted(which.trace_id, which.op, *which.queue, flags, which.posted_ns);
+    for (std::uint32_t i = 0; i < n_predecessors; ++i) waits_for(which.trace_id, which.predecessors[i]->trace_id);
+}
+
+void task_trace::write_posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
+                              std::uint64_t begin_ns) noexcept {
     const int number = kind_of(op);
     const operation_traits& kind = operation_of(number);
     std::int32_t peer = trace::nobody;
@@ -116,6 +127,11 @@ void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queu
         records_.write(
             {begin_ns, id, halves(rank_of(op.source), tag_of(op.recv_tag)), {0, record_type::receives_from}});
     }
+}
+
+void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
+                        std::uint64_t begin_ns) noexcept {
+    write_posted(id, op, queue, flags, begin_ns);
     if (const std::uint64_t compute = records_.running_compute(); compute != 0) {
         records_.write({begin_ns, id, compute, {0, record_type::posted_in}});
     }

@@ -38,6 +38,10 @@ public:
     void end(trace::file_state state) noexcept;
 
 private:
+    void member_begins(const task& which) noexcept;
+    void write_posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
+                      std::uint64_t begin_ns) noexcept;
+
     trace_file& file_;
     tracer& records_;
     bool is_ended_ = false;

@@ -47,6 +47,8 @@ typedef struct commtask_omp_task {
     const char* file;             /**< Where the directive is that creates it; null: not known. */
     int line;                     /**< In `file`. */
     int code;                     /**< Why it cannot be done; COMMTASK_OK: it can. */
+    void* waiting;                /**< Its place in the list of what has not started; null: it has none. */
+    uint64_t waiting_number;      /**< Its number there. */
 } commtask_omp_task;
 
 /** What went wrong with one communication task. OpenMP has no failed task: its dependents run all the same. */
@@ -217,5 +219,6 @@ COMMTASK_API const char* commtask_omp_last_error(void) COMMTASK_NOEXCEPT;
 }
 #endif
 
+#include <commtask/omp_hold.h>
 #include <commtask/omp_macros.h>
 #endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every task of the user is made detachable and runs through a trampoline, which knows the current task. libomp completes a
+// detachable task without an event as any other, and gives it one as late as in its body: then its end waits for that
+// event. What a task that starts nothing pays: a few stores when it is created and when it runs. See docs/adr/0026.
+#include "binding.hpp"
+
+#include "held_task.hpp"
+#include "kmp_task.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace commtask::omp {
+namespace {
+
+commtask_omp_entries runtime{}; // written once, while libcommtask-omp-hold is loaded
+
+// initial-exec: no call for its address, twice in every task.
+__attribute__((tls_model("initial-exec"))) thread_local constinit running_task* innermost = nullptr;
+
+constexpr std::size_t round_up(std::size_t size_bytes) noexcept {
+    return (size_bytes + alignof(held_task) - 1) / alignof(held_task) * alignof(held_task);
+}
+
+/// libomp puts what a task shares right behind the task, so that its end is known where the task's size is not.
+held_task& held_of(const kmp_task* task) noexcept {
+    return *std::launder(reinterpret_cast<held_task*>(task->shareds) - 1);
+}
+
+#ifndef __has_feature
+#define __has_feature(x) 0 // gcc 12 has none
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+/// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents.
+std::atomic<unsigned> n_completed{0};
+void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
+void hear_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
+#else
+void tell_completed() noexcept {}
+void hear_completed() noexcept {}
+#endif
+
+std::int32_t run_bound(std::int32_t thread, void* argument) {
+    hear_completed();
+    auto* const task = static_cast<kmp_task*>(argument);
+    held_task& held = held_of(task);
+    running_task self{task, &held, innermost, omp_get_level(), false};
+    innermost = &self;
+    const std::int32_t code = held.routine(thread, task);
+    innermost = self.outer;
+    // A part of an untied task may run on another thread while the one before it returns: the last part ends the body.
+    // Relaxed: only parts of the body, which follow each other, make it other than 0.
+    if (!self.continues && held.n_open.load(std::memory_order_relaxed) != 0) {
+        held.end_body();
+    }
+    return code;
+}
+
+std::int32_t bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task) {
+    if (innermost != nullptr && innermost->task == task) {
+        innermost->continues = true;
+    }
+    return runtime.task(where, thread, task);
+}
+
+bool is_bound(const kmp_task* task) noexcept { return task->routine == &run_bound; }
+
+// Between these two the compiled code calls the body itself, where an if clause is false.
+void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
+    if (is_bound(task)) {
+        held_task& held = held_of(task);
+        held.end = task_end::waits_if0;
+        held.undeferred = {task, &held, innermost, omp_get_level(), false};
+        innermost = &held.undeferred;
+    }
+    runtime.begin_if0(where, thread, task);
+}
+
+void bound_complete_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
+    if (is_bound(task)) {
+        held_task& held = held_of(task);
+        innermost = held.undeferred.outer;
+        if (held.n_open.load(std::memory_order_relaxed) != 0) { // as in run_bound()
+            held.end_body();
+        }
+    }
+    runtime.complete_if0(where, thread, task);
+}
+
+} // namespace
+
+void set_entries_of_runtime(const commtask_omp_entries& found) noexcept { runtime = found; }
+
+const commtask_omp_entries& bound_entries() noexcept {
+    static constexpr commtask_omp_entries bound{&bound_task_alloc,   &bound_task,     &bound_begin_if0,
+                                                &bound_complete_if0, &bound_taskloop, &bound_taskloop_5};
+    return bound;
+}
+
+running_task* innermost_task() noexcept { return innermost; }
+
+const commtask_omp_entries& entries_of_runtime() noexcept { return runtime; }
+
+void complete(omp_event_handle_t event) noexcept {
+    tell_completed();
+    omp_fulfill_event(event);
+}
+
+kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t flags, std::size_t size_bytes,
+                           std::size_t shareds_bytes, kmp_routine routine) {
+    if (where == &task_ident || (flags & (kmp_is_proxy | kmp_is_hidden_helper)) != 0) {
+        return runtime.task_alloc(where, thread, flags, size_bytes, shareds_bytes, routine);
+    }
+    std::int32_t made_with = flags | kmp_is_detachable;
+    task_end end = (flags & kmp_is_detachable) != 0 ? task_end::waits_event : task_end::is_put_off;
+    if (innermost != nullptr) {
+        if (omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
+            // In a team of one thread libomp would count such a task twice for its parent, take it off once, and never free
+            // the parent.
+            made_with = flags;
+            end = end == task_end::is_put_off ? task_end::waits_serial : end;
+        } else {
+            // Tied tasks whose completion comes from outside deadlock where their creators wait for them (docs/adr/0021).
+            made_with &= ~kmp_is_tied;
+        }
+    }
+    const std::size_t begin = round_up(size_bytes);
+    kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(held_task),
+                                              std::max<std::size_t>(shareds_bytes, 1), &run_bound);
+    auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) held_task;
+    held->routine = routine;
+    held->flags = flags;
+    held->size_bytes = size_bytes;
+    held->shareds_bytes = shareds_bytes;
+    held->end = end;
+    return task;
+}
+
+kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from) {
+    const held_task& held = held_of(from);
+    kmp_task* const copy =
+        bound_task_alloc(where, thread, held.flags, held.size_bytes, held.shareds_bytes, held.routine);
+    void* const shareds = copy->shareds;
+    std::memcpy(shareds, from->shareds, held.shareds_bytes);
+    std::memcpy(static_cast<void*>(copy), from, held.size_bytes);
+    copy->shareds = shareds;
+    return copy;
+}
+
+void discard_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task) {
+    runtime.begin_if0(where, thread, task);
+    runtime.complete_if0(where, thread, task);
+}
+
+void make_undeferred(kmp_task* task) noexcept {
+    if (is_bound(task)) {
+        held_of(task).end = task_end::waits_if0;
+    }
+}
+
+} // namespace commtask::omp

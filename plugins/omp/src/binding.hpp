@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of the OpenMP runtime that a program reaches through this library while its tasks are bound, and those
+// behind them. libcommtask-omp-hold stands in front of libomp and hands them on; programs without it never come here.
+#pragma once
+
+#include "kmp.hpp"
+
+#include <cstdint>
+
+namespace commtask::omp {
+
+extern "C" {
+
+using kmp_task_duplicate = void (*)(kmp_task* to, kmp_task* from, std::int32_t is_last);
+
+using kmp_taskloop_entry = void(kmp_ident* where, int thread, kmp_task* task, int if_value, std::uint64_t* lower,
+                                std::uint64_t* upper, std::int64_t step, int no_group, int schedule, std::uint64_t size,
+                                void* duplicate);
+using kmp_taskloop_5_entry = void(kmp_ident* where, int thread, kmp_task* task, int if_value, std::uint64_t* lower,
+                                  std::uint64_t* upper, std::int64_t step, int no_group, int schedule,
+                                  std::uint64_t size, int is_strict, void* duplicate);
+}
+} // namespace commtask::omp
+
+/// What is interposed: a table of the runtime's own, and one of this library's.
+struct commtask_omp_entries {
+    decltype(&commtask::omp::__kmpc_omp_task_alloc) task_alloc;
+    std::int32_t (*task)(commtask::omp::kmp_ident* where, std::int32_t thread, commtask::omp::kmp_task* task);
+    void (*begin_if0)(commtask::omp::kmp_ident* where, std::int32_t thread, commtask::omp::kmp_task* task);
+    void (*complete_if0)(commtask::omp::kmp_ident* where, std::int32_t thread, commtask::omp::kmp_task* task);
+    commtask::omp::kmp_taskloop_entry* taskloop;
+    commtask::omp::kmp_taskloop_5_entry* taskloop_5;
+};
+
+namespace commtask::omp {
+
+/// What the entries of a program with bound tasks do.
+[[nodiscard]] const commtask_omp_entries& bound_entries() noexcept;
+
+/// The runtime's own entries.
+void set_entries_of_runtime(const commtask_omp_entries& found) noexcept;
+[[nodiscard]] const commtask_omp_entries& entries_of_runtime() noexcept;
+
+/// __kmpc_omp_task_alloc for a task of the user.
+[[nodiscard]] kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t flags,
+                                         std::size_t size_bytes, std::size_t shareds_bytes, kmp_routine routine);
+
+/// A task with the data of another, which has not run.
+[[nodiscard]] kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from);
+
+/// Its creator waits for what it starts.
+void make_undeferred(kmp_task* task) noexcept;
+
+/// __kmpc_taskloop and its successor.
+kmp_taskloop_entry bound_taskloop;
+kmp_taskloop_5_entry bound_taskloop_5;
+
+/// Ends a bound task that has not run, without running it.
+void discard_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task);
+
+} // namespace commtask::omp

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communication started in the body of a task, whose end waits for it. Where the body is not a bound task's the calling
+// thread waits itself, or the call is refused: which, is decided here and in held_task.hpp, and written in docs/hold.md.
+#include "bridge.hpp"
+#include "check.hpp"
+#include "errors.hpp"
+#include "held_task.hpp"
+#include "kmp_task.hpp"
+#include "ledger.hpp"
+#include "wait.hpp"
+
+#include <commtask/omp.h>
+
+#include <span>
+
+namespace commtask::omp {
+namespace {
+
+void begin_to_hold(const running_task& self) noexcept {
+    held_task& held = *self.held;
+    if (held.end == task_end::is_put_off && omp_in_final() != 0) {
+        held.end = task_end::waits_final;
+    }
+    if (held.end == task_end::is_put_off) {
+        held.event = static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(
+            __kmpc_task_allow_completion_event(&task_ident, __kmpc_global_thread_num(&task_ident), self.task)));
+    }
+    held.n_open.store(1, std::memory_order_relaxed); // the first operation's post publishes it
+}
+
+/// Whether that task is the current one, and not one that waits for a region which its body opened. In a team of one thread
+/// libomp takes such a region for a part of the task.
+bool is_current(const running_task* self) noexcept {
+    return self != nullptr && self->level == omp_get_level() && omp_in_explicit_task() != 0;
+}
+
+/// What operations hold that are started now: the current task, or outside of tasks this object, which waits for them.
+class holder {
+public:
+    holder() noexcept {
+        const running_task* const self = innermost_task();
+        if (!is_current(self)) {
+            own_.end = task_end::waits_outside;
+            own_.n_open.store(1, std::memory_order_relaxed); // as in begin_to_hold()
+            return;
+        }
+        if (self->held->n_open.load(std::memory_order_relaxed) == 0) { // nobody but this body makes it other than 0
+            begin_to_hold(*self);
+        }
+        held_ = self->held;
+    }
+    holder(const holder&) = delete;
+    holder& operator=(const holder&) = delete;
+    ~holder() {
+        if (held_ == &own_) {
+            own_.end_body();
+        }
+    }
+
+    int start(const commtask_op& operation, const commtask_omp_options& options) noexcept {
+        held_->n_open.fetch_add(1, std::memory_order_relaxed); // before its post, which publishes it
+        ledger::of_process().note_made();
+        const int code = post(operation, options, ending::held, held_, {});
+        if (code != COMMTASK_OK) {
+            (void)held_->note_ended(); // not the last: the body is open
+            ledger::of_process().note_ended();
+        }
+        return code;
+    }
+
+private:
+    held_task own_;
+    held_task* held_ = &own_;
+};
+
+/// Why nothing can hold the current task; reports it.
+int refuse(unsigned kind, const commtask_omp_options& options) noexcept {
+    if (!binding_objection().empty()) {
+        return report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, binding_objection().c_str());
+    }
+    if (const char* const wrong = objection_to(options); wrong != nullptr) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, wrong);
+    }
+    if (omp_in_explicit_task() != 0 && innermost_task() == nullptr) {
+        return report_refusal(
+            COMMTASK_ERR_RUNTIME, kind, options.status,
+            "its task was not created through libcommtask-omp-hold, so that its end cannot be put off: "
+            "it is of code that is linked to an OpenMP runtime of its own, or of a taskloop that gcc compiled");
+    }
+    if (!is_current(innermost_task()) && commtask_is_driving() != 0) {
+        return report_refusal(
+            COMMTASK_ERR_WORKER_THREAD, kind, options.status,
+            "it was started in a callback, where no task is that it could hold and nobody can wait for it");
+    }
+    return COMMTASK_OK;
+}
+
+} // namespace
+
+void held_task::end_body() noexcept {
+    if (static_cast<std::uintptr_t>(event) == 0) {
+        wait_in_place(*this);
+        n_open.store(0, std::memory_order_relaxed); // nobody else is left
+    } else if (note_ended()) {
+        complete(event);
+    }
+}
+
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+extern "C" {
+
+int commtask_omp_hold_operation(const commtask_op* operation, const commtask_omp_options* options) noexcept {
+    commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
+    const unsigned kind = operation != nullptr ? operation->kind : 0;
+    if (operation == nullptr) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status, "the operation is null");
+    }
+    if (const int code = refuse(kind, given); code != COMMTASK_OK) {
+        if (given.ticket.number != 0) {
+            (void)commtask_ticket_drop(operation->comm, given.ticket);
+        }
+        return code;
+    }
+    (void)check::note_start(kind);
+    return holder().start(*operation, given);
+}
+
+int commtask_omp_hold_requests(size_t n_requests, MPI_Request* requests) noexcept {
+    const commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
+    if (requests == nullptr && n_requests > 0) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, COMMTASK_OP_ATTACH, nullptr,
+                              "the list of requests is null and its length is not zero");
+    }
+    if (const int code = refuse(COMMTASK_OP_ATTACH, options); code != COMMTASK_OK) {
+        return code;
+    }
+    holder now;
+    for (MPI_Request& request : std::span(requests, n_requests)) {
+        if (request == MPI_REQUEST_NULL) {
+            continue;
+        }
+        (void)check::note_start(COMMTASK_OP_ATTACH);
+        if (const int code = now.start(commtask_op_attach(&request, MPI_COMM_WORLD), options); code != COMMTASK_OK) {
+            return code;
+        }
+    }
+    return COMMTASK_OK;
+}
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Plans: operations that are recorded once and then done again and again, each time by one call. A halo exchange of sixteen
+ * messages costs its poster one post, and MPI gets persistent requests. Members may be held until a compute thread says that
+ * their buffer is ready, and asked or waited for one by one, so that compute threads release messages without a task for each.
+ * docs/plans.md has a halo exchange in every way of writing.
+ *
+ * Words: what is recorded are the *members* of the plan, numbered from 0 in the order of their posts. A start of the plan is a
+ * *run*; one task stands for it. The threads of commtask.h: any thread may call any of these, but for what is said here. */
+#ifndef COMMTASK_PLAN_H
+#define COMMTASK_PLAN_H
+
+#include <commtask/operations.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** From now on the calling thread's posts are recorded and nothing is started, until commtask_record_end on the same thread.
+ *  commtask_post checks its arguments as always, and takes as predecessors only tasks of the same recording; the handle that it
+ *  gives stands for the member in the plan's first run, and is given back like any other. Callback and status of the options
+ *  are used in every run. Refused, with ERR_ARGUMENT and a sentence, is what cannot be done again: an event, a ticket or another
+ *  task as a predecessor, commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and a callback of a layer in between
+ *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB). The recording goes on after a refusal.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
+ *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
+COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
+
+/** Makes a plan of what was recorded. It may be empty.
+ *  @param plan  written on success; give it back with commtask_plan_release. Null: what was recorded is dropped.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or ERR_ARGUMENT: MPI cannot make a
+ *          member, e.g. its datatype was freed (the sentence has its number), and what was recorded is dropped;
+ *          ERR_WORKER_THREAD: called in a callback, and the recording goes on; ERR_NO_MEMORY.
+ *  @buffers Of all members, arrays of counts, datatypes and reductions too: they must stay until the plan is released; what is in
+ *           the buffers is read or written in runs alone.
+ *  @blocking Until the worker has made the persistent requests. */
+COMMTASK_API int commtask_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
+
+/** Starts a run: posts all members as their posts would have done here, one after the other, for the price of one post. What
+ *  the members' order is worth against other posts is as if they had been posted singly: ordered members take their places in
+ *  their communicators' orders by this call. The run's task ends when every member has. If a member fails, its successors are
+ *  canceled, the others go on, and the run is FAILED with the first failure's error; the plan can be started again.
+ *  commtask_post of commtask_op_plan is the same call.
+ *  @param plan     one that is not running.
+ *  @param options  of the run: predecessors, callback, status, COMMTASK_TRY, ...; null: none. If a predecessor fails, the members are
+ *                  canceled. Not COMMTASK_ORDERED or _UNORDERED, nor a ticket: members were recorded with their order.
+ *  @param task     where to put the run's handle; null: nobody will ask.
+ *  @return as commtask_post; ERR_RUNNING: the last run has not ended; ERR_COMM: a communicator of a member was freed (where MPI
+ *          keeps it for its persistent requests, as MPICH does, the plan goes on); ERR_NO_MEMORY.
+ *  @blocking As commtask_post, but never for a new communicator.
+ *  @failures commtask_cancel of the run's task cancels every member that has not ended. */
+COMMTASK_API int commtask_plan_start(commtask_plan_t plan, const commtask_options* options,
+                                     commtask_t* task) COMMTASK_NOEXCEPT;
+
+/** Gives a member other buffers, from the next run on; count and datatype stay. A plan that swaps between two pairs of buffers
+ *  keeps the requests of both.
+ *  @param plan    one that is not running.
+ *  @param member  its number.
+ *  @param send    what it sends; null: as it was.
+ *  @param recv    where it receives, or the one buffer of an operation that has only one (bcast, sendrecv_replace); null: as it was.
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member, or it has no such buffer; ERR_BUFFER, ERR_NOT_INITIALIZED. */
+COMMTASK_API int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send,
+                                      void* recv) COMMTASK_NOEXCEPT;
+
+/** From the next run on, a member waits in every run for commtask_plan_ready, beside its predecessors.
+ *  @param plan    one that is not running; usually this is called right after commtask_record_end.
+ *  @param member  its number. One that is held already stays so.
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member; ERR_NOT_INITIALIZED. */
+COMMTASK_API int commtask_plan_hold(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+
+/** Lets a held member go, once in every run: its buffer is filled, or may be overwritten. While the plan is not running this
+ *  counts for the next run, so a compute thread need not know whether the plan was started yet.
+ *  @param plan    the plan.
+ *  @param member  its number.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not held, or it was made ready before in this run, or canceled;
+ *          ERR_NOT_INITIALIZED.
+ *  @threads Any, callbacks too; not beside commtask_plan_release. What the thread wrote before is what is sent.
+ *  @blocking Never. One atomic operation; the last thing that a member waited for hands it to the worker, with no system call unless
+ *            the worker sleeps.
+ *  @failures After commtask_cancel of a run, a call that was meant for it counts for the next run: let compute threads come to their
+ *            end before you start again. */
+COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+
+/** Asks whether a member has ended in the run that was started last.
+ *  @param plan    the plan.
+ *  @param member  its number.
+ *  @return 1: it has ended, in whatever way (the run's task, or commtask_plan_member, says how); 0: it has not, or the plan was
+ *          never started; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
+ *  @threads Any; not beside a call that starts the plan again or releases it. */
+COMMTASK_API int commtask_plan_arrived(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+
+/** Gives a handle of a member in the run that was started last, or in the first run if there was none: for commtask_wait, as a
+ *  predecessor of other tasks, for its own status.
+ *  @param plan    the plan.
+ *  @param member  its number.
+ *  @param task    written on success; give it back like one of commtask_post.
+ *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
+ *  @threads Any; not beside a call that starts the plan again or releases it. */
+COMMTASK_API int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) COMMTASK_NOEXCEPT;
+
+/** How many members a plan has.
+ *  @param plan  the plan.
+ *  @return their number; 0 of COMMTASK_PLAN_NULL. */
+COMMTASK_API size_t commtask_plan_size(commtask_plan_t plan) COMMTASK_NOEXCEPT;
+
+/** Gives a plan back. Communicators, datatypes and reductions of its members may be freed after this. Tasks that depend on a member
+ *  in a first run that never was are canceled. commtask_finalize gives back what is left.
+ *  @param plan  one that is not running; set to COMMTASK_PLAN_NULL. COMMTASK_PLAN_NULL is left as it is.
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a function that MPI calls.
+ *  @blocking Until the worker has freed the persistent requests. */
+COMMTASK_API int commtask_plan_release(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

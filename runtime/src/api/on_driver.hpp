@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For calls that need MPI and are not tasks: a driver does them between two operations, and the caller waits. In a callback
+// the caller is the driver.
+#pragma once
+
+#include "api/record.hpp"
+#include "base/last_error.hpp"
+#include "core/lane.hpp"
+
+#include <commtask/commtask.h>
+
+namespace commtask::detail {
+
+/// @return COMMTASK_OK: `function()` has run; or the code of why it has not
+template <typename Function>
+[[nodiscard]] int run_on_driver(Function&& function) noexcept {
+    if (lane::is_driving()) {
+        function();
+        return COMMTASK_OK;
+    }
+    if (!lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "a function that MPI calls must not wait for the worker");
+    }
+    const pause_recording scope;
+    struct errand {
+        Function* what;
+        bool is_done;
+    } mine{&function, false};
+    const auto call = [](void* argument) -> int {
+        auto& sent = *static_cast<errand*>(argument);
+        (*sent.what)();
+        sent.is_done = true;
+        return MPI_SUCCESS;
+    };
+    commtask_t task = COMMTASK_NULL;
+    if (const int code = commtask_submit(commtask_op_call(+call, &mine, MPI_COMM_WORLD), nullptr, &task);
+        code != COMMTASK_OK) {
+        return code;
+    }
+    const int code = commtask_wait(&task, nullptr);
+    return mine.is_done ? COMMTASK_OK : code;
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans and their members. A start is a post (post.cpp); what changes a plan is done while there is no run, by one thread at a
+// time; what compute threads call is one or two loads and an atomic operation.
+#include "core/plan.hpp"
+#include "api/context.hpp"
+#include "api/on_driver.hpp"
+#include "api/record.hpp"
+#include "base/last_error.hpp"
+#include "core/graph.hpp"
+#include "mpi/arguments.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace commtask::detail {
+
+int refuse_running() noexcept {
+    return refuse(COMMTASK_ERR_RUNNING, "the plan's last run has not ended, or another thread changes the plan");
+}
+
+namespace {
+
+[[nodiscard]] int check_member(commtask_plan_t plan, std::size_t member) noexcept {
+    if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
+    if (member < plan->size()) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "member is %zu, and the plan has %zu, counted from 0", member, plan->size());
+}
+
+/// Changes one member while there is no run.
+template <typename Change>
+[[nodiscard]] int change_member(commtask_plan_t plan, std::size_t member, Change&& change) noexcept {
+    const context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
+    if (!plan->try_change()) return refuse_running();
+    const int code = change((*plan)[member]);
+    plan->end_change();
+    return code;
+}
+
+[[nodiscard]] bool has_ended(const task& which) noexcept { return which.life.state() != task_state::open; }
+
+} // namespace
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_plan_start(commtask_plan_t plan, const commtask_options* options, commtask_t* task) noexcept {
+    const commtask_op operation = commtask_op_plan(plan);
+    return commtask_post(&operation, options, task);
+}
+
+int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send, void* recv) noexcept {
+    context* const runtime = context::current();
+    const int tag_upper_bound = runtime == nullptr ? 0 : runtime->comms().tag_upper_bound();
+    return change_member(plan, member, [&](plan_member& changed) {
+        const operation_traits& kind = operation_of(changed.op.kind);
+        if ((send != nullptr && !kind.has_send_side) || (recv != nullptr && !kind.has_recv_side)) {
+            return refuse(COMMTASK_ERR_ARGUMENT, "%s is not null, and member %zu (%s) has no such buffer",
+                          send != nullptr && !kind.has_send_side ? "send" : "recv", member, kind.name);
+        }
+        commtask_op wanted = changed.op;
+        if (send != nullptr) wanted.send.buffer = send;
+        if (recv != nullptr) wanted.recv.buffer = recv;
+        if (const int code = check_arguments(wanted, *changed.queue, tag_upper_bound); code != COMMTASK_OK) return code;
+        changed.op = wanted;
+        if (plan->is_armed()) {
+            task& next = plan->next_of(changed);
+            next.op.send.buffer = wanted.send.buffer;
+            next.op.recv.buffer = wanted.recv.buffer;
+        }
+        return static_cast<int>(COMMTASK_OK);
+    });
+}
+
+int commtask_plan_hold(commtask_plan_t plan, size_t member) noexcept {
+    return change_member(plan, member, [&](plan_member& held) {
+        // relaxed: published with the plan.
+        if (!std::exchange(held.is_held, true) && plan->is_armed()) {
+            plan->next_of(held).waiting_for.fetch_or(waits_for_ready, std::memory_order_relaxed);
+        }
+        return static_cast<int>(COMMTASK_OK);
+    });
+}
+
+int commtask_plan_ready(commtask_plan_t plan, size_t member) noexcept {
+    const context::visit late; // a compute thread need not know of commtask_finalize
+    if (!late.is_open()) return refuse_without_runtime();
+    if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
+    plan_member& held = (*plan)[member];
+    task* const waiting = plan->unended_of(held);
+    if (waiting == nullptr) {
+        return refuse(COMMTASK_ERR_NO_MEMORY,
+                      "the system gave no memory for the plan's next run, which must be started first");
+    }
+    const graph::ready_answer answer = graph::make_ready(*waiting);
+    if (answer.waits_for_none) held.queue->owner->released(*waiting);
+    if (answer.was_held) return COMMTASK_OK;
+    return held.is_held
+               ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)
+               : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not held: commtask_plan_hold says so", member);
+}
+
+int commtask_plan_arrived(commtask_plan_t plan, size_t member) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
+    const task* const started = plan->started_of((*plan)[member]);
+    if (started == nullptr) return 0;
+    if (has_ended(*started)) return 1;
+    // As in commtask_test: where the worker shares its core, asking in a loop must bring the member forward.
+    if (!lane::may_wait() || !runtime->should_drive()) return 0;
+    return wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(*started); }) ? 1 : 0;
+}
+
+int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) noexcept {
+    if (context::current() == nullptr) return refuse_without_runtime();
+    if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
+    if (task == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
+    plan_member& asked = (*plan)[member];
+    commtask::detail::task* found = plan->started_of(asked);
+    if (found == nullptr) found = plan->unended_of(asked);
+    found->life.take_reference();
+    *task = static_cast<commtask_t>(found);
+    return COMMTASK_OK;
+}
+
+size_t commtask_plan_size(commtask_plan_t plan) noexcept { return plan == nullptr ? 0 : plan->size(); }
+
+int commtask_plan_release(commtask_plan_t* plan) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is null");
+    if (*plan == COMMTASK_PLAN_NULL) return COMMTASK_OK;
+    commtask_plan_s& released = **plan;
+    if (!released.try_change()) return refuse_running();
+    runtime->plans().remove(released);
+    const int code = run_on_driver([&] { plan_book::destroy(released); });
+    if (code == COMMTASK_OK) {
+        *plan = COMMTASK_PLAN_NULL;
+    } else {
+        static_cast<void>(runtime->plans().add(released));
+        released.end_change();
+    }
+    return code;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recording. A post is checked as always; what cannot be done again is refused at once, so that a plan that was made can be
+// started. MPI's part is left to the worker at the end, once for all members.
+#include "api/record.hpp"
+
+#include "api/context.hpp"
+#include "api/on_driver.hpp"
+#include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace commtask::detail {
+namespace {
+
+/// A thread that ends while it records leaves nothing behind.
+struct end_of_thread {
+    ~end_of_thread() {
+        if (recorded_here != nullptr) static_cast<void>(commtask_record_end(nullptr));
+    }
+};
+
+/// What is right in a post and wrong in a recording.
+[[nodiscard]] int check_replay(const plan& into, const operation_traits& kind,
+                               const commtask_options* options) noexcept {
+    if (kind.takes_request) return refuse(COMMTASK_ERR_ARGUMENT, "attach cannot be recorded: its request exists once");
+    if (kind.makes_comm) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s cannot be recorded: it would make a communicator in every run",
+                      kind.name);
+    }
+    if (kind.takes_plan) return refuse(COMMTASK_ERR_ARGUMENT, "a plan cannot be recorded in a plan");
+    if (options == nullptr) return COMMTASK_OK;
+    if ((options->flags & COMMTASK_CALLBACK_RELAYS) != 0) {
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "a task of OpenMP or oneTBB ends once and cannot be recorded: record plain posts, and start the plan by "
+            "COMM_PLAN or a plan_node");
+    }
+    if (options->ticket.number != 0) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "options->ticket is good once, and a member takes a place in every run");
+    }
+    for (std::size_t i = 0; i < options->n_events; ++i) {
+        if (options->events[i] == COMMTASK_EVENT_NULL) continue;
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->events[%zu] happens once: hold the member by commtask_plan_hold instead", i);
+    }
+    for (std::size_t i = 0; i < options->n_after; ++i) {
+        const task* const predecessor = options->after[i];
+        if (predecessor == nullptr || (predecessor->is_member() && predecessor->member->of == &into)) continue;
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->after[%zu] is not of this recording: give it to commtask_plan_start instead", i);
+    }
+    return COMMTASK_OK;
+}
+
+[[nodiscard]] plan_member make_member(const commtask_op& op, const operation_traits& kind, comm_queue& queue,
+                                      const commtask_options* options) {
+    plan_member made;
+    made.op = op;
+    made.queue = &queue;
+    if (options != nullptr) {
+        made.flags = options->flags & ~std::uint32_t{COMMTASK_TRY};
+        made.callback = options->callback;
+        made.callback_argument = options->callback_argument;
+        made.user_status = options->status;
+        for (std::size_t i = 0; i < options->n_after; ++i) {
+            if (options->after[i] != nullptr) made.predecessors.push_back(options->after[i]->member->index);
+        }
+    }
+    if (takes_a_place(kind, made.flags, false)) {
+        made.order_class = static_cast<std::uint32_t>(kind.ordered_in);
+        made.order = &queue.orders[made.order_class];
+    }
+    return made;
+}
+
+/// What MPI says of a member that it cannot make.
+[[nodiscard]] int refuse_member(const plan_member& member, int mpi_code) noexcept {
+    const errors_come_back scope;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    int error_class = MPI_SUCCESS;
+    MPI_Error_string(mpi_code, text.data(), &length);
+    MPI_Error_class(mpi_code, &error_class);
+    const int code = error_class == MPI_ERR_TYPE   ? COMMTASK_ERR_TYPE
+                     : error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM
+                                                   : COMMTASK_ERR_ARGUMENT;
+    return refuse(code, "member %u (%s) cannot be made: %s", member.index, operation_of(member.op.kind).name,
+                  text.data());
+}
+
+/// A driver. @return the first member that MPI cannot make, with MPI's code; null: all are made
+[[nodiscard]] plan_member* prepare_all(plan& made, int& mpi_code) noexcept {
+    for (plan_member& member : made) {
+        mpi_code = member.queue->owner->below().prepare(member);
+        if (mpi_code != MPI_SUCCESS) return &member;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+/// Of an earlier commtask_init.
+[[nodiscard]] static int refuse_old_recording() noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
+}
+
+int record(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) noexcept {
+    commtask_plan_s& into = *recorded_here;
+    const operation_traits& kind = operation_of(op.kind);
+    int code = COMMTASK_OK;
+    if (into.session != runtime.session_number()) {
+        delete std::exchange(recorded_here, nullptr);
+        return refuse_old_recording();
+    }
+    comm_queue* const queue = [&] {
+        const pause_recording scope; // the worker may have to look at the communicator
+        return runtime.queue_of(op.comm, code);
+    }();
+    if (queue == nullptr) return code;
+    if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
+    if (code = check_replay(into, kind, options); code != COMMTASK_OK) return code;
+    task* slot = nullptr;
+    try {
+        slot = into.add(make_member(op, kind, *queue, options));
+    } catch (const std::bad_alloc&) { // slot says so
+    }
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a member of a plan");
+    if (task_out == nullptr) return COMMTASK_OK;
+    slot->life.take_reference();
+    *task_out = static_cast<commtask_t>(slot);
+    return COMMTASK_OK;
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_record_begin(void) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (is_recording()) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
+    thread_local const end_of_thread notice;
+    static_cast<void>(notice);
+    recorded_here = new (std::nothrow) commtask_plan_s;
+    if (!is_recording()) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    recorded_here->session = runtime->session_number();
+    return COMMTASK_OK;
+}
+
+int commtask_record_end(commtask_plan_t* plan) noexcept {
+    if (!is_recording()) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: commtask_record_begin comes first");
+    }
+    context* const runtime = context::current();
+    if (runtime == nullptr || recorded_here->session != runtime->session_number()) {
+        delete std::exchange(recorded_here, nullptr);
+        return runtime == nullptr ? refuse_without_runtime() : refuse_old_recording();
+    }
+    commtask_plan_s& made = *recorded_here;
+    const bool is_kept = plan != nullptr && runtime->plans().add(made);
+    plan_member* wrong = nullptr;
+    int mpi_code = MPI_SUCCESS;
+    const int code = run_on_driver([&] {
+        if (is_kept) wrong = prepare_all(made, mpi_code);
+        if (!is_kept) plan_book::destroy(made);
+    });
+    if (code != COMMTASK_OK) {
+        runtime->plans().remove(made);
+        return code; // the recording goes on
+    }
+    recorded_here = nullptr;
+    if (plan == nullptr) return COMMTASK_OK;
+    if (!is_kept) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    if (wrong != nullptr) {
+        const int why = refuse_member(*wrong, mpi_code);
+        runtime->plans().remove(made);
+        static_cast<void>(run_on_driver([&] { plan_book::destroy(made); }));
+        return why;
+    }
+    made.end_change();
+    *plan = &made;
+    return COMMTASK_OK;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Posts that are recorded instead of done: what commtask_post needs to know of it, and what of commtask_post recording uses.
+// The price is the look at a variable of the thread in every post.
+#pragma once
+
+#include "core/operation_traits.hpp"
+#include "core/plan.hpp"
+
+#include <commtask/commtask.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace commtask::detail {
+
+class context;
+
+/// The plan that the calling thread records; one that does not has none.
+inline thread_local constinit commtask_plan_s* recorded_here = nullptr;
+[[nodiscard]] inline bool is_recording() noexcept { return recorded_here != nullptr; }
+
+/// While one of these lives, the thread's posts are posts.
+class pause_recording {
+public:
+    pause_recording() noexcept : before_(std::exchange(recorded_here, nullptr)) {}
+    pause_recording(const pause_recording&) = delete;
+    pause_recording& operator=(const pause_recording&) = delete;
+    ~pause_recording() { recorded_here = before_; }
+
+private:
+    commtask_plan_s* const before_;
+};
+
+/// A post on a thread that records.
+[[nodiscard]] int record(context& runtime, const commtask_op& op, const commtask_options* options,
+                         commtask_t* task_out) noexcept;
+
+/// Somebody wants to start or change a plan that is running.
+[[nodiscard]] int refuse_running() noexcept;
+
+// Of post.cpp -------------------------------------------------------------------------------------------------------------
+
+/// Whether a post could be done. @return COMMTASK_OK, or the code of what is wrong
+[[nodiscard]] int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
+                             const comm_queue& queue) noexcept;
+
+/// Whether a task with these flags is ordered.
+[[nodiscard]] bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept;
+
+} // namespace commtask::detail

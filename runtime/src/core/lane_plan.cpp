@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of plans on a lane. When a run's turn has come its members are accepted one after the other, as if they had been posted
+// there: what was posted before and after keeps its order to each of them. From then on a member goes the way of any task.
+#include "core/graph.hpp"
+#include "core/lane.hpp"
+#include "core/plan.hpp"
+
+#include <cstring>
+
+namespace commtask::detail {
+
+namespace {
+
+/// Parts of a run's task.
+constexpr std::uint32_t its_own = 0;
+constexpr std::uint32_t its_members = 1;
+
+} // namespace
+
+/// The run waits for nothing more, or must be canceled: then so must all members, which give their places up.
+void lane::make_run_ready(task& run, phase from) noexcept {
+    enqueue_ready(run, from);
+    plan& recorded = plan_of(run);
+    recorded.begin_run(run);
+    run.run.open_parts = recorded.size() == 0 ? 1 : 2;
+    const bool is_lost = is_doomed(run);
+    for (plan_member& each : recorded) {
+        task& member = recorded.running_of(each);
+        member.posted_ns = run.posted_ns;
+        member.extras.ticket = recorded.ticket_of(each);
+        if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
+        if (each.queue->owner == this) {
+            accept(member);
+        } else {
+            each.queue->owner->post(member);
+        }
+    }
+}
+
+void lane::issue_run(task& run) noexcept {
+    std::memset(run.mpi_status, 0, sizeof run.mpi_status);
+    move(run, phase::ready, phase::in_flight);
+    if (run.run.accepted_ns == 0) run.run.accepted_ns = pass_time();
+    if (is_marked(run, mark_cancel)) cancel_members(run); // perhaps since its members were accepted
+    if (plan_of(run).size() == 0) run.result.is_canceled = is_doomed(run);
+    part_ended(run, its_own);
+}
+
+void lane::cancel_members(task& run) noexcept {
+    plan& recorded = plan_of(run);
+    for (plan_member& each : recorded) {
+        task& member = recorded.running_of(each);
+        if (member.life.state() == task_state::open) each.queue->owner->cancel(member);
+    }
+}
+
+/// One that was canceled is not waited for by commtask_plan_ready any more.
+void lane::let_member_go(task& member) noexcept {
+    if (member.run.is_pointed_to && graph::make_ready(member).waits_for_none) member.run.is_pointed_to = false;
+}
+
+void lane::tell_run(task& member, task_state how) noexcept {
+    task* const run = member.member->of->member_ended(*member.member, how);
+    if (run == nullptr) return;
+    if (run->queue->owner == this) return part_ended(*run, its_members);
+    run->queue->owner->hand_over(*run, mark_members_ended);
+}
+
+/// All that it is made of has ended.
+void lane::end_run(task& run) noexcept {
+    plan& recorded = plan_of(run);
+    recorded.sum_up(run.result);
+    recorded.end_run(); // the callback may start the next run
+}
+
+} // namespace commtask::detail

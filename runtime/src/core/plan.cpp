@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arming and ending runs. A slot that somebody else still has a reference to, a handle or a task that waits, is left to them:
+// the next run gets a fresh one. Steady use without such references allocates nothing.
+#include "core/plan.hpp"
+
+#include "core/graph.hpp"
+#include "core/lane.hpp"
+#include "core/task_pool.hpp"
+#include "core/tracer.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace commtask::detail {
+
+plan::~plan() {
+    for (plan_member& member : members_) {
+        for (task* const slot : member.slots) {
+            if (slot != nullptr) task_pool::drop(slot);
+        }
+    }
+}
+
+/// Remembers the member's communicator, and its place among the ordered ones.
+bool plan::note_uses(plan_member& member) {
+    try {
+        const auto same_queue = [&](const queue_use& use) { return use.queue == member.queue; };
+        if (std::none_of(queue_uses_.begin(), queue_uses_.end(), same_queue)) {
+            queue_uses_.push_back({member.queue, member.queue->life()});
+        }
+        if (member.order == nullptr) return true;
+        const auto same_order = [&](const order_use& use) { return use.order == member.order; };
+        auto use = std::find_if(order_uses_.begin(), order_uses_.end(), same_order);
+        if (use == order_uses_.end()) use = order_uses_.insert(use, {member.order, 0, 0});
+        member.place = use->count++;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+task* plan::add(plan_member&& what) noexcept {
+    constexpr std::size_t first_set = 1;
+    try {
+        members_.push_back(std::move(what));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+    plan_member& member = members_.back();
+    member.of = this;
+    member.index = static_cast<std::uint32_t>(members_.size() - 1);
+    if (!take_slot(member, first_set) || !note_uses(member)) {
+        if (member.slots[first_set] != nullptr) task_pool::release(member.slots[first_set]);
+        members_.pop_back();
+        return nullptr;
+    }
+    arm(member, first_set);
+    return member.slots[first_set];
+}
+
+/// @return false without memory
+bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
+    task*& slot = member.slots[set];
+    if (slot != nullptr && slot->life.is_held_once()) return true;
+    task* const fresh = task_pool::acquire();
+    if (fresh == nullptr) return false;
+    if (!graph::make_room_for_edges(*fresh, static_cast<std::uint32_t>(member.predecessors.size()))) {
+        task_pool::release(fresh);
+        return false;
+    }
+    if (slot != nullptr) task_pool::drop(slot);
+    slot = fresh;
+    return true;
+}
+
+/// What posting and linking do otherwise: the edges too, since nobody else has the tasks yet.
+void plan::arm(plan_member& member, std::size_t set) noexcept {
+    task& slot = *member.slots[set];
+    slot.begin_operation(member.op, *member.queue, member.flags | flag_has_extras | flag_is_member,
+                         2); // the plan's, and the worker's
+    const auto n_predecessors = static_cast<std::uint32_t>(member.predecessors.size());
+    slot.extras = {member.callback, member.callback_argument, member.user_status, 0, member.order_class,
+                   n_predecessors};
+    slot.member = &member;
+    tracer* const traced = tracer::current();
+    slot.trace_id = traced != nullptr ? traced->new_id() : 0;
+    // One more, until its lane has accepted it. relaxed: published with the plan.
+    slot.waiting_for.store((n_predecessors + 1) | (member.is_held ? waits_for_ready : 0), std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < n_predecessors; ++i) {
+        task& predecessor = *members_[member.predecessors[i]].slots[set];
+        edge& link = slot.edges[i];
+        predecessor.life.take_reference();
+        slot.predecessors[i] = &predecessor;
+        link.is_after_event = false;
+        link.successor.store(&slot, std::memory_order_relaxed);
+        link.next = predecessor.successors.load(std::memory_order_relaxed);
+        predecessor.successors.store(&link, std::memory_order_relaxed);
+    }
+}
+
+/// @return false without memory: nothing is armed
+bool plan::arm_all(std::size_t set) noexcept {
+    for (plan_member& member : members_) {
+        if (!take_slot(member, set)) return false;
+    }
+    for (plan_member& member : members_) arm(member, set);
+    return true;
+}
+
+plan::start_answer plan::try_start() noexcept {
+    if (!try_leave_idle(state::running)) return start_answer::is_running;
+    const auto give_up = [this](start_answer why) {
+        end_change();
+        return why;
+    };
+    for (const queue_use& use : queue_uses_) {
+        if (use.queue->life() != use.life) return give_up(start_answer::comm_is_gone);
+    }
+    if (!is_armed_) is_armed_ = arm_all(next_set());
+    if (!is_armed_) return give_up(start_answer::no_memory);
+    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published by the post
+    // release: partner of the acquire in started_of().
+    n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    return start_answer::done;
+}
+
+void plan::take_back_start() noexcept {
+    // release: partner of the acquire in started_of().
+    n_started_.store(n_started_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    end_change();
+}
+
+void plan::take_places() noexcept {
+    for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
+}
+
+std::uint64_t plan::ticket_of(const plan_member& member) const noexcept {
+    if (member.order == nullptr) return 0;
+    const auto same_order = [&](const order_use& use) { return use.order == member.order; };
+    return std::find_if(order_uses_.begin(), order_uses_.end(), same_order)->first_ticket + member.place;
+}
+
+task* plan::member_ended(const plan_member& member, task_state how) noexcept {
+    if (how == task_state::given_up) return nullptr; // so will the run be
+    if (how == task_state::failed) {
+        std::uint32_t expected = nobody;
+        first_failed_.compare_exchange_strong(expected, member.index, std::memory_order_relaxed);
+    } else if (how == task_state::canceled) {
+        was_canceled_.store(true, std::memory_order_relaxed);
+    }
+    // acq_rel: who ends the run sees what all members came to; partner of itself.
+    return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? run_ : nullptr;
+}
+
+void plan::sum_up(outcome& result) noexcept {
+    const std::uint32_t failed = first_failed_.load(std::memory_order_relaxed);
+    if (failed != nobody) {
+        const outcome& first = running_of(members_[failed]).result;
+        result.error = first.error;
+        result.error_class = first.error_class;
+    }
+    result.is_canceled = result.is_canceled || was_canceled_.load(std::memory_order_relaxed);
+}
+
+void plan::end_run() noexcept {
+    run_ = nullptr;
+    first_failed_.store(nobody, std::memory_order_relaxed);
+    was_canceled_.store(false, std::memory_order_relaxed);
+    const std::uint64_t ended = n_ended_.load(std::memory_order_relaxed) + 1;
+    is_armed_ = arm_all(static_cast<std::size_t>((ended + 1) % 2));
+    // release: partner of the acquire in next_set().
+    n_ended_.store(ended, std::memory_order_release);
+    end_change();
+}
+
+void plan::cancel_armed() noexcept {
+    if (!is_armed_) return;
+    for (plan_member& member : members_) graph::finish(next_of(member), task_state::canceled, 1, release_to_its_lane);
+    is_armed_ = false;
+}
+
+} // namespace commtask::detail

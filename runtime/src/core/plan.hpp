@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan: what each member does, apart from the tasks that do it in a run. The slots for the next run are made while there is
+// none (armed), edges and counts included, so a start only says go; those of the run before stay as they ended until then, so
+// that handles of members are right whenever they are asked for. The price is two slots for each member.
+//
+// A run is a task in flight with two parts: its own issue, and the end of the last member.
+#pragma once
+
+#include "core/comm_queue.hpp"
+#include "core/task.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace commtask::detail {
+
+/// What a transport keeps of a member between runs: the requests for one pair of buffers.
+struct kept_requests {
+    std::array<MPI_Request, 2> requests{};
+    int count = 0; ///< 0: none.
+    const void* send_buffer = nullptr;
+    const void* recv_buffer = nullptr;
+};
+
+/// What is recorded of one post.
+struct plan_member {
+    plan* of = nullptr;
+    std::uint32_t index = 0;
+    commtask_op op{};
+    std::uint32_t flags = 0; ///< As in task::flags().
+    comm_queue* queue = nullptr;
+    commtask_callback callback = nullptr;
+    void* callback_argument = nullptr;
+    commtask_status* user_status = nullptr;
+    std::vector<std::uint32_t> predecessors{}; ///< Their indices, all smaller than its own.
+    bool is_held = false;
+
+    // If it is ordered:
+    comm_order* order = nullptr;
+    std::uint32_t order_class = 0;
+    std::uint64_t place = 0; ///< Among the plan's members in that order.
+
+    std::array<task*, 2> slots{};        ///< By the run's number, modulo 2.
+    std::array<kept_requests, 2> kept{}; ///< The transport's. Two, for programs that swap buffers.
+    std::uint32_t kept_last = 0;         ///< Which of them was used last.
+};
+
+class plan {
+public:
+    plan() noexcept = default;
+    plan(const plan&) = delete;
+    plan& operator=(const plan&) = delete;
+    /// Lets the slots go. Tasks that wait for members of a run that never was must have been told (cancel_armed()).
+    ~plan();
+
+    // The thread that records, alone ----------------------------------------------------------------------------------
+
+    /// @param what  with operation, flags, queue, callback, status, predecessors and, if it is ordered, order and class
+    /// @return its task in the first run, for which the plan has a reference; null without memory
+    [[nodiscard]] task* add(plan_member&& what) noexcept;
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+    [[nodiscard]] plan_member& operator[](std::size_t index) noexcept { return members_[index]; }
+    [[nodiscard]] auto begin() noexcept { return members_.begin(); }
+    [[nodiscard]] auto end() noexcept { return members_.end(); }
+
+    /// Whose lane the run's task belongs to; of an empty plan null.
+    [[nodiscard]] comm_queue* home() noexcept { return members_.empty() ? nullptr : members_.front().queue; }
+
+    /// For whoever changes something: only while there is no run, and one at a time.
+    [[nodiscard]] bool try_change() noexcept { return try_leave_idle(state::changing); }
+    /// release: partner of the acquire in try_leave_idle().
+    void end_change() noexcept { state_.store(state::idle, std::memory_order_release); }
+
+    /// What a start came to.
+    enum class start_answer : std::uint8_t {
+        done,       ///< A run's task is to be posted, after take_places(); or take_back_start().
+        is_running, ///< Or is being changed.
+        comm_is_gone,
+        no_memory,
+    };
+    [[nodiscard]] start_answer try_start() noexcept;
+    void take_back_start() noexcept;
+    /// Places in program order for all ordered members; their number does not matter.
+    void take_places() noexcept;
+
+    /// After try_change(): whether there are tasks for the next run. If not, a start makes them.
+    [[nodiscard]] bool is_armed() const noexcept { return is_armed_; }
+    /// After try_change(), if they are armed: the member's task in the next run.
+    [[nodiscard]] task& next_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
+    /// Any thread: the member's task in the run that is under way, or in the next one; null if there was no memory for that.
+    [[nodiscard]] task* unended_of(plan_member& member) noexcept { return member.slots[next_set()]; }
+    /// The member's task in the run that was started last; null if there was none. Not beside a start.
+    [[nodiscard]] task* started_of(plan_member& member) noexcept {
+        // acquire: partner of the release in try_start().
+        const std::uint64_t n_started = n_started_.load(std::memory_order_acquire);
+        return n_started == 0 ? nullptr : member.slots[n_started % 2];
+    }
+
+    // The driver of the run's lane ------------------------------------------------------------------------------------
+
+    /// The run's task is about to have its members accepted.
+    void begin_run(task& run) noexcept { run_ = &run; }
+    /// The member's task in the run that is under way.
+    [[nodiscard]] task& running_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
+    /// The ticket of an ordered member in this run.
+    [[nodiscard]] std::uint64_t ticket_of(const plan_member& member) const noexcept;
+    /// The run's result, of its members'.
+    void sum_up(outcome& result) noexcept;
+    /// All has ended. From here on the next run may be started.
+    void end_run() noexcept;
+    [[nodiscard]] std::uint32_t approx_open() const noexcept { return n_open_.load(std::memory_order_relaxed); }
+
+    /// The tasks of the next run will not run: whoever waits for them is told. After try_change().
+    void cancel_armed() noexcept;
+
+    // The driver of a member's lane -----------------------------------------------------------------------------------
+
+    /// @return the run's task if that was the last member
+    [[nodiscard]] task* member_ended(const plan_member& member, task_state how) noexcept;
+
+private:
+    /// Only who names the next state may go on.
+    enum class state : std::uint32_t {
+        idle,     ///< -> a start (running), or a change (changing).
+        changing, ///< Being recorded, rebound, released -> whoever does it (idle).
+        running,  ///< -> end_run() (idle).
+    };
+    /// The ordered members of one communicator and class.
+    struct order_use {
+        comm_order* order;
+        std::uint64_t count;
+        std::uint64_t first_ticket; ///< In this run.
+    };
+    /// A communicator, as it was when the plan was recorded.
+    struct queue_use {
+        const comm_queue* queue;
+        std::uint64_t life;
+    };
+    static constexpr std::uint32_t nobody = UINT32_MAX;
+
+    /// acquire: partner of the release in end_change() and end_run().
+    [[nodiscard]] bool try_leave_idle(state to) noexcept {
+        state expected = state::idle;
+        return state_.compare_exchange_strong(expected, to, std::memory_order_acquire, std::memory_order_relaxed);
+    }
+    /// acquire: partner of the release in end_run(); the next run is armed.
+    [[nodiscard]] std::size_t next_set() const noexcept {
+        return static_cast<std::size_t>((n_ended_.load(std::memory_order_acquire) + 1) % 2);
+    }
+    [[nodiscard]] bool note_uses(plan_member& member);
+    [[nodiscard]] static bool take_slot(plan_member& member, std::size_t set) noexcept;
+    void arm(plan_member& member, std::size_t set) noexcept;
+    [[nodiscard]] bool arm_all(std::size_t set) noexcept;
+
+    std::deque<plan_member> members_;
+    std::vector<order_use> order_uses_;
+    std::vector<queue_use> queue_uses_;
+    std::atomic<state> state_{state::changing};
+    bool is_armed_ = true; ///< Or the system gave no memory for that; then the next start tries again.
+    std::atomic<std::uint64_t> n_started_{0};
+    std::atomic<std::uint64_t> n_ended_{0};
+    task* run_ = nullptr;
+    std::atomic<std::uint32_t> n_open_{0}; ///< Members that have not ended.
+    std::atomic<std::uint32_t> first_failed_{nobody};
+    std::atomic<bool> was_canceled_{false};
+};
+
+/// Of a run's task.
+[[nodiscard]] inline plan& plan_of(const task& run) noexcept { return *static_cast<plan*>(run.op.result); }
+
+} // namespace commtask::detail
+
+/// The public handle points to it.
+struct commtask_plan_s : commtask::detail::plan {
+    int session = 0; ///< Of the context that it was recorded in.
+};

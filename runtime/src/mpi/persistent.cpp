@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Persistent requests of plans. Each member keeps those of its last two pairs of buffers, since a program that swaps its
+// buffers would otherwise have MPI make new ones in every run. Requests that are started in a row lie in a row, so one
+// MPI_Startall serves them.
+#include "mpi/persistent.hpp"
+
+#include "core/operation_traits.hpp"
+#include "mpi/counts.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/transport.hpp"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] int make_send(const commtask_op& op, MPI_Request* request) noexcept {
+    const one_count n{op.send.count};
+    const bool fits = fits_int(n.value);
+    const void* const from = op.send.buffer;
+    switch (op.kind) {
+    case COMMTASK_OP_SSEND:
+        return COMMTASK_MPI_CALL(fits, Ssend_init, from, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+    case COMMTASK_OP_BSEND:
+        return COMMTASK_MPI_CALL(fits, Bsend_init, from, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+    case COMMTASK_OP_RSEND:
+        return COMMTASK_MPI_CALL(fits, Rsend_init, from, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+    default: return COMMTASK_MPI_CALL(fits, Send_init, from, n, op.send.type, op.peer, op.send_tag, op.comm, request);
+    }
+}
+
+[[nodiscard]] int make_recv(const commtask_op& op, MPI_Request* request) noexcept {
+    const one_count n{op.recv.count};
+    return COMMTASK_MPI_CALL(fits_int(n.value), Recv_init, const_cast<void*>(op.recv.buffer), n, op.recv.type,
+                             op.source, op.recv_tag, op.comm, request);
+}
+
+void free_requests(kept_requests& kept) noexcept {
+    const errors_come_back errors;
+    for (int i = 0; i < kept.count; ++i) MPI_Request_free(&kept.requests[static_cast<std::size_t>(i)]);
+    kept = {};
+}
+
+/// The receive first, as start_message() does it.
+[[nodiscard]] int make_requests(const commtask_op& op, kept_requests& kept) noexcept {
+    const bool receives = op.kind == COMMTASK_OP_RECV || op.kind == COMMTASK_OP_SENDRECV;
+    const bool sends = op.kind != COMMTASK_OP_RECV;
+    const errors_come_back errors;
+    const auto make = [&](int (*how)(const commtask_op&, MPI_Request*)) {
+        MPI_Request& made = kept.requests[static_cast<std::size_t>(kept.count)];
+        made = MPI_REQUEST_NULL;
+        int code = errors.code_of(how(op, &made));
+        if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) code = MPI_ERR_OTHER; // an MPI whose codes get lost
+        if (code == MPI_SUCCESS) ++kept.count;
+        return code;
+    };
+    int code = receives ? make(&make_recv) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && sends) code = make(&make_send);
+    if (code != MPI_SUCCESS) free_requests(kept);
+    return code;
+}
+
+} // namespace
+
+bool is_kept(const commtask_op& op) noexcept {
+    switch (op.kind) {
+    case COMMTASK_OP_SEND:
+    case COMMTASK_OP_SSEND:
+    case COMMTASK_OP_BSEND:
+    case COMMTASK_OP_RSEND:
+    case COMMTASK_OP_RECV:
+    case COMMTASK_OP_SENDRECV: break;
+    default: return false;
+    }
+    // With nobody MPICH 4.0 takes a persistent request that was started for an inactive one, and never reports it.
+    const operation_traits& kind = operation_of(op.kind);
+    return !(kind.has_dest && op.peer == MPI_PROC_NULL) && !(kind.has_source && op.source == MPI_PROC_NULL);
+}
+
+const kept_requests* requests_for(plan_member& member, int& error) noexcept {
+    const commtask_op& op = member.op;
+    for (std::uint32_t i = 0; i < member.kept.size(); ++i) {
+        const kept_requests& kept = member.kept[i];
+        if (kept.count == 0 || kept.send_buffer != op.send.buffer || kept.recv_buffer != op.recv.buffer) continue;
+        member.kept_last = i;
+        return &kept;
+    }
+    member.kept_last ^= 1U;
+    kept_requests& made = member.kept[member.kept_last];
+    free_requests(made);
+    error = make_requests(op, made);
+    if (error != MPI_SUCCESS) return nullptr;
+    made.send_buffer = op.send.buffer;
+    made.recv_buffer = op.recv.buffer;
+    return &made;
+}
+
+int mpi_transport::prepare(plan_member& recorded) noexcept {
+    int error = MPI_SUCCESS;
+    if (is_kept(recorded.op)) {
+        static_cast<void>(requests_for(recorded, error));
+        return error;
+    }
+    const errors_come_back errors;
+    const operation_traits& kind = operation_of(recorded.op.kind);
+    for (const commtask_side* const side : {&recorded.op.send, &recorded.op.recv}) {
+        const bool has_side = side == &recorded.op.send ? kind.has_send_side : kind.has_recv_side;
+        const bool has_one_type = kind.counts != count_shape::typed_arrays;
+        MPI_Count bytes = 0;
+        if (!has_side || !has_one_type || side->type == MPI_Datatype{}) continue;
+        error = errors.code_of(MPI_Type_size_x(side->type, &bytes));
+        if (error != MPI_SUCCESS) return error;
+    }
+    return MPI_SUCCESS;
+}
+
+void mpi_transport::forget(plan_member& recorded) noexcept {
+    for (kept_requests& kept : recorded.kept) free_requests(kept);
+}
+
+/// Puts persistent requests behind those in flight, as the last n_gathered_ ones.
+start_result mpi_transport::gather(task& which, const kept_requests& kept) noexcept {
+    std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+    if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
+    which.run.open_parts = static_cast<std::uint32_t>(kept.count);
+    which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
+    for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+        requests_.push_back(kept.requests[part]);
+        owners_.push_back({&which, part});
+    }
+    n_gathered_ += which.run.open_parts;
+    count_in_flight();
+    return start_result::started;
+}
+
+void mpi_transport::start_gathered() noexcept {
+    if (n_gathered_ == 0) return;
+    const std::size_t count = std::exchange(n_gathered_, 0);
+    const std::size_t first = requests_.size() - count;
+    const errors_come_back errors;
+    const int code = errors.code_of(MPI_Startall(static_cast<int>(count), &requests_[first]));
+    if (code != MPI_SUCCESS) note_not_started(first, code);
+}
+
+/// MPI does not say which ones it has started. One that it has not is inactive, and so tests as complete at once; one that is
+/// complete by now is taken for that too, which is a failure too many in a run that has failed.
+void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
+    const errors_come_back errors;
+    for (std::size_t i = first; i < requests_.size(); ++i) {
+        int is_over = 0;
+        const int code = errors.code_of(MPI_Test(&requests_[i], &is_over, MPI_STATUS_IGNORE));
+        if (code == MPI_SUCCESS && is_over == 0) continue;
+        take_error(*owners_[i].of, error);
+        owners_[i].is_refused = true;
+        has_refused_ = true;
+    }
+}
+
+void mpi_transport::report_refused(completion_sink& sink) noexcept {
+    has_refused_ = false;
+    for (std::size_t i = requests_.size(); i > 0; --i) {
+        const owner refused = owners_[i - 1];
+        if (!refused.is_refused) continue;
+        remove(i - 1);
+        sink.part_ended(*refused.of, refused.part);
+    }
+}
+
+} // namespace commtask::detail

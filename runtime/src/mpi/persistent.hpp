@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which operations MPI keeps as persistent requests for a plan: messages. Collectives are issued again in every run, since a
+// persistent one would match only persistent ones of all other ranks (ADR 0090).
+#pragma once
+
+#include "core/plan.hpp"
+
+namespace commtask::detail {
+
+/// Whether there is a persistent form of the operation in every MPI.
+[[nodiscard]] bool is_kept(const commtask_op& op) noexcept;
+
+/// A driver. The requests of a member with the buffers that it has now, made if need be; null with an MPI error code.
+[[nodiscard]] const kept_requests* requests_for(plan_member& member, int& error) noexcept;
+
+} // namespace commtask::detail

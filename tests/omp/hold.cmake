@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Communication that holds tasks (docs/hold.md): programs with libcommtask-omp-hold in front of libomp. A file of its own, since
+# they need other libraries and teams than the rest of the OpenMP tests.
+
+set(hold_environment OMP_CANCELLATION=true OMP_MAX_TASK_PRIORITY=20)
+
+# clang counts the iterations of a taskloop with conversions that it then warns of.
+set_source_files_properties(hold_taskloop_test.cpp PROPERTIES COMPILE_OPTIONS "-Wno-conversion;-Wno-sign-compare")
+foreach(program IN ITEMS hold hold_errors hold_many hold_taskloop)
+    commtask_build_omp_test(omp.${program} ${program}_test.cpp)
+    target_link_libraries(omp.${program} PRIVATE commtask_omp_hold)
+endforeach()
+
+foreach(threads IN LISTS team_sizes)
+    foreach(program IN ITEMS hold hold_errors hold_taskloop)
+        commtask_run_omp_test(omp.${program} t${threads} RANKS 1 2
+                              ENVIRONMENT OMP_NUM_THREADS=${threads} ${hold_environment})
+    endforeach()
+    if(NOT COMMTASK_SANITIZE STREQUAL "thread-omp")
+        commtask_run_omp_test(omp.hold checked.t${threads} RANKS 2
+                              ENVIRONMENT OMP_NUM_THREADS=${threads} COMMTASK_OMP_CHECK=1 ${hold_environment})
+    endif()
+endforeach()
+commtask_run_omp_test(omp.hold shared.t2 RANKS 2 ENVIRONMENT OMP_NUM_THREADS=2 COMMTASK_IDLE=shared ${hold_environment})
+commtask_run_omp_test(omp.hold passive RANKS 2 ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ${hold_environment})
+foreach(threads IN LISTS few_team_sizes)
+    commtask_run_omp_test(omp.hold_many t${threads} RANKS 1 2 LABELS stress TIMEOUT 120
+                          ENVIRONMENT OMP_NUM_THREADS=${threads} COMMTASK_TEST_TASKS=${n_tasks})
+endforeach()
+
+# What the dynamic linker is told; a sanitizer wants to be the first in that list itself.
+if(COMMTASK_SANITIZE STREQUAL "none")
+    commtask_build_omp_test(omp.hold_check hold_check_test.cpp)
+    set(hold_library "$<TARGET_FILE:commtask_omp_hold>")
+    commtask_run_omp_test(omp.hold_check nowhere RANKS 1
+                          ENVIRONMENT OMP_NUM_THREADS=2 "HOLD_TEST_EXPECTS=are not bound")
+    commtask_run_omp_test(omp.hold_check in_front RANKS 1
+                          ENVIRONMENT OMP_NUM_THREADS=2 HOLD_TEST_EXPECTS=bound LD_PRELOAD=${hold_library})
+    commtask_run_omp_test(omp.hold_check behind RANKS 1 ENVIRONMENT OMP_NUM_THREADS=2 "HOLD_TEST_EXPECTS=stands behind"
+                          LD_PRELOAD=${COMMTASK_LIBOMP}:${hold_library})
+endif()
+
+commtask_add_test_program(omp.docs.hold_halo "${PROJECT_SOURCE_DIR}/docs/snippets/hold_halo.c" commtask_omp_hold)
+commtask_add_run_test(NAME omp.docs.hold_halo TARGET omp.docs.hold_halo RANKS 1 2 3 LABELS "omp;docs" TIMEOUT 60)
