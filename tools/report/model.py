@@ -93,13 +93,14 @@ class Thread:
         self._seen = (min(posts), max(posts)) if posts else None
 
     def computing(self):
-        """Its compute spans united; without any, all of its time but waits and calls, from its first sign of life to the last."""
+        """Its compute spans united; without any, all of its time but waits and calls, from its first sign of life to the last.
+        A thread that never had to do with messages, as one that only stands in OpenMP's barrier, computes nothing then."""
         compute = [(s.begin, s.end) for s in self.spans if s.kind == "compute"]
         if compute:
             return union(compute)
-        signs = [(s.begin, s.end) for s in self.spans] + ([self._seen] if self._seen else [])
-        if not signs:
+        if not self._seen and all(s.kind in ("sync", "region") for s in self.spans):
             return []
+        signs = [(s.begin, s.end) for s in self.spans] + ([self._seen] if self._seen else [])
         whole = [(min(begin for begin, _ in signs), max(end for _, end in signs))]
         return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync")))
 
