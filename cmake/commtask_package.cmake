@@ -35,6 +35,6 @@ if(COMMTASK_BUILD_TBB)
     list(APPEND needed_by_programs "libtbb-dev (>= 2021.5)")
 endif()
 list(JOIN needed_by_programs ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pkg-config")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pkg-config, python3")
 
 include(CPack)

@@ -193,6 +193,9 @@ class Tables(unittest.TestCase):
         thread = Thread(1, "main", [Span(0, 10, "call"), Span(50, 80, "wait"), Span(100, 110, "call")])
         self.assertEqual(thread.computing(), [(10, 50), (80, 100)])
 
+    def test_a_thread_that_only_stands_in_a_barrier_computes_nothing(self):
+        self.assertEqual(Thread(2, "idle", [Span(0, 50, "sync"), Span(60, 90, "sync")]).computing(), [])
+
     def test_depth_counts_what_is_queued_and_what_is_open(self):
         rank = Rank(0, [receive(0, 10, 30), receive(5, 10, 20)])
         self.assertEqual(tables.depth_steps(rank, 0), [(0, 1, 1), (5, 2, 2), (10, 0, 2), (20, 0, 1), (30, 0, 0)])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # commtask-report: reads traces and results of benchmarks, and writes a page or a summary. This file is the command line
 # alone. What is wrong with the input is said in one sentence, with exit status 2, before anything is written.
-"""What a traced program waited for, and why: reads what COMMTASK_TRACE=FOLDER wrote, or results of scripts/bench --json."""
+"""What a traced program waited for, and why: reads what COMMTASK_TRACE=FOLDER wrote, or results of benchmarks."""
 
 import argparse
 import os

@@ -35,6 +35,9 @@ class _Loader:
                     self.posts[each.compute].append(self.tasks[identity])
         began = {}  #: compute task -> (begin, thread) of its first slice; None: it ends by an event
         self.ends = {}  #: compute task -> end of its last slice
+        self.post_times = defaultdict(list)  #: thread -> when it posted
+        for task in self.tasks.values():
+            self.post_times[task.poster].append(task.posted)
         threads, workers = [], []
         for number in sorted(trace.threads):
             each = trace.threads[number]
@@ -95,9 +98,10 @@ class _Loader:
             workers.append(Worker(each.lane, cpu, own, states, samples))
         else:
             spans += [Span(begin, end, "drive", state) for begin, end, state in states]
-        if spans:
+        posts = self.post_times.get(each.number, ())
+        if spans or (posts and not each.is_worker):
             spans.sort(key=lambda span: (span.begin, -span.end))
-            threads.append(Thread(each.number, each.name or f"thread {each.number}", spans))
+            threads.append(Thread(each.number, each.name or f"thread {each.number}", spans, posts))
 
     def _states(self, each, last):
         """(begin, end, state) from moments; state 0 is nothing to show."""

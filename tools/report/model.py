@@ -85,19 +85,23 @@ class Span:
 
 
 class Thread:
-    """A thread of the program. Spans are sorted by their begin; a compute span may lie inside a wait."""
+    """A thread of the program. Spans are sorted by their begin; a compute span may lie inside a wait. `posts`: times at which it
+    posted, of interest only as signs of life."""
 
-    def __init__(self, identity, name, spans=()):
+    def __init__(self, identity, name, spans=(), posts=()):
         self.identity, self.name, self.spans = identity, name, list(spans)
+        self._seen = (min(posts), max(posts)) if posts else None
 
     def computing(self):
-        """Its compute spans united; without any, all of its time but waits and calls."""
+        """Its compute spans united; without any, all of its time but waits and calls, from its first sign of life to the last.
+        A thread that never had to do with messages, as one that only stands in OpenMP's barrier, computes nothing then."""
         compute = [(s.begin, s.end) for s in self.spans if s.kind == "compute"]
         if compute:
             return union(compute)
-        if not self.spans:
+        if not self._seen and all(s.kind in ("sync", "region") for s in self.spans):
             return []
-        whole = [(self.spans[0].begin, max(s.end for s in self.spans))]
+        signs = [(s.begin, s.end) for s in self.spans] + ([self._seen] if self._seen else [])
+        whole = [(min(begin for begin, _ in signs), max(end for _, end in signs))]
         return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync")))
 
 

@@ -165,4 +165,5 @@ def _depth(summary):
 
 
 def analyses(summary, index):
-    return "".join((_delays(summary, index), _phases(summary), _overlap(summary), _workers(summary), _path(summary), _depth(summary)))
+    pair = f'<div class="columns"><div>{_phases(summary)}</div><div>{_overlap(summary)}{_path(summary)}</div></div>'
+    return _delays(summary, index) + pair + _workers(summary) + _depth(summary)

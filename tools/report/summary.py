@@ -55,5 +55,9 @@ class Summary:
         return f"clocks agree within {units.time(max(errors))}" if any(errors) else "all ranks have one clock"
 
     def notes(self):
-        return [note.rstrip(".") + "." for note in self.run.notes] + ([] if self.findings else [
-            "No thread was seen to wait for a message: the trace has no waits and no compute tasks, or nothing was late."])
+        notes = [note.rstrip(".") + "." for note in self.run.notes]
+        if not self.findings:
+            notes.append("No thread was seen to wait for a message: the trace has no waits and no compute tasks, or nothing was late.")
+        elif not any(span.kind == "compute" for rank in self.run.ranks for thread in rank.threads for span in thread.spans):
+            notes.append("Compute tasks were not traced: a thread counts as computing while it neither waits nor is in MPI.")
+        return notes

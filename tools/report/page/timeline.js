@@ -26,6 +26,16 @@ class Timeline {
     this.listen(root);
     this.relayout();
     this.resize();
+    this.showTasks();
+  }
+
+  /** Where the tasks are, if that is only a part of the run: programs have long beginnings. */
+  showTasks() {
+    const { posted } = this.data.tasks, n = this.data.n_tasks;
+    if (n === 0) return;
+    let last = posted[n - 1];
+    for (let k = 0; k < n; k++) last = Math.max(last, taskEnd(this.data, k));
+    if (last - posted[0] < 0.7 * (this.whole[1] - this.whole[0])) this.show(posted[0], last, 0.02);
   }
 
   listen(root) {
@@ -91,8 +101,8 @@ class Timeline {
   }
 
   /** Brings an interval into view, with room around it. */
-  show(begin, end) {
-    const margin = Math.max((end - begin) * 0.6, 50);
+  show(begin, end, around = 0.6) {
+    const margin = Math.max((end - begin) * around, 50);
     const [from, to] = [Math.max(this.whole[0], begin - margin), Math.min(this.whole[1], end + margin)];
     const width = this.width - GUTTER, whole = this.whole[1] - this.whole[0];
     const k = whole / (to - from);
@@ -192,7 +202,7 @@ function taskTip(data, k) {
     row.append(cell, element("td", text));
     table.append(row);
   };
-  line("posted at", timeText(tasks.posted[k]));
+  line("posted at", `${(tasks.posted[k] / 1e6).toFixed(3)} ms`);
   for (const [phase, begin, end] of taskLife(data, k)) line(phase, timeText(end - begin), COLOURS[phase]);
   line("whole life", timeText(taskEnd(data, k) - tasks.posted[k]));
   const parts = [head, element("div", facts.join(" · "), "facts"), table];
