@@ -22,6 +22,7 @@ public:
     traced(const char* name, Body body) : name_(commtask_trace_text(name)), body_(std::move(body)) {}
 
     /// Runs the body.
+    /// @param arguments  what oneTBB gives it.
     /// @return what it returns.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) {
@@ -29,6 +30,7 @@ public:
         return std::invoke(body_, std::forward<Arguments>(arguments)...);
     }
     /// The same, for oneTBB's algorithms, whose bodies are const.
+    /// @param arguments  what oneTBB gives it.
     /// @return what it returns.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) const {
