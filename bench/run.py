@@ -26,6 +26,7 @@ PROGRAMS = {
     "clause": "what the comm clause costs over the detach clause written by hand",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
+    "trace": "what COMMTASK_TRACE costs a task and an event",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
 FFT = "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network"

@@ -29,6 +29,8 @@ POLLED = re.compile("MPI_File_i(read|write)\\w*_all|MPIX_Grequest_(start|class_a
 COLLECTIVE = re.compile("MPI_(Neighbor_)?(Allgatherv?|Allreduce|Alltoall[vw]?|Barrier|Bcast|Exscan|Gatherv?|Reduce"
                         "|Reduce_scatter(_block)?|Scan|Scatterv?)")
 WHERE_ALL_MEET = {"MPI_Comm_free", "MPI_Comm_disconnect"}
+# What only looks: programs call it in loops (traced_call.hpp).
+LOOK = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status(_all|_any|_some)?|Parrived)")
 # Blocking functions that src/ has a body for: they look again and again.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
@@ -157,18 +159,20 @@ def text_of_redirect(wrappers):
 
 def text_of_wrappers(wrappers):
     lines = [NOTE, '#include "own.hpp"', '#include "order_check.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
-             '#include "real_mpi.hpp"', '#include "resolve.hpp"', "", "using commtask::interposer::lane_section;",
+             '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"', "", "using commtask::interposer::lane_section;",
              "using commtask::interposer::worker_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]
     lines += ["", 'extern "C" {']
     collectives = [w.name for w in wrappers if w.is_collective()]
-    for w in wrappers:
+    for index, w in enumerate(wrappers):
         lines.append(f"{w.returns} (*{w.real})({w.declared});")
         lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")
         lines.append(f"COMMTASK_API {w.returns} P{w.name}({w.declared}) {{")
         by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
         if not by_hand:
             lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
+        kind = "look" if LOOK.fullmatch(w.base()) else "call"
+        lines.append(f"    const commtask::interposer::traced_{kind} traced{{{index}}};")
         if w.is_collective():
             number = collectives.index(w.name)
             lines.append(f"    commtask::interposer::order_check::note({w.comm()}, {number}, {w.root()});")
@@ -182,11 +186,14 @@ def text_of_wrappers(wrappers):
     lines += [f'    resolve("P{w.name}", {w.real}, tool_{w.name});' for w in wrappers]
     names = ", ".join(f'"{name}"' for name in collectives)
     lines += ["}", f"const char* const collective_names[] = {{{names}}};"]
+    all_names = ", ".join(f'"{w.name}"' for w in wrappers)
+    lines.append(f"const char* const wrapper_names[n_wrappers] = {{{all_names}}};")
     return "\n".join([*lines, "} // namespace commtask::interposer", ""])
 
 
 def text_of_own(wrappers):
-    lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n", "namespace commtask::interposer {"]
+    lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n", "namespace commtask::interposer {",
+             f"inline constexpr unsigned n_wrappers = {len(wrappers)};", "extern const char* const wrapper_names[n_wrappers];"]
     for w in wrappers:
         if w.class_ in ("request", "own") or w.base() in BY_HAND:
             lines.append(f"{w.returns} own_{w.name}({w.declared});")

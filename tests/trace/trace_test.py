@@ -150,7 +150,31 @@ def beside_a_tool(run, output, n_ranks):
     openmp(run, output, n_ranks)
 
 
+def unmodified(run, output, n_ranks):
+    """plain.c under commtask-run: its calls, and all of its messages, whether they were tasks or over at once."""
+    demand(len(run.messages) == n_ranks * 20, f"{len(run.messages)} messages")
+    for trace in run.ranks:
+        calls = [span for thread in trace.threads.values() for span in thread.regions if span.sub == 1]
+        names = {span.name for span in calls}
+        demand({"MPI_Irecv", "MPI_Waitall", "MPI_Sendrecv", "MPI_Allreduce"} <= names, f"calls {names}")
+        demand(all(span.end is None or span.begin <= span.end for span in calls), "a call ends before it begins")
+        demand(all(task.flags & 1 for task in tasks_of(trace, "sendrecv")), "the interposer made them")
+    check_lives(run)
+
+
+def onetbb(run, output, n_ranks):
+    """tbb_nodes.cpp: bodies with a name, and what they posted."""
+    for trace in run.ranks:
+        named = [each for each in trace.computes.values() if each.name == "add up" and each.model == 2]
+        demand(len(named) == N_ROUNDS, f"{len(named)} bodies")
+        posted = [task for task in trace.tasks.values() if task.compute]
+        demand(len(posted) == 2 * N_ROUNDS and {task.compute for task in posted} == {each.id for each in named}, "bodies post")
+        demand(any(span.name == "in a oneTBB arena" for thread in trace.threads.values() for span in thread.regions), "an arena")
+
+
 EXPECTATIONS = {
+    "onetbb": ([], {}, onetbb),
+    "unmodified": ([], {}, unmodified),
     "openmp": ([], {"OMP_NUM_THREADS": "2"}, openmp),
     "openmp_checked": ([], {"OMP_NUM_THREADS": "2", "COMMTASK_OMP_CHECK": "1"}, openmp),
     "without_openmp": ([], {"OMP_NUM_THREADS": "2", "OMP_TOOL": "disabled"}, without_openmp),

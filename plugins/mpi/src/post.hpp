@@ -15,6 +15,7 @@
 #include "persistent.hpp"
 #include "session.hpp"
 #include "status.hpp"
+#include "traced_call.hpp"
 
 #include <commtask/commtask.h>
 
@@ -57,6 +58,8 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     constexpr int wake_bytes = 8 << 10;
     const detail::operation_family family = detail::operation_of(op.kind).family;
     const bool receives = family == detail::operation_family::receive;
+    // In a trace it is a task, or it would be missing there.
+    if (detail::tracer::current() != nullptr) return false;
     if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
     const detail::lane* const lane = active_lane();
@@ -139,6 +142,8 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     const detail::lane* const lane = active_lane();
     if (lane != nullptr && !lane->has_guests() && !is_to_nobody(op)) {
         bool is_reported = false;
+        traced_passing traced{op};
+        MPI_Status* const status_kept = traced.status_for(status);
         const in_passing how = start_in_passing(
             [&] {
                 if (!may_start_here(op)) return false;
@@ -146,7 +151,8 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
                 is_reported = code != MPI_SUCCESS;
                 return true;
             },
-            [&] { return is_reported || test_quietly(request, status, code); });
+            [&] { return is_reported || test_quietly(request, status_kept, code); });
+        if (how == in_passing::ended && code == MPI_SUCCESS) traced.ended(status_kept);
         if (how == in_passing::ended) return code == MPI_SUCCESS || is_reported ? code : raise(comm, code);
         if (how == in_passing::open) { // the rest of the operation is for reports
             op.array_form = op.kind;

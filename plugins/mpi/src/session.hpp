@@ -83,6 +83,7 @@ public:
         --mine.depth;
         mine.has_baton = false;
         const bool leaves_work = lane_->has_work() || lane_->has_arrivals();
+        lane_->tell(detail::trace::thread_state::none);
         lane_->return_baton();
         if (leaves_work) lane_->wake_up.ring_if_deep();
     }

@@ -52,6 +52,10 @@ COMMTASK_API uint32_t commtask_trace_text(const char* text) COMMTASK_NOEXCEPT;
 COMMTASK_API uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t name,
                                                      uint64_t parent) COMMTASK_NOEXCEPT;
 
+/** Which compute task the calling thread runs.
+ *  @return its identifier; 0: none, or there is no trace. */
+COMMTASK_API uint64_t commtask_trace_running(void) COMMTASK_NOEXCEPT;
+
 /** The calling thread runs a compute task from now on. Communication tasks that it posts meanwhile are that one's.
  *  @param id  the compute task. */
 COMMTASK_API void commtask_trace_compute_begin(uint64_t id) COMMTASK_NOEXCEPT;

@@ -32,6 +32,11 @@ uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t nam
     return id;
 }
 
+uint64_t commtask_trace_running(void) noexcept {
+    tracer* const records = tracer::current();
+    return records == nullptr ? 0 : records->running_compute();
+}
+
 void commtask_trace_compute_begin(uint64_t id) noexcept {
     tracer* const records = tracer::current();
     if (records == nullptr || id == 0) return;

@@ -145,6 +145,24 @@ void task_trace::waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept
     records_.write({now_ns(), id, predecessor, {0, record_type::after}});
 }
 
+void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns,
+                        const outcome& how) noexcept {
+    const std::uint64_t id = records_.new_id();
+    const std::uint8_t lane = queue.owner->number();
+    const auto move = [&](std::uint64_t time_ns, phase from, phase to, trace::task_end end, std::int64_t bytes) {
+        records_.write({time_ns,
+                        id,
+                        static_cast<std::uint64_t>(bytes),
+                        {static_cast<std::uint32_t>(end), record_type::moved, lane, static_cast<std::uint8_t>(to),
+                         static_cast<std::uint8_t>(from)}});
+    };
+    posted(id, op, queue, trace::posted_by_interposer, begin_ns);
+    move(begin_ns, phase::posted, phase::in_flight, trace::task_end::open, 0);
+    const std::uint64_t now = now_ns();
+    move(now, phase::in_flight, phase::ended, trace::task_end::completed, how.bytes);
+    if (how.source >= 0) records_.write({now, id, halves(how.source, how.tag), {0, record_type::matched}});
+}
+
 void task_trace::wait_begins(const task* which) noexcept {
     records_.write({now_ns(), which == nullptr ? 0 : which->trace_id, 0, {0, record_type::wait_begin}});
 }

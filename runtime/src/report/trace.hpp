@@ -28,6 +28,10 @@ public:
     /// The poster, after posted().
     void waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept;
 
+    /// A thread that called MPI itself: an operation that began then, and has just ended well, without having been a task.
+    /// @param how  source < 0: it has received nothing
+    void passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns, const outcome& how) noexcept;
+
     /// A thread waits for a task, or for several.
     void wait_begins(const task* which) noexcept;
     void wait_ends(const task* which) noexcept;

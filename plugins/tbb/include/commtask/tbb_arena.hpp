@@ -10,6 +10,7 @@
 
 #include <commtask/commtask.hpp>
 #include <commtask/tbb_support.h>
+#include <commtask/trace.h>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -80,11 +82,16 @@ private:
         ~keeps_off() override { observe(false); }
         void on_scheduler_entry(bool /*is_worker*/) override {
             if (commtask_tbb_thread_leave(worker_cpu_) != COMMTASK_OK) n_stuck_.fetch_add(1, std::memory_order_relaxed);
+            commtask_trace_region_begin(COMMTASK_TRACE_REGION_PROGRAM, name_);
+        }
+        void on_scheduler_exit(bool /*is_worker*/) override {
+            commtask_trace_region_end(COMMTASK_TRACE_REGION_PROGRAM, name_);
         }
         [[nodiscard]] std::size_t n_stuck() const noexcept { return n_stuck_.load(std::memory_order_relaxed); }
 
     private:
         const int worker_cpu_;
+        const std::uint32_t name_ = commtask_trace_text("in a oneTBB arena");
         std::atomic<std::size_t> n_stuck_{0};
     };
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names get their numbers when they are first called; a number is the same in every trace of the process. Nothing here runs
+// without a trace.
+#include "traced_call.hpp"
+
+#include "core/operation_traits.hpp"
+#include "mpi/counts.hpp"
+#include "own.hpp"
+
+#include <array>
+#include <atomic>
+
+namespace commtask::interposer {
+namespace {
+
+using detail::trace::record_type;
+
+constexpr std::uint8_t of_mpi = 1;
+
+[[nodiscard]] std::uint32_t name_of(unsigned number) noexcept {
+    static std::array<std::atomic<std::uint32_t>, n_wrappers> known{};
+    std::atomic<std::uint32_t>& mine = known[number];
+    // relaxed: whoever comes second finds the same number.
+    if (mine.load(std::memory_order_relaxed) == 0) {
+        mine.store(detail::tracer::number_of(wrapper_names[number]), std::memory_order_relaxed);
+    }
+    return mine.load(std::memory_order_relaxed);
+}
+
+void write(std::uint64_t time_ns, record_type type, std::uint32_t name) noexcept {
+    if (detail::tracer* const records = detail::tracer::current()) {
+        records->write({time_ns, 0, 0, {name, type, 0, of_mpi}});
+    }
+}
+
+} // namespace
+
+void traced_call::begin(unsigned number) noexcept {
+    name_ = name_of(number);
+    write(detail::now_ns(), record_type::region_begin, name_);
+}
+
+void traced_call::end() const noexcept { write(detail::now_ns(), record_type::region_end, name_); }
+
+void traced_look::end() const noexcept {
+    constexpr std::uint64_t long_ns = 1000;
+    const std::uint64_t now = detail::now_ns();
+    if (now - begin_ns_ < long_ns) return;
+    const std::uint32_t name = name_of(number_);
+    write(begin_ns_, record_type::region_begin, name);
+    write(now, record_type::region_end, name);
+}
+
+void traced_passing::begin() noexcept {
+    detail::context* const runtime = detail::context::running();
+    if (runtime == nullptr || runtime->trace_if_kept() == nullptr) return;
+    // Before it starts: the worker has to see a communicator that it does not know.
+    int code = COMMTASK_OK;
+    if (runtime->queue_of(op_.comm, code) == nullptr) return;
+    traced_ = runtime->trace_if_kept();
+    begin_ns_ = detail::now_ns();
+}
+
+void traced_passing::write(const MPI_Status* status) noexcept {
+    detail::context* const runtime = detail::context::running();
+    const detail::comm_queue* const queue = runtime == nullptr ? nullptr : runtime->comms().find(op_.comm);
+    if (queue == nullptr) return;
+    detail::outcome how;
+    how.bytes = detail::payload_bytes(op_);
+    how.source = -1;
+    if (detail::operation_of(op_.kind).receives && status != MPI_STATUS_IGNORE) {
+        MPI_Count received = 0;
+        how.source = status->MPI_SOURCE;
+        how.tag = status->MPI_TAG;
+        if (MPI_Get_elements_x(status, MPI_BYTE, &received) == MPI_SUCCESS && received > 0) how.bytes += received;
+    }
+    traced_->passed(op_, *queue, begin_ns_, how);
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's calls of MPI in a trace (COMMTASK_TRACE): when each began and ended, and the messages that were over so soon that
+// they were no task. Without a trace a call costs a load and a branch more.
+#pragma once
+
+#include "api/context.hpp"
+#include "base/system.hpp"
+#include "core/tracer.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace commtask::interposer {
+
+/// The call of this number, in the order of the wrappers, as long as one of these lives.
+class traced_call {
+public:
+    explicit traced_call(unsigned number) noexcept {
+        if (detail::tracer::current() != nullptr) [[unlikely]]
+            begin(number);
+    }
+    traced_call(const traced_call&) = delete;
+    traced_call& operator=(const traced_call&) = delete;
+    ~traced_call() {
+        if (name_ != 0) [[unlikely]]
+            end();
+    }
+
+private:
+    void begin(unsigned number) noexcept;
+    void end() const noexcept;
+
+    std::uint32_t name_ = 0; ///< Its number in traces; 0: there is none, or it is not worth it.
+};
+
+/// A call that only looks, as MPI_Test does: programs make it so often that only long ones are worth a record.
+class traced_look {
+public:
+    explicit traced_look(unsigned number) noexcept {
+        if (detail::tracer::current() == nullptr) return;
+        number_ = number;
+        begin_ns_ = detail::now_ns();
+    }
+    traced_look(const traced_look&) = delete;
+    traced_look& operator=(const traced_look&) = delete;
+    ~traced_look() {
+        if (begin_ns_ != 0) [[unlikely]]
+            end();
+    }
+
+private:
+    void end() const noexcept;
+
+    unsigned number_ = 0;
+    std::uint64_t begin_ns_ = 0;
+};
+
+/// A blocking call that is tried in passing: when it ends there, it is a task in the trace all the same, since the other
+/// rank's may be one.
+class traced_passing {
+public:
+    explicit traced_passing(const commtask_op& op) noexcept : op_(op) {
+        if (detail::tracer::current() != nullptr) [[unlikely]]
+            begin();
+    }
+
+    /// Where MPI is to put the status: the source may be known from there only.
+    [[nodiscard]] MPI_Status* status_for(MPI_Status* programs) noexcept {
+        return traced_ != nullptr && programs == MPI_STATUS_IGNORE ? &own_ : programs;
+    }
+
+    /// It has ended well.
+    void ended(const MPI_Status* status) noexcept {
+        if (traced_ != nullptr) [[unlikely]]
+            write(status);
+    }
+
+private:
+    void begin() noexcept;
+    void write(const MPI_Status* status) noexcept;
+
+    const commtask_op& op_;
+    detail::task_trace* traced_ = nullptr;
+    std::uint64_t begin_ns_ = 0;
+    MPI_Status own_{};
+};
+
+} // namespace commtask::interposer

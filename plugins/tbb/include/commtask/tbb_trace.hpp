@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// oneTBB's compute tasks in a trace of COMMTASK_TRACE. oneTBB tells nobody of its tasks, so a body says it itself: traced(name,
+// body) is a body that does what `body` does and is seen in the trace. Without a trace that is a call of a function that returns
+// at once.
+#pragma once
+
+#include <commtask/trace.h>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace commtask::tbb {
+
+/// The body of a node or of a parallel algorithm, with a name.
+template <typename Body>
+class traced {
+public:
+    /// @param name  of its tasks in the trace.
+    /// @param body  what they do; copied as oneTBB copies bodies.
+    traced(const char* name, Body body) : name_(commtask_trace_text(name)), body_(std::move(body)) {}
+
+    /// Runs the body.
+    /// @return what it returns.
+    template <typename... Arguments>
+    decltype(auto) operator()(Arguments&&... arguments) {
+        const running scope{name_};
+        return std::invoke(body_, std::forward<Arguments>(arguments)...);
+    }
+    /// The same, for oneTBB's algorithms, whose bodies are const.
+    /// @return what it returns.
+    template <typename... Arguments>
+    decltype(auto) operator()(Arguments&&... arguments) const {
+        const running scope{name_};
+        return std::invoke(body_, std::forward<Arguments>(arguments)...);
+    }
+
+private:
+    /// A thread may run another task while this one waits: that one ends first.
+    class running {
+    public:
+        explicit running(std::uint32_t name) noexcept {
+            if (commtask_trace_is_on() == 0) return;
+            outer_ = commtask_trace_running();
+            id_ = commtask_trace_compute_created(COMMTASK_TRACE_TBB, name, outer_);
+            commtask_trace_compute_end(outer_, COMMTASK_TRACE_PAUSED);
+            commtask_trace_compute_begin(id_);
+        }
+        running(const running&) = delete;
+        running& operator=(const running&) = delete;
+        ~running() {
+            commtask_trace_compute_end(id_, COMMTASK_TRACE_COMPLETED);
+            commtask_trace_compute_begin(outer_);
+        }
+
+    private:
+        std::uint64_t outer_ = 0;
+        std::uint64_t id_ = 0;
+    };
+
+    std::uint32_t name_;
+    Body body_;
+};
+
+} // namespace commtask::tbb
