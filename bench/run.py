@@ -21,6 +21,7 @@ import offload  # noqa: E402
 
 PROGRAMS = {
     "post": "what posting a task costs the thread that posts it",
+    "replay": "what starting a plan costs, whatever its size, and sixteen messages by it",
     "roundtrip": "what an empty task costs from post to the end of the wait",
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "clause": "what the comm clause costs over the detach clause written by hand",

@@ -16,6 +16,7 @@
 #include "waiting.hpp"
 
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace commtask::omp {
@@ -27,14 +28,14 @@ omp_event_handle_t unpack(void* argument) noexcept {
 }
 
 /// A proxy task without a body: completed by its desk.
-struct bell {
+struct desk_bell {
     desk* owner;
     void run() noexcept {}
     void end() noexcept {}
 };
 
 /// Fulfils an event from a thread of the team.
-struct bell_answer {
+struct desk_bell_answer {
     desk* owner;
     omp_event_handle_t event;
     kmp_task* proxy; ///< Itself, if it is a proxy task.
@@ -74,13 +75,13 @@ bool answer_is_proxy(std::uint32_t flags) noexcept {
 /// Makes a bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
 /// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
 /// in the same step in which it is taken out of the count.
-kmp_task* make_bell(omp_event_handle_t event, std::uint32_t flags) noexcept {
+kmp_task* make_desk_bell(omp_event_handle_t event, std::uint32_t flags) noexcept {
     desk& mine = desk::mine();
     // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
     // made, but asks again when it ends; with the bell there both answers are yes.
-    kmp_task_of<bell> ring(kmp_is_proxy, {&mine});
+    kmp_task_of<desk_bell> ring(kmp_is_proxy, {&mine});
     const bool is_proxy = answer_is_proxy(flags);
-    kmp_task_of<bell_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, nullptr});
+    kmp_task_of<desk_bell_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, nullptr});
     if (is_proxy) {
         answer.payload().proxy = answer.identity();
     }
@@ -112,10 +113,15 @@ void end_task(const commtask_status* status, void* argument) {
     }
     // Counted as ended when whoever waits for all of them finds it released.
     if constexpr (By == ending::bell) {
-        kmp_task_of<bell>::payload_of(argument).owner->ring(static_cast<kmp_task*>(argument));
+        kmp_task_of<desk_bell>::payload_of(argument).owner->ring(static_cast<kmp_task*>(argument));
         ledger::of_process().note_ended();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
+    } else if constexpr (By == ending::told) {
+        const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
+        *told->status = status->mpi;
+        told->status->MPI_ERROR = status->error;
+        end_operation(*told->held);
     } else if (!driving_scope::try_keep(unpack(argument))) {
         omp_fulfill_event(unpack(argument));
         ledger::of_process().note_ended();
@@ -139,6 +145,7 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
     switch (by) {
     case ending::bell: return callback_of<ending::bell>(place, has_status);
     case ending::held: return callback_of<ending::held>(place, has_status);
+    case ending::told: return callback_of<ending::told>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
     }
 }
@@ -180,14 +187,14 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where) noexcept {
-    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_bell(event, options.flags) : nullptr;
+    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_desk_bell(event, options.flags) : nullptr;
     const int code = bell_of_team != nullptr ? post(operation, options, ending::bell, bell_of_team, where)
                                              : post(operation, options, ending::event, pack(event), where);
     if (code == COMMTASK_OK) {
         return code;
     }
     if (bell_of_team != nullptr) {
-        kmp_task_of<bell>::payload_of(bell_of_team).owner->ring(bell_of_team);
+        kmp_task_of<desk_bell>::payload_of(bell_of_team).owner->ring(bell_of_team);
     } else {
         omp_fulfill_event(event);
     }

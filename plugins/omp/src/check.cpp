@@ -206,9 +206,8 @@ void complain_if_shut_out() noexcept {
     static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as note_start()
     static std::atomic<bool> was_said{false};
     if (is_shut_out && !was_said.exchange(true)) {
-        std::fprintf(stderr,
-                     "commtask: COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look "
-                     "at OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).\n");
+        print("commtask: COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look at "
+              "OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
     }
 }
 

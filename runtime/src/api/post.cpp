@@ -180,7 +180,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 /// A run's task goes to the lane of the plan, whose members take their places now.
 [[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
     plan& started = plan_of(slot);
-    switch (started.try_start()) {
+    switch (started.try_start(slot)) {
     case plan::start_answer::is_running: return refuse_running();
     case plan::start_answer::comm_is_gone:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
@@ -222,7 +222,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
     if (is_ordered) flags |= flag_has_extras;
     if (operation.takes_plan) {
-        flags |= flag_is_run | flag_has_extras;
+        flags |= flag_is_run;
         if (comm_queue* const home = static_cast<commtask_plan_t>(op.result)->home()) queue = home;
     }
 
@@ -254,7 +254,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         code = post_unordered(*slot, *queue->owner, may_wait);
     }
     if (code != COMMTASK_OK) {
-        undo_extras(*slot);
+        if (slot->has_extras()) undo_extras(*slot);
         task_pool::release(slot);
         return code == COMMTASK_AGAIN ? refuse(code, "the queue is full") : code;
     }
@@ -271,6 +271,11 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 }
 
 } // namespace
+
+int context::post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept {
+    op.reserved = static_cast<int>(flag_is_call);
+    return post(*this, op, options, task);
+}
 
 bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {
     return has_ticket || (flags & COMMTASK_ORDERED) != 0 ||

@@ -16,6 +16,7 @@
 namespace commtask::detail {
 
 plan::~plan() {
+    if (last_run_ != nullptr) task_pool::drop(last_run_);
     for (plan_member& member : members_) {
         for (task* const slot : member.slots) {
             if (slot != nullptr) task_pool::drop(slot);
@@ -27,6 +28,7 @@ plan::~plan() {
 bool plan::note_uses(plan_member& member) {
     try {
         const auto same_queue = [&](const queue_use& use) { return use.queue == member.queue; };
+        home_ = members_.front().queue;
         if (std::none_of(queue_uses_.begin(), queue_uses_.end(), same_queue)) {
             queue_uses_.push_back({member.queue, member.queue->life()});
         }
@@ -57,6 +59,7 @@ task* plan::add(plan_member&& what) noexcept {
         return nullptr;
     }
     arm(member, first_set);
+    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published with the plan
     return member.slots[first_set];
 }
 
@@ -106,30 +109,53 @@ bool plan::arm_all(std::size_t set) noexcept {
         if (!take_slot(member, set)) return false;
     }
     for (plan_member& member : members_) arm(member, set);
+    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published with the plan
     return true;
 }
 
-plan::start_answer plan::try_start() noexcept {
-    if (!try_leave_idle(state::running)) return start_answer::is_running;
-    const auto give_up = [this](start_answer why) {
-        end_change();
-        return why;
-    };
-    for (const queue_use& use : queue_uses_) {
-        if (use.queue->life() != use.life) return give_up(start_answer::comm_is_gone);
-    }
-    if (!is_armed_) is_armed_ = arm_all(next_set());
-    if (!is_armed_) return give_up(start_answer::no_memory);
-    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published by the post
-    // release: partner of the acquire in started_of().
-    n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    return start_answer::done;
+/// Whether the last run has. Who has waited for it finds its task's line at hand; its callback comes before that is final.
+bool plan::has_ended() const noexcept {
+    if (last_run_ == nullptr) return true;
+    const task_state state = last_run_->life.state();
+    if (state != task_state::open) return state != task_state::given_up;
+    // acquire: partner of the release in end_run().
+    return n_ended_.load(std::memory_order_acquire) == n_started_.load(std::memory_order_relaxed);
 }
 
+bool plan::try_change() noexcept {
+    // acquire: partner of the release in end_change().
+    if (is_claimed_.exchange(true, std::memory_order_acquire)) return false;
+    if (has_ended()) return true;
+    end_change();
+    return false;
+}
+
+plan::start_answer plan::try_start(task& run) noexcept {
+    if (!try_change()) return start_answer::is_running;
+    start_answer answer = start_answer::done;
+    for (const queue_use& use : queue_uses_) {
+        if (use.queue->life() != use.life) answer = start_answer::comm_is_gone;
+    }
+    if (answer == start_answer::done && !is_armed()) {
+        is_armed_.store(arm_all(next_set()), std::memory_order_relaxed);
+        if (!is_armed()) answer = start_answer::no_memory;
+    }
+    if (answer == start_answer::done) {
+        if (last_run_ != nullptr) task_pool::drop(last_run_);
+        last_run_ = &run;
+        run.life.take_reference();
+        // release: partner of the acquire in started_of().
+        n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    end_change();
+    return answer;
+}
+
+/// Nobody else can have claimed the plan meanwhile, since the run has not ended.
 void plan::take_back_start() noexcept {
+    task_pool::drop(std::exchange(last_run_, nullptr));
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-    end_change();
 }
 
 void plan::take_places() noexcept {
@@ -151,7 +177,7 @@ task* plan::member_ended(const plan_member& member, task_state how) noexcept {
         was_canceled_.store(true, std::memory_order_relaxed);
     }
     // acq_rel: who ends the run sees what all members came to; partner of itself.
-    return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? run_ : nullptr;
+    return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? running_ : nullptr;
 }
 
 void plan::sum_up(outcome& result) noexcept {
@@ -165,20 +191,19 @@ void plan::sum_up(outcome& result) noexcept {
 }
 
 void plan::end_run() noexcept {
-    run_ = nullptr;
     first_failed_.store(nobody, std::memory_order_relaxed);
     was_canceled_.store(false, std::memory_order_relaxed);
     const std::uint64_t ended = n_ended_.load(std::memory_order_relaxed) + 1;
-    is_armed_ = arm_all(static_cast<std::size_t>((ended + 1) % 2));
+    // relaxed: published with n_ended_. Not written but when it changes: the line is the posters'.
+    if (!arm_all(static_cast<std::size_t>((ended + 1) % 2))) is_armed_.store(false, std::memory_order_relaxed);
     // release: partner of the acquire in next_set().
     n_ended_.store(ended, std::memory_order_release);
-    end_change();
 }
 
 void plan::cancel_armed() noexcept {
-    if (!is_armed_) return;
+    if (!is_armed()) return;
     for (plan_member& member : members_) graph::finish(next_of(member), task_state::canceled, 1, release_to_its_lane);
-    is_armed_ = false;
+    is_armed_.store(false, std::memory_order_relaxed); // the claim orders it
 }
 
 } // namespace commtask::detail

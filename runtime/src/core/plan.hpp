@@ -74,27 +74,28 @@ public:
     [[nodiscard]] auto end() noexcept { return members_.end(); }
 
     /// Whose lane the run's task belongs to; of an empty plan null.
-    [[nodiscard]] comm_queue* home() noexcept { return members_.empty() ? nullptr : members_.front().queue; }
+    [[nodiscard]] comm_queue* home() const noexcept { return home_; }
 
     /// For whoever changes something: only while there is no run, and one at a time.
-    [[nodiscard]] bool try_change() noexcept { return try_leave_idle(state::changing); }
-    /// release: partner of the acquire in try_leave_idle().
-    void end_change() noexcept { state_.store(state::idle, std::memory_order_release); }
+    [[nodiscard]] bool try_change() noexcept;
+    /// release: partner of the acquire in try_change().
+    void end_change() noexcept { is_claimed_.store(false, std::memory_order_release); }
 
     /// What a start came to.
     enum class start_answer : std::uint8_t {
-        done,       ///< A run's task is to be posted, after take_places(); or take_back_start().
+        done,       ///< The run's task is to be posted, after take_places(); or take_back_start().
         is_running, ///< Or is being changed.
         comm_is_gone,
         no_memory,
     };
-    [[nodiscard]] start_answer try_start() noexcept;
+    /// @param run  initialised, and not posted.
+    [[nodiscard]] start_answer try_start(task& run) noexcept;
     void take_back_start() noexcept;
     /// Places in program order for all ordered members; their number does not matter.
     void take_places() noexcept;
 
     /// After try_change(): whether there are tasks for the next run. If not, a start makes them.
-    [[nodiscard]] bool is_armed() const noexcept { return is_armed_; }
+    [[nodiscard]] bool is_armed() const noexcept { return is_armed_.load(std::memory_order_relaxed); }
     /// After try_change(), if they are armed: the member's task in the next run.
     [[nodiscard]] task& next_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// Any thread: the member's task in the run that is under way, or in the next one; null if there was no memory for that.
@@ -109,7 +110,7 @@ public:
     // The driver of the run's lane ------------------------------------------------------------------------------------
 
     /// The run's task is about to have its members accepted.
-    void begin_run(task& run) noexcept { run_ = &run; }
+    void begin_run(task& run) noexcept { running_ = &run; }
     /// The member's task in the run that is under way.
     [[nodiscard]] task& running_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// The ticket of an ordered member in this run.
@@ -129,12 +130,6 @@ public:
     [[nodiscard]] task* member_ended(const plan_member& member, task_state how) noexcept;
 
 private:
-    /// Only who names the next state may go on.
-    enum class state : std::uint32_t {
-        idle,     ///< -> a start (running), or a change (changing).
-        changing, ///< Being recorded, rebound, released -> whoever does it (idle).
-        running,  ///< -> end_run() (idle).
-    };
     /// The ordered members of one communicator and class.
     struct order_use {
         comm_order* order;
@@ -148,11 +143,6 @@ private:
     };
     static constexpr std::uint32_t nobody = UINT32_MAX;
 
-    /// acquire: partner of the release in end_change() and end_run().
-    [[nodiscard]] bool try_leave_idle(state to) noexcept {
-        state expected = state::idle;
-        return state_.compare_exchange_strong(expected, to, std::memory_order_acquire, std::memory_order_relaxed);
-    }
     /// acquire: partner of the release in end_run(); the next run is armed.
     [[nodiscard]] std::size_t next_set() const noexcept {
         return static_cast<std::size_t>((n_ended_.load(std::memory_order_acquire) + 1) % 2);
@@ -162,17 +152,27 @@ private:
     void arm(plan_member& member, std::size_t set) noexcept;
     [[nodiscard]] bool arm_all(std::size_t set) noexcept;
 
+    [[nodiscard]] bool has_ended() const noexcept;
+
     std::deque<plan_member> members_;
-    std::vector<order_use> order_uses_;
     std::vector<queue_use> queue_uses_;
-    std::atomic<state> state_{state::changing};
-    bool is_armed_ = true; ///< Or the system gave no memory for that; then the next start tries again.
+
+    // Whoever starts or changes the plan. One that starts what has ended, and waited for that, loads nothing that drivers write.
+    alignas(2 *
+            cache_line_bytes) std::atomic<bool> is_claimed_{true}; ///< Somebody does; at first the thread that records.
+    /// There are tasks for the next run. Else there was no memory for that, and a start tries again. relaxed: the claim orders it.
+    std::atomic<bool> is_armed_{true};
     std::atomic<std::uint64_t> n_started_{0};
-    std::atomic<std::uint64_t> n_ended_{0};
-    task* run_ = nullptr;
+    comm_queue* home_ = nullptr;
+    task* last_run_ = nullptr; ///< Of the last start, with a reference.
+    std::vector<order_use> order_uses_;
+
+    // The drivers.
+    alignas(2 * cache_line_bytes) std::atomic<std::uint64_t> n_ended_{0};
     std::atomic<std::uint32_t> n_open_{0}; ///< Members that have not ended.
     std::atomic<std::uint32_t> first_failed_{nobody};
     std::atomic<bool> was_canceled_{false};
+    task* running_ = nullptr;
 };
 
 /// Of a run's task.
