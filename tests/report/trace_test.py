@@ -78,6 +78,24 @@ class Findings(Case):
         text = self.text_of(out.write(self.folder / "trace"))
         self.assertIn("1. worker shares its core", text)
 
+    def test_an_unmodified_programs_wait_is_for_what_ended_last_in_it(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2)
+            out.thread(1, "main")
+            out.communicator(1, "MPI_COMM_WORLD", "0-1")
+            for k in range(5):
+                t = k * 1_000_000
+                at = t + 2_000 if rank == 0 else t + 700_000
+                other, mine = out.post(1, t + 1_000, "recv", 1 - rank, 9), out.post(1, at, "recv" if rank == 0 else "send", 1 - rank, k)
+                out.moved(1, other, (READY, t + 1_100), (IN_FLIGHT, t + 1_200), (ENDED, t + 5_000))
+                out.moved(1, mine, (READY, at + 10), (IN_FLIGHT, at + 20), (ENDED, t + 720_000), matched=(1, k) if rank == 0 else None)
+                out.region(1, t + 100, t + 900, "MPI_Irecv", 1)
+                out.region(1, t + 200_000 if rank == 0 else t + 719_000, t + 721_000, "MPI_Waitall", 1)
+            out.write(self.folder)
+        text = self.text_of(self.folder)
+        self.assertIn("1. late sender", text)
+        self.assertIn("first cause of 5 waits", text)
+
     def test_the_text_has_at_most_forty_lines_however_many_ranks_and_communicators_there_are(self):
         self.assertLessEqual(len(self.text_of(halo_run(self.folder / "trace", n_ranks=8, late="send")).splitlines()), 40)
 

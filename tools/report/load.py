@@ -4,6 +4,7 @@
 # that was cut off or lost records gives a run with fewer facts, and a sentence about them in `notes`.
 """Makes a model.Run of traces."""
 
+import bisect
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
@@ -16,6 +17,8 @@ WAITING, HELD, READY, IN_FLIGHT, ENDED, DROPPED = range(1, 7)
 IDLE_WORDS = ("barrier", "wait", "idle")
 #: Class of a region: a call of MPI's.
 MPI_CALL = 1
+#: Calls that start something or only look: a thread never waits in them.
+NEVER_WAIT = ("MPI_I", "MPI_Start", "MPI_Test")
 
 
 class _Loader:
@@ -36,8 +39,13 @@ class _Loader:
         began = {}  #: compute task -> (begin, thread) of its first slice; None: it ends by an event
         self.ends = {}  #: compute task -> end of its last slice
         self.post_times = defaultdict(list)  #: thread -> when it posted
+        self.ended_by = defaultdict(list)  #: thread -> (end, number, task) of what it posted, by end
         for task in self.tasks.values():
             self.post_times[task.poster].append(task.posted)
+            if task.ended is not None:
+                self.ended_by[task.poster].append((task.ended, task.number, task))
+        for ended in self.ended_by.values():
+            ended.sort(key=lambda row: row[:2])
         threads, workers = [], []
         for number in sorted(trace.threads):
             each = trace.threads[number]
@@ -84,6 +92,8 @@ class _Loader:
             begin, end = cut(span)
             waits = any(word in span.name.lower() for word in IDLE_WORDS)
             spans.append(Span(begin, end, "call" if span.sub == MPI_CALL else "sync" if waits else "region", span.name))
+            if span.sub == MPI_CALL and span.end is not None and not each.waits and not span.name.startswith(NEVER_WAIT):
+                self._end_call(each.number, begin, end)
         for span in each.waits:
             begin, end = cut(span)
             task = self.tasks.get(span.id)
@@ -102,6 +112,15 @@ class _Loader:
         if spans or (posts and not each.is_worker):
             spans.sort(key=lambda span: (span.begin, -span.end))
             threads.append(Thread(each.number, each.name or f"thread {each.number}", spans, posts))
+
+    def _end_call(self, thread, begin, end):
+        """An unmodified program's MPI_Wait and its like: what it waited for is taken to be the last of its thread's operations that
+        ended while it was in the call."""
+        ended = self.ended_by.get(thread, ())
+        k = bisect.bisect_right(ended, (end, chr(0x10ffff))) - 1
+        if k >= 0 and ended[k][0] > begin:
+            task = ended[k][2]
+            task.unblocks.append(Unblock(task, end, thread, begin, "wait"))
 
     def _states(self, each, last):
         """(begin, end, state) from moments; state 0 is nothing to show."""

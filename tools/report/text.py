@@ -26,7 +26,7 @@ def _findings(summary, most):
     for number, finding in enumerate(summary.findings[:most], 1):
         worst = max(finding.ranks, key=finding.ranks.get)
         lines.append(f"  {number}. {finding.cause}: {units.time(finding.ns)}, {units.share(finding.ns / summary.idle_ns)}, mostly "
-                     f"rank {worst}; first cause of {units.count(finding.count)} waits")
+                     f"rank {worst}; first cause of {units.waits(finding.count)}")
         lines += textwrap.wrap(finding.advice, 110, initial_indent="     ", subsequent_indent="     ")
     return lines
 

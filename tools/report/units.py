@@ -34,6 +34,11 @@ def share(value):
     return "-" if value is None else f"{100 * value:.0f} %"
 
 
+def waits(value):
+    """`1 wait`, `2 waits`."""
+    return f"{count(value)} wait{'' if value == 1 else 's'}"
+
+
 def count(value):
     """`12 345`."""
     return f"{value:,}".replace(",", " ")

@@ -16,7 +16,7 @@ const ROW_HEIGHTS = { heading: 24, thread: 20, worker: 14, tasks: 13 };
 const ROW_GAP = 2;
 const GUTTER = 132;
 
-/** Rows that show, with `top`; folded ranks show their heading alone. */
+/** Rows that show, with `top`; a folded rank shows its heading alone, with its first thread in it. */
 function layoutRows(data, folded) {
   const rows = [];
   let top = 0;
@@ -27,7 +27,8 @@ function layoutRows(data, folded) {
     rows.push(row);
   };
   for (const { rank, host } of data.ranks) {
-    push({ type: "heading", rank, label: `rank ${rank}${host ? ` on ${host}` : ""}`, kinds: [] });
+    const thread = folded.has(rank) && data.rows.find(row => row.rank === rank && row.type === "thread");
+    push({ type: "heading", rank, label: `rank ${rank}${host ? ` on ${host}` : ""}`, kinds: thread ? thread.kinds : [] });
     if (folded.has(rank)) continue;
     for (const row of data.rows) if (row.rank === rank) push(row);
     top += 4;

@@ -219,7 +219,7 @@ function taskTip(data, k) {
 
 function spanTip(data, { row, kind, span }) {
   const begin = kind.begin[span], end = kind.end[span];
-  const label = row.type === "thread" ? data.words[kind.ref[span]] : "";
+  const label = row.type === "worker" ? "" : data.words[kind.ref[span]];
   return [element("b", label && label !== kind.name ? `${kind.name}: ${label}` : kind.name),
     element("div", `rank ${row.rank} · ${row.label} · ${timeText(end - begin)} from ${timeText(begin)}`, "facts")];
 }
