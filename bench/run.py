@@ -24,6 +24,7 @@ PROGRAMS = {
     "replay": "what starting a plan costs, whatever its size, and sixteen messages by it",
     "roundtrip": "what an empty task costs from post to the end of the wait",
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
+    "hold": "what one task that holds eight messages costs against eight communication tasks",
     "clause": "what the comm clause costs over the detach clause written by hand",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
