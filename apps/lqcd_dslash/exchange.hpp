@@ -29,6 +29,7 @@ struct exchange_options {
     int n_cores = 1;                 ///< Cores this rank may use, communication thread included.
     int probe_every = 4;             ///< Mode iprobe: interior tiles between two MPI_Iprobe.
     bad_habit bad = bad_habit::none; ///< Mode offload.
+    bool has_plan = true;            ///< Modes offload and omp: the messages of a hop are one plan.
 };
 
 class exchange {

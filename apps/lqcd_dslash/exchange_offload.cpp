@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode offload: baseline's shape, but every MPI call is made by the communication worker, which progresses the messages
-// while the master computes. One core less computes; nothing else of the program changes.
+// while the master computes. One core less computes; nothing else of the program changes. A hop's messages are one plan, which
+// starts the receives, and each send when its face is packed; or a task each.
 #include "fork_join.hpp"
+#include "halo_plan.hpp"
 #include "runtime_session.hpp"
 
 #include <commtask/commtask.h>
@@ -42,11 +44,7 @@ public:
         tasks_.clear();
     }
 
-    void barrier() override {
-        commtask_t task = COMMTASK_NULL;
-        require(commtask_submit(commtask_op_barrier(comm_), nullptr, &task), "commtask_post");
-        require(commtask_wait(&task, nullptr), "commtask_wait");
-    }
+    void barrier() override { worker_barrier(comm_); }
 
 private:
     void post(const commtask_op& operation) {
@@ -58,12 +56,43 @@ private:
     std::vector<commtask_t> tasks_;
 };
 
+class planned_transport final : public halo_transport {
+public:
+    planned_transport(stencil& on, MPI_Comm comm)
+        : comm_(comm), plans_{{{on, comm, 0, halo_plan::of::both}, {on, comm, 1, halo_plan::of::both}}} {}
+
+    void post_receives(const hop_step& step) override {
+        require(commtask_plan_start(plan_of(step).handle(), nullptr, &run_), "commtask_plan_start");
+    }
+
+    void post_sends(const hop_step& step) override {
+        for (int d = 0; d < n_directions; ++d) plan_of(step).packed(d);
+    }
+
+    void wait() override { require(commtask_wait(&run_, nullptr), "commtask_wait"); }
+
+    void barrier() override { worker_barrier(comm_); }
+
+private:
+    const halo_plan& plan_of(const hop_step& step) const { return plans_[static_cast<std::size_t>(step.parity)]; }
+
+    MPI_Comm comm_;
+    std::array<halo_plan, 2> plans_;
+    commtask_t run_ = COMMTASK_NULL;
+};
+
+std::unique_ptr<halo_transport> make_transport(stencil& on, const exchange_options& options) {
+    // Bad habits are about single messages.
+    if (options.has_plan && options.bad == bad_habit::none)
+        return std::make_unique<planned_transport>(on, options.comm);
+    return std::make_unique<offload_transport>(on, options.comm);
+}
+
 } // namespace
 
 std::unique_ptr<exchange> make_offload_exchange(stencil& on, const exchange_options& options) {
-    return std::make_unique<fork_join_exchange>(on, std::make_unique<offload_transport>(on, options.comm),
-                                                std::max(1, options.n_cores - 1), std::max(2, options.n_cores),
-                                                options.bad);
+    return std::make_unique<fork_join_exchange>(on, make_transport(on, options), std::max(1, options.n_cores - 1),
+                                                std::max(2, options.n_cores), options.bad);
 }
 
 } // namespace dslash

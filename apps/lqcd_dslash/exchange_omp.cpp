@@ -2,9 +2,11 @@
 // Mode omp: the whole chain of hops as one graph of OpenMP tasks, in which messages are tasks too. A tile runs when the
 // tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
 // No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
-// Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere.
+// Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere; or the receives of a hop are one task and
+// its sends another, each the start of a plan, and who has packed a face lets its send go.
 #include "common/clock.hpp"
 #include "exchange.hpp"
+#include "halo_plan.hpp"
 #include "runtime_session.hpp"
 #include "task_graph.hpp"
 
@@ -25,17 +27,18 @@ enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, me
 
 class omp_exchange final : public exchange {
 public:
-    omp_exchange(stencil& on, MPI_Comm comm, int compute_threads, int cores)
+    omp_exchange(stencil& on, MPI_Comm comm, int compute_threads, int cores, bool has_plan)
         : on_(on), comm_(comm), compute_threads_(compute_threads), cores_(cores), reads_(find_reads(on.shape())) {
         require(commtask_omp_check(), "commtask_omp_check");
         require(commtask_comm_register(comm), "commtask_comm_register");
+        if (has_plan) plans_ = std::make_unique<hop_plans>(on, comm);
     }
 
     phase_times run(std::span<const hop_step> steps) override {
         find_fields(steps);
         std::vector<thread_work> work(static_cast<std::size_t>(compute_threads_));
         phase_times times;
-        const auto most_open = static_cast<std::size_t>(hops_ahead * messages_per_hop());
+        const auto most_open = static_cast<std::size_t>(hops_ahead * comm_tasks_per_hop());
         int waited = COMMTASK_OK;
         const double start = seconds();
 #pragma omp parallel num_threads(compute_threads_)
@@ -61,11 +64,7 @@ public:
         return times;
     }
 
-    void barrier() override {
-        commtask_t task = COMMTASK_NULL;
-        require(commtask_submit(commtask_op_barrier(comm_), nullptr, &task), "commtask_post");
-        require(commtask_wait(&task, nullptr), "commtask_wait");
-    }
+    void barrier() override { worker_barrier(comm_); }
 
     int compute_threads() const override { return compute_threads_; }
     int cores() const override { return cores_; }
@@ -78,6 +77,23 @@ private:
     struct field_tokens {
         const field* of;
         std::array<std::vector<char>, 2> tiles;
+    };
+
+    /// Of both parities.
+    struct hop_plans {
+        hop_plans(stencil& on, MPI_Comm comm)
+            : receives{{{on, comm, 0, halo_plan::of::receives}, {on, comm, 1, halo_plan::of::receives}}},
+              sends{{{on, comm, 0, halo_plan::of::sends}, {on, comm, 1, halo_plan::of::sends}}} {}
+
+        std::array<halo_plan, 2> receives;
+        std::array<halo_plan, 2> sends;
+        /// Stands for the sends of a hop, by its number modulo 4: a face is packed again when those of the hop before the last
+        /// have ended, and those of this hop are started by then.
+        std::array<char, 4> sent{};
+        unsigned hop = 0;
+
+        const char* sent_now() const { return &sent[hop % 4]; }
+        const char* sent_before() const { return &sent[(hop + 2) % 4]; }
     };
 
     static std::string first_error() {
@@ -102,7 +118,8 @@ private:
         return std::ranges::find(fields_, of, &field_tokens::of)->tiles[static_cast<std::size_t>(parity)];
     }
 
-    int messages_per_hop() const {
+    int comm_tasks_per_hop() const {
+        if (plans_) return 2;
         int n = 0;
         for (int d = 0; d < n_directions; ++d) n += on_.face_bytes(d) == 0 ? 0 : 2;
         return n;
@@ -118,8 +135,8 @@ private:
         const auto create_tiles = [&] {
             for (std::size_t k = 0; k < table.tiles.size(); ++k) create_tile(step, table, k, in, out, work);
         };
-        double posting = 0;
-        for (int d = 0; d < n_directions; ++d) posting += seconds_of([&] { create_receive(step, d); });
+        double posting = plans_ ? seconds_of([&] { start_plans(step); }) : 0;
+        for (int d = 0; d < n_directions && !plans_; ++d) posting += seconds_of([&] { create_receive(step, d); });
         // What feeds messages shall run first of all that a tile releases. libomp releases the dependents that were
         // created last before the others: a single thread runs them in that order, at once; a larger team puts them on
         // a stack.
@@ -127,17 +144,26 @@ private:
         for (int d = 0; d < n_directions; ++d) {
             if (on_.face_bytes(d) == 0) continue;
             create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, work);
-            posting += seconds_of([&] { create_send(step, d); });
+            if (!plans_) posting += seconds_of([&] { create_send(step, d); });
         }
         if (compute_threads_ != 1) create_tiles();
+        if (plans_) ++plans_->hop;
         return posting;
     }
 
-    // Messages of two successive hops are under way at once and start in any order: each hop has its tags.
-    static int tag_of(const hop_step& step, int direction) { return direction + n_directions * step.parity; }
+    void start_plans(const hop_step& step) {
+        const auto parity = static_cast<std::size_t>(step.parity);
+        const char* const halo = halo_token(step, 0);
+        COMM_TASK(plan(plans_->receives[parity].handle()), out(halo), priority(message_priority));
+        COMM_TASK(plan(plans_->sends[parity].handle()), in(plans_->sent_before()), out(plans_->sent_now()),
+                  priority(message_priority));
+    }
 
+    static int tag_of(const hop_step& step, int direction) { return halo_plan::tag_of(step.parity, direction); }
+
+    /// With plans the halos of a hop come together.
     const char* halo_token(const hop_step& step, int direction) const {
-        return &halo_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(direction)];
+        return &halo_[static_cast<std::size_t>(step.parity)][plans_ ? 0 : static_cast<std::size_t>(direction)];
     }
     const char* sent_token(const hop_step& step, int direction) const {
         return &sent_[static_cast<std::size_t>(step.parity)][static_cast<std::size_t>(direction)];
@@ -173,18 +199,21 @@ private:
     void create_pack(const hop_step& step, int direction, const std::vector<int>& tiles, const std::vector<char>& in,
                      std::vector<thread_work>& work) {
         const char* const sent = sent_token(step, direction);
+        const halo_plan* const sends = plans_ ? &plans_->sends[static_cast<std::size_t>(step.parity)] : nullptr;
         addresses_.clear();
         for (const int k : tiles) addresses_.push_back(&in[static_cast<std::size_t>(k)]);
+        if (plans_) addresses_.push_back(plans_->sent_before());
         const address* const from = addresses_.data();
         const int n_from = static_cast<int>(addresses_.size());
         stencil* const on = &on_;
         const hop_step what = step;
         auto* const mine = work.data();
-#pragma omp task firstprivate(on, what, direction, mine) priority(pack_priority)                                       \
+#pragma omp task firstprivate(on, what, direction, mine, sends) priority(pack_priority)                                \
     depend(iterator(i = 0 : n_from), in : *from[i]) depend(out : *sent)
         {
             const double begin = seconds();
             on->pack(what, direction, 0, on->n_face_sites(what.parity, direction));
+            if (sends != nullptr) sends->packed(direction);
             mine[omp_get_thread_num()].other += seconds() - begin;
         }
     }
@@ -195,7 +224,8 @@ private:
         addresses_.clear();
         for (const int t : reads.tiles) addresses_.push_back(&in[static_cast<std::size_t>(t)]);
         for (const int d : reads.directions) {
-            addresses_.push_back(halo_token(step, d));
+            if (addresses_.empty() || addresses_.back() != halo_token(step, d))
+                addresses_.push_back(halo_token(step, d));
         }
         const bool interior = table.tiles[k].halos == 0;
         const address* const from = addresses_.data();
@@ -222,6 +252,7 @@ private:
     MPI_Comm comm_;
     int compute_threads_;
     int cores_;
+    std::unique_ptr<hop_plans> plans_; ///< Null: a task for each message.
     std::array<hop_reads, 2> reads_;
     std::vector<field_tokens> fields_;
     /// Scratch of the thread that creates tasks; depend clauses are evaluated before it is used again.
@@ -234,7 +265,7 @@ private:
 
 std::unique_ptr<exchange> make_omp_exchange(stencil& on, const exchange_options& options) {
     return std::make_unique<omp_exchange>(on, options.comm, std::max(1, options.n_cores - 1),
-                                          std::max(2, options.n_cores));
+                                          std::max(2, options.n_cores), options.has_plan);
 }
 
 } // namespace dslash

@@ -2,6 +2,9 @@
 // The table of modes: the one place that knows them all.
 // A new mode is one line here and one exchange file; nothing else asks for a mode by name.
 #include "exchange.hpp"
+#include "runtime_session.hpp"
+
+#include <commtask/commtask.h>
 
 #include <stdexcept>
 
@@ -38,6 +41,12 @@ std::unique_ptr<exchange> make_exchange(mode which, stencil& on, const exchange_
 #endif
     }
     throw std::logic_error("unknown mode");
+}
+
+void worker_barrier(MPI_Comm comm) {
+    commtask_t task = COMMTASK_NULL;
+    require(commtask_submit(commtask_op_barrier(comm), nullptr, &task), "commtask_post");
+    require(commtask_wait(&task, nullptr), "commtask_wait");
 }
 
 } // namespace dslash

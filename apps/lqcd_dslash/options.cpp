@@ -47,6 +47,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     std::string check_name = "golden";
     std::string width = "auto";
     std::string bad_name;
+    std::string plan = "on";
     CLI::App app{"Wilson Dslash, even-odd, on a grid of MPI ranks; every run checks itself.", "lqcd_dslash"};
     app.add_option("--lattice", lattice, "Global extents X.Y.Z.T; default: 8.8.8.8 per rank");
     app.add_option("--grid", grid, "Ranks per dimension Px.Py.Pz.Pt; default: the smallest faces");
@@ -62,6 +63,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--tile", tile, "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
     app.add_option("--probe-every", o.probe_every, "Mode iprobe: interior tiles between probes")->capture_default_str();
     app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
+    app.add_option("--plan", plan, "on|off: modes offload and omp start the messages of a hop by one post")
+        ->capture_default_str();
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
     app.add_option("--bad", bad_name,
                    bad_names() + ": a mistake on purpose, to look for in a trace; mode offload only");
@@ -92,6 +95,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
             if (o.bad == bad_habit::none) return "--bad " + bad_name + " is unknown; choose " + bad_names() + ".";
             if (o.which != mode::offload) return "--bad " + bad_name + " works with --mode offload only; add that.";
         }
+        if (plan != "on" && plan != "off") return "--plan " + plan + " is unknown; choose on or off.";
+        o.has_plan = plan == "on";
         if (check_name == "none") {
             o.check = check_level::none;
         } else if (check_name == "full") {

@@ -26,6 +26,7 @@ struct options {
     double kappa = 0.12;
     check_level check = check_level::golden;
     bad_habit bad = bad_habit::none;
+    bool has_plan = true;
     bool force_comm = false;
     std::string json_file;
 };

@@ -16,4 +16,7 @@ public:
         : miniapp::runtime_session(which == mode::offload || which == mode::omp || which == mode::tbb) {}
 };
 
+/// A barrier of all ranks, by the worker.
+void worker_barrier(MPI_Comm comm);
+
 } // namespace dslash

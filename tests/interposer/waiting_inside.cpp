@@ -132,6 +132,34 @@ void in_functions_of_a_generalized_request() {
     say("%d waits", n_waits);
 }
 
+MPI_Request unwanted = MPI_REQUEST_NULL;
+
+/// Waits for a task whose callback cancels a request of MPI's: a thread that drives by waiting drives no pass inside that one.
+int on_query_with_callback(void* state, MPI_Status* status) {
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.callback = [](const commtask_status* /*status*/, void* /*argument*/) { MPI_Cancel(&unwanted); };
+    commtask_t task = COMMTASK_NULL;
+    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_SELF), &how, &task) == COMMTASK_OK);
+    EXPECT(commtask_wait(&task, nullptr) == COMMTASK_OK);
+    return on_query(state, status);
+}
+
+void in_a_callback_of_a_task() {
+    if (has_threads) return; // it would be refused, or hang natively
+    n_waits = 0;
+    int never = 0;
+    int was_cancelled = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    MPI_Irecv(&never, 1, MPI_INT, me, 1000, MPI_COMM_WORLD, &unwanted);
+    MPI_Grequest_start(&on_query_with_callback, &on_free, &on_cancel, nullptr, &request);
+    MPI_Grequest_complete(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&unwanted, &status);
+    MPI_Test_cancelled(&status, &was_cancelled);
+    say("%d waits, cancelled %d", n_waits, was_cancelled);
+}
+
 void on_reduce(void* in, void* inout, int* n, MPI_Datatype* /*type*/) {
     wait_here();
     if (has_threads) expect_to_be_refused(); // whatever call of MPI's this is in
@@ -178,21 +206,30 @@ void in_a_reduction_during_a_call_that_blocks() {
     MPI_Op_free(&add);
 }
 
-/// With MPI_THREAD_MULTIPLE commtask_finalize is refused where a wait is, and nothing has ended by it.
-void at_the_end() {
-    say("the end"); // natively, and under commtask-run
+/// With MPI_THREAD_MULTIPLE what waits without saying so is refused where a wait is, and has done nothing: a first post to a
+/// communicator, and commtask_finalize.
+void what_waits_too() {
+    say("what waits too"); // natively, and under commtask-run
     if (would_hang) return;
-    static int code;
-    code = COMMTASK_OK;
+    static MPI_Comm fresh;
+    static std::array<int, 3> codes;
+    MPI_Comm_dup(MPI_COMM_SELF, &fresh);
     MPI_Op add = MPI_OP_NULL;
-    MPI_Op_create([](void*, void*, int*, MPI_Datatype*) { code = commtask_finalize(); }, 1, &add);
+    MPI_Op_create(
+        [](void*, void*, int*, MPI_Datatype*) {
+            codes = {commtask_comm_register(fresh), commtask_submit(commtask_op_noop(fresh), nullptr, nullptr),
+                     commtask_finalize()};
+        },
+        1, &add);
     int sum = 0;
     int one = 1;
     MPI_Reduce_local(&one, &sum, 1, MPI_INT, add);
     MPI_Op_free(&add);
-    EXPECT(code == (has_threads ? COMMTASK_ERR_WORKER_THREAD : COMMTASK_OK));
+    for (const int code : codes) EXPECT(code == (has_threads ? COMMTASK_ERR_WORKER_THREAD : COMMTASK_OK));
     EXPECT(commtask_is_initialized() == (has_threads ? 1 : 0));
     if (!has_threads) EXPECT(commtask_init(nullptr) == COMMTASK_OK);
+    EXPECT(commtask_comm_register(fresh) == COMMTASK_OK);
+    MPI_Comm_free(&fresh);
 }
 
 } // namespace
@@ -206,10 +243,11 @@ int main(int argc, char** argv) {
     in_attribute_functions();
     would_hang = has_threads && std::getenv("COMMTASK_RUN") == nullptr; // NOLINT(concurrency-mt-unsafe): one thread
     in_functions_of_a_generalized_request();
+    in_a_callback_of_a_task();
     in_a_reduction_function();
     in_a_reduction_during_a_call_that_blocks();
     in_an_error_handler();
-    at_the_end();
+    what_waits_too();
     EXPECT(commtask_finalize() == COMMTASK_OK);
     for (std::size_t i = 0; i < n_messages; ++i) EXPECT(messages.at(i).in == 7);
     MPI_Finalize();

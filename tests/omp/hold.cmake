@@ -21,8 +21,12 @@ foreach(threads IN LISTS team_sizes)
                               ENVIRONMENT OMP_NUM_THREADS=${threads} COMMTASK_OMP_CHECK=1 ${hold_environment})
     endif()
 endforeach()
-commtask_run_omp_test(omp.hold shared.t2 RANKS 2 ENVIRONMENT OMP_NUM_THREADS=2 COMMTASK_IDLE=shared ${hold_environment})
-commtask_run_omp_test(omp.hold passive RANKS 2 ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ${hold_environment})
+if(NOT COMMTASK_SANITIZE STREQUAL "thread-omp")
+    commtask_run_omp_test(omp.hold shared.t2 RANKS 2
+                          ENVIRONMENT OMP_NUM_THREADS=2 COMMTASK_IDLE=shared ${hold_environment})
+    commtask_run_omp_test(omp.hold passive RANKS 2
+                          ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ${hold_environment})
+endif()
 foreach(threads IN LISTS few_team_sizes)
     commtask_run_omp_test(omp.hold_many t${threads} RANKS 1 2 LABELS stress TIMEOUT 120
                           ENVIRONMENT OMP_NUM_THREADS=${threads} COMMTASK_TEST_TASKS=${n_tasks})
@@ -42,3 +46,13 @@ endif()
 
 commtask_add_test_program(omp.docs.hold_halo "${PROJECT_SOURCE_DIR}/docs/snippets/hold_halo.c" commtask_omp_hold)
 commtask_add_run_test(NAME omp.docs.hold_halo TARGET omp.docs.hold_halo RANKS 1 2 3 LABELS "omp;docs" TIMEOUT 60)
+
+# Programs as they are written for TAMPI.
+foreach(program IN ITEMS heat gauss_seidel nbody ring)
+    commtask_add_test_program(omp.tampi.${program} tampi/${program}.c commtask_tampi)
+    target_link_libraries(omp.tampi.${program} PRIVATE m)
+    foreach(threads IN LISTS few_team_sizes)
+        commtask_run_omp_test(omp.tampi.${program} t${threads} RANKS 1 2 3 4 TIMEOUT 60
+                              ENVIRONMENT OMP_NUM_THREADS=${threads})
+    endforeach()
+endforeach()

@@ -32,7 +32,7 @@ protected:
     template <typename Body>
     bool dependent_runs_after(Body body) {
         bool has_run = false;
-        char cell = 0;
+        [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -75,7 +75,7 @@ TEST_F(HoldErrors, AnOperationThatMpiFailsIsToldByItsStatusBeforeTheDependentsRu
     int sent[2] = {1, 2};
     int got = 0;
     int state_seen = -1;
-    char cell = 0;
+    [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -132,7 +132,7 @@ TEST_F(HoldErrors, ACallbackOutsideOfTasksHasNothingToHold) {
 TEST_F(HoldErrors, ATicketTakenWhenTheTaskIsCreatedIsUsed) {
     int one = 1;
     int sum[2] = {};
-    char cell = 0;
+    [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -201,24 +201,31 @@ TEST_F(HoldRequests, HaveAStatusWhereTheyAreAttached) {
     int in = 0;
     int out = rank;
     commtask_status came = COMMTASK_STATUS_INIT;
+    MPI_Status of_mpi{};
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
     {
-#pragma omp task shared(in, out, came)
+#pragma omp task depend(out : came) shared(in, out, came, of_mpi)
         {
             MPI_Request request{};
             MPI_Irecv(&in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &request);
             commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
             options.status = &came;
+            options.mpi_status = &of_mpi;
             const commtask_op attach = commtask_op_attach(&request, comm);
             EXPECT_EQ(commtask_omp_hold_operation(&attach, &options), COMMTASK_OK);
             commtask_omp_hold(commtask_op_send(&out, 1, MPI_INT, right, 3, comm));
         }
+#pragma omp task depend(in : came) shared(came, of_mpi)
+        {
+            EXPECT_EQ(came.source, left);
+            EXPECT_EQ(came.tag, 3);
+            EXPECT_EQ(came.bytes, sizeof(int));
+            EXPECT_EQ(of_mpi.MPI_SOURCE, left);
+            EXPECT_EQ(of_mpi.MPI_ERROR, MPI_SUCCESS);
+        }
     }
-    EXPECT_EQ(came.source, left);
-    EXPECT_EQ(came.tag, 3);
-    EXPECT_EQ(came.bytes, sizeof(int));
 }
 
 } // namespace

@@ -126,7 +126,7 @@ TEST_F(Hold, OperationsThatEndBeforeTheBodyHoldNobodyUp) {
     std::atomic<int> n_called = 0;
     std::atomic<int> n_run = 0;
     constexpr int n = 50;
-    char cell[n] = {};
+    [[maybe_unused]] char cell[n] = {};
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -254,11 +254,12 @@ TEST_F(Hold, ARegionInsideATaskIsNotThatTask) {
     }
 }
 
+#ifdef __clang__ // gcc's code gets no event from libomp
 TEST_F(Hold, ATaskWithADetachClauseOfItsOwnHasItsEventAndItsMessages) {
     int in = 0;
     int out = 9;
     int seen = 0;
-    char cell = 0;
+    [[maybe_unused]] char cell = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
     {
@@ -274,6 +275,7 @@ TEST_F(Hold, ATaskWithADetachClauseOfItsOwnHasItsEventAndItsMessages) {
     }
     EXPECT_EQ(seen, 9);
 }
+#endif
 
 TEST_F(Hold, PrioritiesAndLambdasAreTasksAsAnyOthers) {
     constexpr int n = 20;
@@ -296,7 +298,7 @@ TEST_F(Hold, PrioritiesAndLambdasAreTasksAsAnyOthers) {
 TEST_F(Hold, CollectivesAreInStepWhereTheirTasksAre) {
     int sum[2] = {};
     int one = 1;
-    char order = 0;
+    [[maybe_unused]] char order = 0; // only named in depend clauses
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup

@@ -202,7 +202,7 @@ class Tables(unittest.TestCase):
         worker = Worker(states=[(0, 600, "poll"), (600, 1000, "asleep")], samples=[(0, 0), (1000, 250)])
         run = Run([Rank(0, [receive(0, 1, 1000)], [], [worker])])
         use, = tables.worker_table(run)
-        self.assertEqual((use.core_share, use.states, use.awake), (0.25, {"poll": 0.6, "asleep": 0.4}, 0.6))
+        self.assertEqual((use.core_share, use.got, use.states), (0.25, 250 / 600, {"poll": 0.6, "asleep": 0.4}))
 
 
 if __name__ == "__main__":

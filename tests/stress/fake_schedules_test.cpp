@@ -36,6 +36,9 @@ public:
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
+    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override {
+        return which.run.number % 8 != 0;
+    }
     void poll(completion_sink& sink) noexcept override {
         std::vector<flight> landed;
         for (std::size_t i = 0; i < flying_.size();) {
@@ -173,6 +176,7 @@ struct setting {
     bool has_heavy_barrier;
     bool takes_over = false;
     std::size_t n_lanes = 1;
+    bool posters_issue = false;
 };
 
 class FakeSchedules : public testing::TestWithParam<setting> {};
@@ -188,6 +192,7 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         lane_settings of_lane;
         of_lane.queue_capacity = GetParam().capacity;
         of_lane.has_heavy_barrier = GetParam().has_heavy_barrier && register_heavy_barrier();
+        of_lane.posters_issue = GetParam().posters_issue;
         lane_set lanes{below, of_lane};
         std::vector<std::unique_ptr<comm_queue>> queues;
         for (lane& each : lanes) queues.push_back(std::make_unique<comm_queue>(each, 1));
@@ -223,6 +228,9 @@ INSTANTIATE_TEST_SUITE_P(Workers, FakeSchedules,
                                          setting{"shared_heavy", false, 8, true},
                                          setting{"waiters_drive", true, 64, false, true},
                                          setting{"waiters_drive_heavy", true, 8, true, true},
+                                         setting{"posters_issue", false, 64, false, false, 1, true},
+                                         setting{"posters_issue_heavy", false, 8, true, false, 1, true},
+                                         setting{"three_whose_posters_issue", false, 8, true, false, 3, true},
                                          setting{"two_reserved", true, 16, false, false, 2},
                                          setting{"three_shared_heavy", false, 8, true, false, 3},
                                          setting{"three_with_waiters", true, 8, true, true, 3}),

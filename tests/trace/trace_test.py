@@ -120,7 +120,41 @@ def newest(run, output, n_ranks):
         demand(not tasks_of(trace, "allreduce"), "the first ones are not")
 
 
+def openmp(run, output, n_ranks):
+    """omp_tasks.cpp: who posted what, and which task waited for which."""
+    for trace in run.ranks:
+        computes = trace.computes
+        received = [task for task in tasks_of(trace, "recv") if task.compute]
+        demand(len(received) == N_ROUNDS, f"{len(received)} receives were posted in a task of OpenMP's")
+        for task in received:
+            posting = computes[task.compute]
+            demand(posting.name == "recv, posted" and posting.fulfilled >= task.ended, f"{posting} of {task}")
+            waiting = [each for each in computes.values() if posting.id in each.after]
+            demand(len(waiting) == 1 and waiting[0].name.startswith("task "), f"{waiting} wait for {posting}")
+            slices = [span for thread in trace.threads.values() for span in thread.computes if span.id == waiting[0].id]
+            demand(slices and slices[0].begin >= posting.fulfilled and slices[-1].how == 0, f"{slices}")
+        regions = {span.name for thread in trace.threads.values() for span in thread.regions}
+        demand({"parallel region", "barrier"} <= regions, f"regions {regions}")
+        for thread in trace.threads.values():
+            spans = [span for span in thread.computes if span.end is not None]
+            demand(all(before.end <= after.begin for before, after in zip(spans, spans[1:])), "slices of a thread overlap")
+
+
+def without_openmp(run, output, n_ranks):
+    demand(not any(trace.computes for trace in run.ranks), "no tool, no tasks")
+    demand("the trace has no tasks of OpenMP's" in output, output)
+
+
+def beside_a_tool(run, output, n_ranks):
+    demand(output.count("another tool was taken") == n_ranks, output)
+    openmp(run, output, n_ranks)
+
+
 EXPECTATIONS = {
+    "openmp": ([], {"OMP_NUM_THREADS": "2"}, openmp),
+    "openmp_checked": ([], {"OMP_NUM_THREADS": "2", "COMMTASK_OMP_CHECK": "1"}, openmp),
+    "without_openmp": ([], {"OMP_NUM_THREADS": "2", "OMP_TOOL": "disabled"}, without_openmp),
+    "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
     "whole": ([], {}, whole),
     "exits": (["_exit"], {}, cut),
     "killed": (["kill"], {}, cut),
@@ -150,6 +184,7 @@ def main():
     parser.add_argument("--expect", required=True, choices=[*EXPECTATIONS, "refusal"])
     parser.add_argument("--reader", required=True)
     parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("--tool", help="a tool of OpenMP's")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     sys.path.insert(0, options.reader)
@@ -160,6 +195,8 @@ def main():
         if options.expect == "refusal":
             return expect_refusal(options.command, folder, options.ranks)
         arguments, settings, expectation = EXPECTATIONS[options.expect]
+        if options.tool:
+            settings = {**settings, "OMP_TOOL_LIBRARIES": options.tool}
         code, output = run_program([*options.command, *arguments], folder / "made" / "here", settings)
         demand(code == 0 or options.expect == "killed", output)
         run = trace_run.read_run([folder / "made" / "here"])

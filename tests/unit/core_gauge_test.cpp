@@ -12,8 +12,8 @@ namespace commtask::detail {
 namespace {
 
 constexpr std::uint64_t linger_ns = 100'000;
-constexpr std::uint64_t quick_ns = core_gauge::at_once_ns - 1;
-constexpr std::uint64_t slow_ns = core_gauge::long_ns + 1;
+constexpr std::uint64_t quick_ns = tuning::quick_yield_ns - 1;
+constexpr std::uint64_t slow_ns = tuning::long_yield_ns + 1;
 
 TEST(CoreGauge, TrustsAYieldThatComesBackAtOnce) {
     core_gauge core{linger_ns};
@@ -25,10 +25,10 @@ TEST(CoreGauge, TrustsAYieldThatComesBackAtOnce) {
 
 TEST(CoreGauge, LearnsNothingFromAYieldBetweenTheTwo) {
     core_gauge core{linger_ns};
-    core.yielded(0, core_gauge::at_once_ns);
+    core.yielded(0, tuning::quick_yield_ns);
     EXPECT_FALSE(core.is_idle());
     core.yielded(0, quick_ns);
-    core.yielded(10'000, 10'000 + core_gauge::long_ns);
+    core.yielded(10'000, 10'000 + tuning::long_yield_ns);
     EXPECT_TRUE(core.is_idle());
 }
 
@@ -38,7 +38,7 @@ TEST(CoreGauge, LingersLongerWithWorkAndFromTheLastFindOn) {
     EXPECT_TRUE(core.may_linger(10'000, false));
     EXPECT_FALSE(core.may_linger(10'000 + linger_ns, false));
     EXPECT_TRUE(core.may_linger(10'000 + linger_ns, true));
-    EXPECT_FALSE(core.may_linger(10'000 + core_gauge::longest_with_work_ns, true));
+    EXPECT_FALSE(core.may_linger(10'000 + tuning::linger_with_work_ns, true));
     core.found_something();
     EXPECT_TRUE(core.may_linger(20'000'000, false));
 }
@@ -46,7 +46,7 @@ TEST(CoreGauge, LingersLongerWithWorkAndFromTheLastFindOn) {
 TEST(CoreGauge, DoublesItsDistrustWhenQuickYieldsWereSoonWrong) {
     core_gauge core{linger_ns};
     std::uint64_t now = 1'000'000;
-    std::uint64_t distrust_ns = core_gauge::shortest_distrust_ns;
+    std::uint64_t distrust_ns = tuning::shortest_distrust_ns;
     for (int i = 0; i < 4; ++i) {
         SCOPED_TRACE(i);
         core.yielded(now, now + quick_ns);
@@ -60,7 +60,7 @@ TEST(CoreGauge, DoublesItsDistrustWhenQuickYieldsWereSoonWrong) {
         core.yielded(now + distrust_ns - 2 * quick_ns, now + distrust_ns - quick_ns);
         EXPECT_FALSE(core.is_idle());
         now += distrust_ns;
-        distrust_ns = std::min(2 * distrust_ns, core_gauge::longest_distrust_ns);
+        distrust_ns = std::min(2 * distrust_ns, tuning::longest_distrust_ns);
     }
 }
 
@@ -70,12 +70,12 @@ TEST(CoreGauge, ForgivesWhenTheCoreWasIdleForLong) {
     for (int i = 0; i < 3; ++i) { // distrust has grown
         core.yielded(now, now + quick_ns);
         core.yielded(now + quick_ns, now + quick_ns + slow_ns);
-        now += core_gauge::longest_distrust_ns + 2 * core_gauge::long_ns;
+        now += tuning::longest_distrust_ns + 2 * tuning::long_yield_ns;
     }
     core.yielded(now, now + quick_ns);
-    now += core_gauge::soon_ns + quick_ns;
+    now += tuning::soon_ns + quick_ns;
     core.found_wanted(now);
-    core.yielded(now + core_gauge::shortest_distrust_ns, now + core_gauge::shortest_distrust_ns + quick_ns);
+    core.yielded(now + tuning::shortest_distrust_ns, now + tuning::shortest_distrust_ns + quick_ns);
     EXPECT_TRUE(core.is_idle());
 }
 

@@ -29,6 +29,8 @@ public:
     static constexpr int completes_at_once = -100;
     /// Tasks whose operation has this tag are refused when they start.
     static constexpr int is_refused = -101;
+    /// Tasks whose operation has this tag run a function of the program's, so no poster may start them.
+    static constexpr int runs_a_function = -102;
 
     [[nodiscard]] start_result start(task& which) noexcept override {
         started_.push_back(&which);
@@ -41,6 +43,10 @@ public:
         for (std::uint32_t part = 0; part < which.run.open_parts; ++part) flying_.insert({&which, part});
         count_in_flight();
         return start_result::started;
+    }
+
+    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override {
+        return which.op.send_tag != runs_a_function;
     }
 
     void poll(completion_sink& sink) noexcept override {
@@ -116,7 +122,8 @@ template <std::size_t NLanes>
 class lanes_bench {
 public:
     explicit lanes_bench(std::size_t capacity = 64, std::vector<task_observer*> observers = {})
-        : lanes_(below(), {.queue_capacity = capacity, .observers = std::move(observers)}) {
+        : lanes_bench(lane_settings{.queue_capacity = capacity, .observers = std::move(observers)}) {}
+    explicit lanes_bench(const lane_settings& settings) : lanes_(below(), settings) {
         for (lane& each : lanes_) queues_.push_back(std::make_unique<comm_queue>(each, 1));
     }
     lanes_bench(const lanes_bench&) = delete;

@@ -34,6 +34,7 @@ TEST(Lane, StartsIndependentTasksInTheOrderOfTheirPosts) {
 TEST(Lane, StartsASuccessorOnlyAfterItsLastPredecessorInEveryOrder) {
     std::array<std::size_t, 3> order{0, 1, 2};
     do {
+        SCOPED_TRACE(::testing::Message() << "order " << order[0] << order[1] << order[2]);
         lane_bench bench;
         const tasks halos{&bench.post(), &bench.post(), &bench.post()};
         task& send = bench.post({.after = halos});

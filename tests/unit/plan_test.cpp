@@ -109,6 +109,23 @@ TEST(Plan, EndsWithItsLastMemberInEveryOrderAndRunsAgain) {
     } while (std::ranges::next_permutation(order).found);
 }
 
+TEST(Plan, IsStartedByWhoPostsItBesideAWorkerThatShares) {
+    lane_bench bench{lane_settings{.posters_issue = true}};
+    recorded<1> exchange{bench, {{}, {.tag = at_once}, {.after = {0}}}};
+    for (int turn = 0; turn < 3; ++turn) {
+        task& run = exchange.start();
+        EXPECT_EQ(bench.carrier().take_started(), (tasks{&exchange[0], &exchange[1]}));
+        EXPECT_EQ(state_of(exchange[1]), task_state::open) << "its end may be the run's, whose callback is a driver's";
+        bench.run();
+        EXPECT_EQ(state_of(exchange[1]), task_state::completed);
+        bench.complete(exchange[0]);
+        EXPECT_EQ(bench.carrier().take_started(), tasks{&exchange[2]});
+        EXPECT_EQ(state_of(run), task_state::open);
+        bench.complete(exchange[2]);
+        EXPECT_EQ(state_of(run), task_state::completed);
+    }
+}
+
 TEST(Plan, WithoutMembersEnds) {
     lane_bench bench;
     recorded<1> nothing{bench, {}};

@@ -165,11 +165,13 @@ TEST(CommOrder, IssuesInTicketOrderWhateverTheOrderOfArrival) {
             EXPECT_TRUE(order.give_up(ticket, *slots[ticket - 1]));
         } else {
             order.arrive(ticket, *slots[ticket - 1]);
+            slots[ticket - 1]->run.now = phase::held;
         }
         order.issue_in_order(collect);
         EXPECT_TRUE(issued.empty());
     }
     order.arrive(1, *slots[0]);
+    slots[0]->run.now = phase::held;
     order.issue_in_order(collect);
     std::vector<task*> expected;
     for (std::uint64_t ticket = 1; ticket <= 40; ++ticket) {

@@ -101,6 +101,10 @@ class Thread:
         return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync")))
 
 
+#: States of a worker in which it wants no processor.
+PAUSES = ("asleep", "nap", "driven")
+
+
 class Worker:
     """The worker of a lane. States: issue, poll, idle, nap, asleep, driven; `samples` are (time, its processor time)."""
 
@@ -124,7 +128,7 @@ class Worker:
             at += 1
 
     def share_between(self, begin, end):
-        """Processor time over time, from the samples around the interval; None without samples."""
+        """Processor time over time awake, from the samples around the interval; None without samples, or if it slept."""
         if len(self.samples) < 2:
             return None
         first = max(0, bisect.bisect_right(self._sampled, begin) - 1)
@@ -132,7 +136,8 @@ class Worker:
         first = min(first, last - 1) if last > 0 else 0
         last = max(last, first + 1)
         (t0, c0), (t1, c1) = self.samples[first], self.samples[last]
-        return min(1.0, (c1 - c0) / (t1 - t0)) if t1 > t0 else None
+        awake = t1 - t0 - sum(b - a for a, b, state in self.states_between(t0, t1) if state in PAUSES)
+        return min(1.0, (c1 - c0) / awake) if awake > 0 else None
 
 
 class Rank:

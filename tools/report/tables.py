@@ -3,7 +3,7 @@
 # is a pure function from a run to rows; the formulas stand in docs/report.md and in the docstrings here, nowhere else.
 """Tables of a run."""
 
-from model import PHASES, length, overlap_length, quantile, subtract, union
+from model import PHASES, length, overlap_length, quantile, union
 
 
 def phase_table(run):
@@ -108,8 +108,8 @@ def binned(steps, begin, end, n_bins):
 
 
 class WorkerUse:
-    """Where a worker's time went. `core_share` is its processor time over the time between its first and last sample;
-    `states` maps a state to its share of the worker's recorded time."""
+    """Where a worker's time went. `core_share` is its processor time over the time between its first and last sample, `got` the
+    same over the part of that in which it wanted its core; `states` maps a state to its share of the worker's recorded time."""
 
     def __init__(self, rank, worker, begin, end):
         self.rank, self.lane, self.cpu, self.has_own_core = rank, worker.lane, worker.cpu, worker.has_own_core
@@ -118,9 +118,9 @@ class WorkerUse:
             total[state] = total.get(state, 0) + b - a
         whole = sum(total.values())
         self.states = {state: ns / whole for state, ns in sorted(total.items(), key=lambda i: -i[1])} if whole else {}
-        self.core_share = worker.share_between(begin, end) if worker.samples else None
-        awake = subtract([(begin, end)], union((a, b) for a, b, s in worker.states if s in ("asleep", "nap")))
-        self.awake = length(awake) / (end - begin) if end > begin else 0
+        self.got = worker.share_between(begin, end)
+        (t0, c0), (t1, c1) = (worker.samples[0], worker.samples[-1]) if worker.samples else ((0, 0), (0, 0))
+        self.core_share = min(1.0, (c1 - c0) / (t1 - t0)) if t1 > t0 else None
 
 
 def worker_table(run):

@@ -15,7 +15,7 @@ MAGIC = b"CTTRACE\0"
 VERSION = 1
 
 POSTED, RECEIVES_FROM, AFTER, POSTED_IN, POST_RETURNED, MOVED, MATCHED, SIGNALED, WAIT_BEGIN, WAIT_END = range(1, 11)
-STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_BEGIN, REGION_END = range(16, 22)
+STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_BEGIN, REGION_END, PROCESSOR = range(16, 23)
 TEXT_PART, THREAD, COMMUNICATOR, OPERATION, CLOCK = range(32, 37)
 CHUNK = 255
 
@@ -131,6 +131,7 @@ class Thread:
     waits: list[Span] = field(default_factory=list)  # id: the task that ended last
     computes: list[Span] = field(default_factory=list)
     regions: list[Span] = field(default_factory=list)
+    processor: list[tuple[int, int, int]] = field(default_factory=list)  # time, its processor time, CPU
 
     @property
     def is_worker(self) -> bool:
@@ -312,6 +313,8 @@ class _Reader:
                 task.peer, task.tag = halves(value)
             elif kind == STATE:
                 thread.states.append((time, lane, sub))
+            elif kind == PROCESSOR:
+                thread.processor.append((time, ident, halves(value)[0]))
             elif kind == MATCHED:
                 self._task(ident).matched = halves(value)
             elif kind == AFTER:

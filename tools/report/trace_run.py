@@ -68,6 +68,7 @@ def _shift(trace: RankTrace, clock) -> None:
             step.time = clock(step.time)
     for thread in trace.threads.values():
         thread.states = [(clock(time), lane, state) for time, lane, state in thread.states]
+        thread.processor = [(clock(time), used, cpu) for time, used, cpu in thread.processor]
         for span in (*thread.waits, *thread.computes, *thread.regions):
             span.begin, span.end = clock(span.begin), shifted(span.end)
     for compute in trace.computes.values():

@@ -6,7 +6,7 @@
 
 #include "mpi/errors.hpp"
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -6,7 +6,7 @@
 
 #include "mpi/errors.hpp"
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 #include "stand_ins.hpp"
 
 namespace commtask::interposer {

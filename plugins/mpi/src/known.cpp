@@ -6,7 +6,7 @@
 
 #include "core/operation_traits.hpp"
 #include "mpi/errors.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <array>
 #include <atomic>

@@ -9,15 +9,15 @@
 #include "own.hpp"
 #include "polled.hpp"
 #include "resolve.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 #include "sharing.hpp"
 
 #include "api/context.hpp"
+#include "base/speech.hpp"
 #include "mpi/identity.hpp"
 
 #include <commtask/commtask.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -44,7 +44,7 @@ thread_local bool ends_the_program = false;
 /// up after a while.
 void park_worker() {
     detail::lane* const lane = current.lane.exchange(nullptr);
-    if (lane == nullptr || mine.has_baton || detail::lane::is_driving()) return;
+    if (lane == nullptr || lane->is_held_by_me() || detail::lane::is_driving()) return;
     ends_the_program = true;
     // release: partner of the acquire in active_lane().
     current.parked_lane.store(lane, std::memory_order_release);
@@ -68,9 +68,7 @@ void hook_ends() {
 /// commtask-run silences the worker's advice; that a program's ranks are all alone is more than advice.
 void warn_of_launcher() {
     if (detail::context::running()->settings().verbose >= 1) return; // the runtime has
-    if (const auto trouble = detail::foreign_launcher()) {
-        std::fprintf(stderr, "commtask-run: warning: %s\n", trouble->c_str());
-    }
+    if (const auto trouble = detail::foreign_launcher()) detail::say("warning: %s", trouble->c_str());
 }
 
 void say_what_is_done(int asked, int given) {
@@ -78,10 +76,8 @@ void say_what_is_done(int asked, int given) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0 || !is_verbose()) return;
     const detail::context& runtime = *detail::context::running();
-    std::fprintf(
-        stderr,
-        "commtask-run: MPI calls become tasks; the program asked for thread level %d and gets %d\ncommtask-run: %s\n",
-        asked, given, runtime.place().reason.c_str());
+    detail::say("MPI calls become tasks; the program asked for thread level %d and gets %d", asked, given);
+    detail::say("%s", runtime.place().reason.c_str());
 }
 
 /// MPI is initialised: starts the worker. Without one the calls go straight to MPI.
@@ -102,7 +98,7 @@ void start(int asked, int given) {
         // release: partner of the acquire in active_lane().
         current.lane.store(&runtime.lanes()[0], std::memory_order_release);
     } else {
-        std::fputs("commtask-run: warning: there is no worker, and MPI is called directly\n", stderr);
+        detail::say("warning: there is no worker, and MPI is called directly");
     }
     --mine.depth;
 }

@@ -18,7 +18,7 @@ using request_list = const MPI_Request*;
 
 [[nodiscard]] bool is_active(MPI_Request request) {
     if (request == MPI_REQUEST_NULL) return false;
-    return owner_of(request).task != COMMTASK_NULL || persistents::find(request) == nullptr;
+    return tracked(request).task != COMMTASK_NULL || persistents::find(request) == nullptr;
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 // MPI_Type_free.
 #include "known.hpp"
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 namespace commtask::interposer {
 

@@ -6,6 +6,8 @@
 
 #include "post.hpp"
 
+#include "base/speech.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -46,7 +48,7 @@ table& all() {
     return taken;
 }
 
-void say(std::uint64_t call, int n_ranks, std::uint64_t of_first, int rank, std::uint64_t mine) {
+void say_difference(std::uint64_t call, int n_ranks, std::uint64_t of_first, int rank, std::uint64_t mine) {
     const auto root_of = [](std::uint64_t note) { return static_cast<int>(static_cast<std::uint32_t>(note)); };
     std::array<std::array<char, 96>, 2> texts{};
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -58,10 +60,8 @@ void say(std::uint64_t call, int n_ranks, std::uint64_t of_first, int rank, std:
             std::snprintf(texts[i].data(), texts[i].size(), "%s with root %d", name, root_of(note));
         }
     }
-    std::fprintf(
-        stderr,
-        "commtask-run: check: collective %llu of a communicator of %d ranks differs: rank 0 called %s, rank %d %s\n",
-        static_cast<unsigned long long>(call), n_ranks, texts[0].data(), rank, texts[1].data());
+    detail::say("check: collective %llu of a communicator of %d ranks differs: rank 0 called %s, rank %d %s",
+                static_cast<unsigned long long>(call), n_ranks, texts[0].data(), rank, texts[1].data());
 }
 
 } // namespace
@@ -71,8 +71,7 @@ void initialize() {
     const char* const text = std::getenv("COMMTASK_MPI_CHECK");
     is_on = text != nullptr && std::string_view{text} == "1";
     if (text != nullptr && !is_on && std::string_view{text} != "0") {
-        std::fprintf(stderr, "commtask-run: COMMTASK_MPI_CHECK is '%s': 0 or 1 would be right; nothing is checked\n",
-                     text);
+        detail::say("warning: COMMTASK_MPI_CHECK is '%s': 0 or 1 would be right; nothing is checked", text);
     }
 }
 
@@ -116,14 +115,13 @@ void compare(MPI_Comm comm) {
     };
     if (run_twin(comm, MPI_STATUS_IGNORE, spread) != MPI_SUCCESS || rank != odd) return;
     for (std::size_t i = 0; i < n_named; ++i) {
-        if (of_first[i] != mine.first[i]) return say(i + 1, n_ranks, of_first[i], rank, mine.first[i]);
+        if (of_first[i] != mine.first[i]) return say_difference(i + 1, n_ranks, of_first[i], rank, mine.first[i]);
     }
-    std::fprintf(
-        stderr,
-        "commtask-run: check: the collectives of a communicator of %d ranks differ after the first %zu: rank 0 made "
-        "%llu calls, rank %d %llu\n",
-        n_ranks, n_named, static_cast<unsigned long long>(theirs[0]), rank,
-        static_cast<unsigned long long>(mine.n_calls));
+    detail::say("check: the collectives of a communicator of %d ranks differ after the first %zu: rank 0 made %llu "
+                "calls, rank %d "
+                "%llu",
+                n_ranks, n_named, static_cast<unsigned long long>(theirs[0]), rank,
+                static_cast<unsigned long long>(mine.n_calls));
 }
 
 } // namespace commtask::interposer::order_check

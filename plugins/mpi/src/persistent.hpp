@@ -4,7 +4,7 @@
 // MPI_Start posts a task that starts it; while the task is on its way, waits and tests of the handle are of the task.
 #pragma once
 
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <commtask/commtask.h>
 

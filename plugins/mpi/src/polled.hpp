@@ -7,7 +7,7 @@
 // go on by themselves, and MPICH cannot look again at one that is over: they are like any other request.)
 #pragma once
 
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <mpi.h>
 

@@ -13,7 +13,7 @@
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
 #include "persistent.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 #include "status.hpp"
 
 #include <commtask/commtask.h>

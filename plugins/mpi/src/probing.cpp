@@ -3,7 +3,7 @@
 // Probes look where the program called, after all receives that it posted before have been issued: a message that one of
 // those takes must not be seen. Between looks the lane is driven.
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 namespace commtask::interposer {
 

@@ -3,7 +3,7 @@
 // The program's reductions. MPI may run their functions in any call of any thread, whose lock it then has in hand with
 // MPI_THREAD_MULTIPLE: who waits for a task in such a function is refused, whatever call it is in.
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 #include "stand_ins.hpp"
 
 #include "known.hpp"

@@ -6,10 +6,10 @@
 
 namespace commtask::interposer {
 
-batch::batch(int count, MPI_Request* requests) : requests_(requests), owners_(static_cast<std::size_t>(count)) {
-    for (std::size_t i = 0; i < owners_.size(); ++i) {
-        owners_[i] = owner_of(requests[i]);
-        if (owners_[i].task != COMMTASK_NULL) {
+batch::batch(int count, MPI_Request* requests) : requests_(requests), tracked_(static_cast<std::size_t>(count)) {
+    for (std::size_t i = 0; i < tracked_.size(); ++i) {
+        tracked_[i] = tracked(requests[i]);
+        if (tracked_[i].task != COMMTASK_NULL) {
             ++n_tasks_;
         } else if (requests[i] != MPI_REQUEST_NULL) {
             natives_.push_back(requests[i]);
@@ -19,16 +19,16 @@ batch::batch(int count, MPI_Request* requests) : requests_(requests), owners_(st
 }
 
 bool batch::have_all_ended() noexcept {
-    while (first_open_ < owners_.size() &&
-           (owners_[first_open_].task == COMMTASK_NULL || has_ended(owners_[first_open_].task))) {
+    while (first_open_ < tracked_.size() &&
+           (tracked_[first_open_].task == COMMTASK_NULL || has_ended(tracked_[first_open_].task))) {
         ++first_open_;
     }
-    return first_open_ == owners_.size();
+    return first_open_ == tracked_.size();
 }
 
 int batch::first_ended() const noexcept {
-    for (std::size_t i = 0; i < owners_.size(); ++i) {
-        if (owners_[i].task != COMMTASK_NULL && has_ended(owners_[i].task)) return static_cast<int>(i);
+    for (std::size_t i = 0; i < tracked_.size(); ++i) {
+        if (tracked_[i].task != COMMTASK_NULL && has_ended(tracked_[i].task)) return static_cast<int>(i);
     }
     return count();
 }
@@ -38,7 +38,7 @@ void batch::return_natives() noexcept {
 }
 
 int batch::collect(int index, MPI_Status* status, MPI_Comm& comm_of_error) {
-    owner& of = owners_[static_cast<std::size_t>(index)];
+    tracked_request& of = tracked_[static_cast<std::size_t>(index)];
     write_status(*of.task, status);
     const int error = error_of(*of.task);
     if (error != MPI_SUCCESS) comm_of_error = comm_of(*of.task);

@@ -14,14 +14,14 @@
 
 namespace commtask::interposer {
 
-/// Whose request this is. The task is null if MPI has to be asked.
-struct owner {
+/// What is known of a request. The task is null if MPI has to be asked.
+struct tracked_request {
     commtask_t task = COMMTASK_NULL;
     slot* holder = nullptr;     ///< Of a handle of ours.
     persistent* kept = nullptr; ///< Of an active persistent request.
 };
 
-[[nodiscard]] inline owner owner_of(MPI_Request request) noexcept {
+[[nodiscard]] inline tracked_request tracked(MPI_Request request) noexcept {
     if (request == MPI_REQUEST_NULL) return {};
     if (handles::is_ours(request)) {
         slot* const holder = handles::slot_of(request);
@@ -33,7 +33,7 @@ struct owner {
 }
 
 /// The program's handle after its task has ended: null, or inactive.
-inline void let_go(const owner& of, MPI_Request& request) noexcept {
+inline void let_go(const tracked_request& of, MPI_Request& request) noexcept {
     if (of.holder != nullptr) {
         of.holder->task = COMMTASK_NULL;
         handles::release(of.holder);
@@ -50,8 +50,10 @@ public:
 
     [[nodiscard]] bool has_tasks() const noexcept { return n_tasks_ > 0; }
     [[nodiscard]] bool has_natives() const noexcept { return !natives_.empty(); }
-    [[nodiscard]] int count() const noexcept { return static_cast<int>(owners_.size()); }
-    [[nodiscard]] const owner& at(int index) const noexcept { return owners_[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] int count() const noexcept { return static_cast<int>(tracked_.size()); }
+    [[nodiscard]] const tracked_request& at(int index) const noexcept {
+        return tracked_[static_cast<std::size_t>(index)];
+    }
 
     /// Whether all tasks have ended. Looks on where it stopped.
     [[nodiscard]] bool have_all_ended() noexcept;
@@ -69,7 +71,7 @@ public:
 
 private:
     MPI_Request* requests_;
-    std::vector<owner> owners_;
+    std::vector<tracked_request> tracked_;
     std::vector<MPI_Request> natives_;
     std::vector<int> places_;
     std::size_t n_tasks_ = 0;

@@ -4,7 +4,7 @@
 // one, which does not match the blocking one of a process that calls MPI directly. So the command becomes commtask-run,
 // with the command as its argument.
 #include "own.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <cstdlib>
 #include <string>

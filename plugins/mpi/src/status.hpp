@@ -8,7 +8,7 @@
 #include "core/lane.hpp"
 #include "core/task_pool.hpp"
 #include "errors.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <cstring>
 

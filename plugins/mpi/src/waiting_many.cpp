@@ -5,7 +5,7 @@
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"
-#include "session.hpp"
+#include "sections.hpp"
 
 namespace commtask::interposer {
 namespace {
@@ -18,7 +18,7 @@ void look_at_one(commtask_t asked) {
 } // namespace
 
 int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
-    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.task != COMMTASK_NULL) {
         wait_for_tasks([&] { return has_ended(of.task); });
         let_go(of, *request);
@@ -40,7 +40,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         const polled::among completed{1, request};
         if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
@@ -54,7 +54,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-    const owner of = owner_of(request);
+    const tracked_request of = tracked(request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         return inside<worker_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
     }
@@ -67,7 +67,7 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
 }
 
 int own_MPI_Cancel(MPI_Request* request) {
-    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder == nullptr || of.task == COMMTASK_NULL) {
         const worker_section section;
         // A persistent one that has ended is inactive for MPI, and active for the program.
@@ -78,7 +78,7 @@ int own_MPI_Cancel(MPI_Request* request) {
     const worker_section issue_what_was_posted;
     commtask_cancel(of.task);
     detail::lane* const lane = active_lane();
-    if (lane == nullptr || !mine.has_baton || detail::lane::is_driving()) return MPI_SUCCESS;
+    if (!has_baton(lane)) return MPI_SUCCESS;
     lane->take_in_all();
     // Cancelling a receive is local: the next test must find it done, if it was not matched.
     constexpr int enough_passes = 64;
@@ -88,7 +88,7 @@ int own_MPI_Cancel(MPI_Request* request) {
 }
 
 int own_MPI_Request_free(MPI_Request* request) {
-    const owner of = request == nullptr ? owner{} : owner_of(*request);
+    const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder != nullptr && of.task != COMMTASK_NULL) {
         if (detail::operation_of(of.task->op.kind).takes_message || of.holder->arrays != nullptr) {
             const worker_section issue_it; // the slot has what it needs until then
@@ -108,7 +108,7 @@ int own_MPI_Request_free(MPI_Request* request) {
 
 #if MPI_VERSION >= 4
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
-    const owner of = owner_of(request);
+    const tracked_request of = tracked(request);
     if (of.task != COMMTASK_NULL) look_at_one(of.task);
     const worker_section section; // from here on the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {

@@ -65,6 +65,23 @@ COMMTASK_INTERPOSED void __kmpc_taskloop_5(kmp_ident* where, int thread, kmp_tas
                        duplicate);
 }
 
+COMMTASK_INTERPOSED void GOMP_task(gomp_body body, void* arguments, gomp_copy copy, long size_bytes, long alignment,
+                                   bool if_value, unsigned flags, void** depends, int priority, void* detach) {
+    bound().gomp_task(body, arguments, copy, size_bytes, alignment, if_value, flags, depends, priority, detach);
+}
+
+COMMTASK_INTERPOSED void GOMP_taskloop(gomp_body body, void* arguments, gomp_copy copy, long size_bytes, long alignment,
+                                       unsigned flags, unsigned long size, int priority, long first, long end,
+                                       long step) {
+    bound().gomp_taskloop(body, arguments, copy, size_bytes, alignment, flags, size, priority, first, end, step);
+}
+
+COMMTASK_INTERPOSED void GOMP_taskloop_ull(gomp_body body, void* arguments, gomp_copy copy, long size_bytes,
+                                           long alignment, unsigned flags, unsigned long size, int priority,
+                                           unsigned long long first, unsigned long long end, unsigned long long step) {
+    bound().gomp_taskloop_ull(body, arguments, copy, size_bytes, alignment, flags, size, priority, first, end, step);
+}
+
 namespace {
 
 const commtask_omp_entries* bind() noexcept {
@@ -75,6 +92,9 @@ const commtask_omp_entries* bind() noexcept {
     find(runtime.complete_if0, "__kmpc_omp_task_complete_if0");
     find(runtime.taskloop, "__kmpc_taskloop");
     find(runtime.taskloop_5, "__kmpc_taskloop_5");
+    find(runtime.gomp_task, "GOMP_task");
+    find(runtime.gomp_taskloop, "GOMP_taskloop");
+    find(runtime.gomp_taskloop_ull, "GOMP_taskloop_ull");
     return commtask_omp_bind_(&runtime, &entries);
 }
 

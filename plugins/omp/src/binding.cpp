@@ -8,6 +8,8 @@
 #include "held_task.hpp"
 #include "kmp_task.hpp"
 
+#include <commtask/omp_hold.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -15,6 +17,7 @@
 namespace commtask::omp {
 namespace {
 
+constinit std::atomic<bool> are_all_untied{false};
 commtask_omp_entries runtime{}; // written once, while libcommtask-omp-hold is loaded
 
 // initial-exec: no call for its address, twice in every task.
@@ -29,11 +32,17 @@ held_task& held_of(const kmp_task* task) noexcept {
     return *std::launder(reinterpret_cast<held_task*>(task->shareds) - 1);
 }
 
-#ifndef __has_feature
-#define __has_feature(x) 0 // gcc 12 has none
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define COMMTASK_UNDER_TSAN 1
 #endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-/// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents.
+#elif defined(__SANITIZE_THREAD__)
+#define COMMTASK_UNDER_TSAN 1
+#endif
+
+#ifdef COMMTASK_UNDER_TSAN
+/// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents, nor who
+/// gets its memory next.
 std::atomic<unsigned> n_completed{0};
 void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
 void hear_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
@@ -94,8 +103,9 @@ void bound_complete_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 void set_entries_of_runtime(const commtask_omp_entries& found) noexcept { runtime = found; }
 
 const commtask_omp_entries& bound_entries() noexcept {
-    static constexpr commtask_omp_entries bound{&bound_task_alloc,   &bound_task,     &bound_begin_if0,
-                                                &bound_complete_if0, &bound_taskloop, &bound_taskloop_5};
+    static constexpr commtask_omp_entries bound{&bound_task_alloc,   &bound_task,          &bound_begin_if0,
+                                                &bound_complete_if0, &bound_taskloop,      &bound_taskloop_5,
+                                                &bound_gomp_task,    &bound_gomp_taskloop, &bound_gomp_taskloop_ull};
     return bound;
 }
 
@@ -115,8 +125,9 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
     }
     std::int32_t made_with = flags | kmp_is_detachable;
     task_end end = (flags & kmp_is_detachable) != 0 ? task_end::waits_event : task_end::is_put_off;
-    if (innermost != nullptr) {
-        if (omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
+    // Relaxed: a flag that orders nothing.
+    if (innermost != nullptr || are_all_untied.load(std::memory_order_relaxed)) {
+        if (innermost != nullptr && omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
             // In a team of one thread libomp would count such a task twice for its parent, take it off once, and never free
             // the parent.
             made_with = flags;
@@ -129,6 +140,7 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
     const std::size_t begin = round_up(size_bytes);
     kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(held_task),
                                               std::max<std::size_t>(shareds_bytes, 1), &run_bound);
+    hear_completed();
     auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) held_task;
     held->routine = routine;
     held->flags = flags;
@@ -161,3 +173,5 @@ void make_undeferred(kmp_task* task) noexcept {
 }
 
 } // namespace commtask::omp
+
+void commtask_omp_untie_(void) noexcept { commtask::omp::are_all_untied.store(true, std::memory_order_relaxed); }

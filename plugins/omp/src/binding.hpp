@@ -4,6 +4,7 @@
 // behind them. libcommtask-omp-hold stands in front of libomp and hands them on; programs without it never come here.
 #pragma once
 
+#include "gomp.hpp"
 #include "kmp.hpp"
 
 #include <cstdint>
@@ -31,6 +32,9 @@ struct commtask_omp_entries {
     void (*complete_if0)(commtask::omp::kmp_ident* where, std::int32_t thread, commtask::omp::kmp_task* task);
     commtask::omp::kmp_taskloop_entry* taskloop;
     commtask::omp::kmp_taskloop_5_entry* taskloop_5;
+    commtask::omp::gomp_task_entry* gomp_task;
+    commtask::omp::gomp_taskloop_entry* gomp_taskloop;
+    commtask::omp::gomp_taskloop_ull_entry* gomp_taskloop_ull;
 };
 
 namespace commtask::omp {

@@ -12,9 +12,11 @@
 #include "held_task.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "tracing.hpp"
 #include "waiting.hpp"
 
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace commtask::omp {
@@ -115,6 +117,11 @@ void end_task(const commtask_status* status, void* argument) {
         ledger::of_process().note_ended();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
+    } else if constexpr (By == ending::told) {
+        const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
+        *told->status = status->mpi;
+        told->status->MPI_ERROR = status->error;
+        end_operation(*told->held);
     } else if (!driving_scope::try_keep(unpack(argument))) {
         omp_fulfill_event(unpack(argument));
         ledger::of_process().note_ended();
@@ -138,6 +145,7 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
     switch (by) {
     case ending::bell: return callback_of<ending::bell>(place, has_status);
     case ending::held: return callback_of<ending::held>(place, has_status);
+    case ending::told: return callback_of<ending::told>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
     }
 }
@@ -222,6 +230,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
     check::complain_if_shut_out();
+    tracing::complain_if_shut_out();
     if (!has_event) {
         code = refuse(COMMTASK_ERR_ARGUMENT,
                       "its event is null: the task has no detach clause, or was compiled by gcc, to which "

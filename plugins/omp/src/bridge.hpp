@@ -29,6 +29,7 @@ enum class ending {
     event, ///< Nobody beside the event, packed by pack().
     bell,  ///< The team's own thread, for which a bell is rung: a kmp_task.
     held,  ///< The last of its operations: a held_task.
+    told,  ///< The same, after MPI's status is written: a told_status.
 };
 
 /// Posts an operation that is in the ledger; its end leaves it. A refusal is reported, gives the ticket up, and is the

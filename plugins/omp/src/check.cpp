@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An OMPT tool that knows of each task its parent, the taskgroups around it and its unfinished communications. A record
+// The part of the OMPT tool that knows of each task its parent, the taskgroups around it and its unfinished communications. A record
 // hangs on libomp's own task data; a parent's record outlives the parent as long as a child names it, since the order in
 // which the two end is just what is asked. The callbacks run inside libomp: they take no lock and call nothing back but
 // the error handler.
 #include "check.hpp"
 
+#include "announce.hpp"
 #include "errors.hpp"
+#include "tool.hpp"
 
 #include <commtask/omp.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
-#include <omp-tools.h>
 #include <string_view>
 #include <utility>
 
@@ -35,9 +35,6 @@ struct task_record {
     std::atomic<unsigned> kind{0};         ///< Of the last one.
     std::atomic<bool> was_reported{false};
 };
-
-constexpr unsigned a_users_task = ~0U;
-thread_local constinit unsigned announced = a_users_task;
 
 ompt_get_task_info_t get_task_info = nullptr;
 
@@ -125,7 +122,7 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
         return; // a waiting construct in the guise of a task
     }
     task->ptr = nullptr;
-    const unsigned kind = std::exchange(announced, a_users_task);
+    const unsigned kind = tool::announced; // the tool takes it back
     if (kind == 0) {
         return;
     }
@@ -141,7 +138,7 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
         }
     }
     task->ptr = record;
-    if (kind != a_users_task) {
+    if (kind != tool::a_users_task) {
         begin_communication(*record, kind);
     }
 }
@@ -167,7 +164,11 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
     }
 }
 
-// The tool ------------------------------------------------------------------------------------------------------------
+} // namespace
+
+namespace check {
+
+constinit std::atomic<bool> is_watching{false};
 
 bool is_asked_for() noexcept {
     // Every other value is commtask_init's to refuse: the variable is in the runtime's table.
@@ -176,32 +177,15 @@ bool is_asked_for() noexcept {
     return text != nullptr && std::string_view(text) == "1";
 }
 
-int initialize(ompt_function_lookup_t lookup, int /*device*/, ompt_data_t* /*tool*/) {
+bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept {
     get_task_info = reinterpret_cast<ompt_get_task_info_t>(lookup("ompt_get_task_info"));
-    const auto set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
-    if (get_task_info == nullptr || set_callback == nullptr) {
-        return 0;
+    if (get_task_info == nullptr) {
+        return false;
     }
-    const auto hear_always = [set_callback](ompt_callbacks_t event, auto callback) {
-        return set_callback(event, reinterpret_cast<ompt_callback_t>(callback)) == ompt_set_always;
-    };
-    const bool hears_all = hear_always(ompt_callback_implicit_task, &on_implicit_task) &&
-                           hear_always(ompt_callback_task_create, &on_task_create) &&
-                           hear_always(ompt_callback_task_schedule, &on_task_schedule) &&
-                           hear_always(ompt_callback_sync_region, &on_sync_region);
-    check::is_watching.store(hears_all, std::memory_order_relaxed); // as announce() says
-    return hears_all ? 1 : 0;
+    events = {&on_implicit_task, &on_task_create, &on_task_schedule, &on_sync_region, nullptr};
+    is_watching.store(true, std::memory_order_relaxed); // before the first task
+    return true;
 }
-
-void finalize(ompt_data_t* /*tool*/) {}
-
-} // namespace
-
-namespace check {
-
-constinit std::atomic<bool> is_watching{false};
-
-void announce_watched(unsigned kind) noexcept { announced = kind; }
 
 const char* note_start_watched(unsigned kind) noexcept {
     task_record* const record = record_of(current_task());
@@ -219,27 +203,13 @@ const char* note_start_watched(unsigned kind) noexcept {
 }
 
 void complain_if_shut_out() noexcept {
-    static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as announce()
+    static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as note_start()
     static std::atomic<bool> was_said{false};
     if (is_shut_out && !was_said.exchange(true)) {
-        std::fprintf(stderr,
-                     "commtask: COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look "
-                     "at OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).\n");
+        print("commtask: COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look at "
+              "OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
     }
 }
 
 } // namespace check
 } // namespace commtask::omp
-
-/// libomp calls the first function of this name that it finds, when it starts. Where nothing is asked of this library,
-/// the next one is called in its stead, so that no other tool is hidden by it.
-extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned version,
-                                                                                            const char* runtime) {
-    static ompt_start_tool_result_t tool{&commtask::omp::initialize, &commtask::omp::finalize, {}};
-    if (commtask::omp::is_asked_for()) {
-        return &tool;
-    }
-    using start_function = ompt_start_tool_result_t* (*)(unsigned, const char*);
-    const auto next = reinterpret_cast<start_function>(dlsym(RTLD_NEXT, "ompt_start_tool"));
-    return next != nullptr ? next(version, runtime) : nullptr;
-}

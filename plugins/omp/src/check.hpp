@@ -12,22 +12,12 @@ namespace commtask::omp {
 namespace check {
 
 extern std::atomic<bool> is_watching; ///< Set before the first task of the process.
-void announce_watched(unsigned kind) noexcept;
 const char* note_start_watched(unsigned kind) noexcept;
-
-/// Says what the task is that this thread creates next by hand: a communication of that kind, or 0: a helper of this
-/// library, which the check leaves out.
-inline void announce(unsigned kind) noexcept {
-    // Relaxed: libomp initialised the tool before this thread could create a task.
-    if (is_watching.load(std::memory_order_relaxed)) {
-        announce_watched(kind);
-    }
-}
 
 /// The task in whose body this is called is of the user's own making, and becomes a communication.
 /// @return why it must not; null: it may.
 [[nodiscard]] inline const char* note_start(unsigned kind) noexcept {
-    // Relaxed: as in announce().
+    // Relaxed: libomp initialised the tool before this thread could create a task.
     return is_watching.load(std::memory_order_relaxed) ? note_start_watched(kind) : nullptr;
 }
 

@@ -71,18 +71,6 @@ int rank_of_process() noexcept {
     return known.load(std::memory_order_relaxed);
 }
 
-/// A sentence for stderr, where the lines of many ranks come mixed.
-void print(std::string_view sentence) noexcept {
-    constexpr std::string_view opening = "commtask: ";
-    const int rank = rank_of_process();
-    if (rank < 0 || !sentence.starts_with(opening)) {
-        std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
-        return;
-    }
-    sentence.remove_prefix(opening.size());
-    std::fprintf(stderr, "commtask: rank %d: %.*s\n", rank, static_cast<int>(sentence.size()), sentence.data());
-}
-
 void tell(const commtask_omp_error& error, std::size_t place) noexcept {
     commtask_omp_error_handler handler = nullptr;
     void* argument = nullptr;
@@ -127,6 +115,17 @@ int mpi_class_of(int code) noexcept {
 }
 
 } // namespace
+
+void print(std::string_view sentence) noexcept {
+    constexpr std::string_view opening = "commtask: ";
+    const int rank = rank_of_process();
+    if (rank < 0 || !sentence.starts_with(opening)) {
+        std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
+        return;
+    }
+    sentence.remove_prefix(opening.size());
+    std::fprintf(stderr, "commtask: rank %d: %.*s\n", rank, static_cast<int>(sentence.size()), sentence.data());
+}
 
 const char* name_of_kind(unsigned kind) noexcept {
     const commtask_kind_info* const known = commtask_kind_describe(static_cast<int>(kind));

@@ -7,6 +7,7 @@
 
 #include "kmp.hpp"
 
+#include <mpi.h>
 #include <omp.h>
 
 #include <atomic>
@@ -63,6 +64,12 @@ struct held_task {
     }
     /// The body has ended, and had started communication: waits in place, or lets the last operation complete the task.
     void end_body() noexcept;
+};
+
+/// Where MPI's status of an operation goes before its task can end; made for the operation, and deleted when that is done.
+struct told_status {
+    held_task* held;
+    MPI_Status* status;
 };
 
 /// Completes a task whose last operation has ended.

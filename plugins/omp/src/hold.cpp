@@ -12,6 +12,9 @@
 
 #include <commtask/omp.h>
 
+#include <algorithm>
+#include <cstring>
+#include <new>
 #include <span>
 
 namespace commtask::omp {
@@ -59,10 +62,20 @@ public:
     }
 
     int start(const commtask_op& operation, const commtask_omp_options& options) noexcept {
+        told_status* told = nullptr;
+        if (options.mpi_status != nullptr) {
+            told = new (std::nothrow) told_status{held_, options.mpi_status};
+            if (told == nullptr) {
+                return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status,
+                                      "no memory for its status");
+            }
+        }
         held_->n_open.fetch_add(1, std::memory_order_relaxed); // before its post, which publishes it
         ledger::of_process().note_made();
-        const int code = post(operation, options, ending::held, held_, {});
+        const int code = told != nullptr ? post(operation, options, ending::told, told, {})
+                                         : post(operation, options, ending::held, held_, {});
         if (code != COMMTASK_OK) {
+            delete told;
             (void)held_->note_ended(); // not the last: the body is open
             ledger::of_process().note_ended();
         }
@@ -86,7 +99,8 @@ int refuse(unsigned kind, const commtask_omp_options& options) noexcept {
         return report_refusal(
             COMMTASK_ERR_RUNTIME, kind, options.status,
             "its task was not created through libcommtask-omp-hold, so that its end cannot be put off: "
-            "it is of code that is linked to an OpenMP runtime of its own, or of a taskloop that gcc compiled");
+            "the code that created it reaches libomp past that library, e.g. since it was loaded "
+            "with a libomp of its own");
     }
     if (!is_current(innermost_task()) && commtask_is_driving() != 0) {
         return report_refusal(
@@ -114,7 +128,11 @@ using namespace commtask::omp;
 extern "C" {
 
 int commtask_omp_hold_operation(const commtask_op* operation, const commtask_omp_options* options) noexcept {
-    commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
+    commtask_omp_options given = COMMTASK_OMP_OPTIONS_INIT;
+    if (options != nullptr) {
+        // Of a program that was compiled when they had fewer fields; a size that is not set is refused below.
+        std::memcpy(&given, options, std::clamp(options->struct_size, sizeof given.struct_size, sizeof given));
+    }
     const unsigned kind = operation != nullptr ? operation->kind : 0;
     if (operation == nullptr) {
         return report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status, "the operation is null");

@@ -68,6 +68,7 @@ constexpr int kmp_no_tool = -2;
 /// Flags of __kmpc_omp_task_alloc. Without `kmp_is_tied` a task is untied, as all of ours are (see task.cpp).
 enum kmp_task_flag : std::int32_t {
     kmp_is_tied = 0x01,
+    kmp_is_final = 0x02,
     kmp_has_destructors = 0x08,
     kmp_is_proxy = 0x10, ///< Not complete after its routine, but after __kmpc_proxy_task_completed_ooo.
     kmp_has_priority = 0x20,

@@ -4,7 +4,7 @@
 // A thin layer over kmp.hpp, so that the rest of the plugin need not know how the runtime lays a task out.
 #pragma once
 
-#include "check.hpp"
+#include "announce.hpp"
 #include "kmp.hpp"
 
 #include <omp.h>
@@ -56,7 +56,7 @@ public:
     /// Hands the task to the scheduler, which may run it, and others, before this returns.
     /// @param kind  of the communication that the task is; 0: none.
     void submit(std::int32_t n_depends, kmp_depend* depends, unsigned kind = 0) noexcept {
-        check::announce(kind);
+        tool::announce(kind);
         __kmpc_omp_task_with_deps(&task_ident, thread_, task_, n_depends, depends, 0, nullptr);
     }
 

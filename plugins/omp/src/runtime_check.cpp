@@ -23,9 +23,9 @@ Dl_info object_of(const void* address) noexcept {
 std::string look() {
     // A function that libcommtask-omp-hold does not stand in front of.
     const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_proxy_task_completed_ooo));
-    // What gcc's code calls for a task, for a parallel region, and what everybody's code calls for the thread number:
+    // What gcc's code calls to wait for tasks, for a parallel region, and what everybody's code calls for the thread number:
     // each must lead to the runtime that this library makes its tasks in.
-    for (const char* entry : {"GOMP_task", "GOMP_parallel", "omp_get_thread_num"}) {
+    for (const char* entry : {"GOMP_taskwait", "GOMP_parallel", "omp_get_thread_num"}) {
         const Dl_info theirs = object_of(dlsym(RTLD_DEFAULT, entry));
         if (theirs.dli_fname != nullptr && theirs.dli_fbase != ours.dli_fbase) {
             return std::string("two OpenMP runtimes are in this process: ") + theirs.dli_fname + " serves " + entry +

@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "tracing.hpp"
 #include "waiting.hpp"
 
 #include <array>
@@ -111,6 +112,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     ledger::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);
     check::complain_if_shut_out();
+    tracing::complain_if_shut_out();
     task.submit(depends.size(), depends.data(), operation.kind);
     return COMMTASK_OK;
 }

@@ -4,10 +4,9 @@
 // task, but takes them off the count when they end, if they are detachable: it aborts. There the copies are made here, as
 // tasks of their own.
 #include "binding.hpp"
+#include "chunks.hpp"
 
 #include <omp.h>
-
-#include <algorithm>
 
 namespace commtask::omp {
 namespace {
@@ -22,11 +21,6 @@ struct taskloop {
     kmp_task_duplicate duplicate; ///< Makes what is more than bytes; may be null.
     bool is_undeferred;
 };
-
-enum schedule : int { is_free = 0, by_grain = 1, by_count = 2 };
-
-/// What libomp makes of a loop without a clause: ten for each thread of the team.
-constexpr std::uint64_t n_chunks_of_free_loop = 10;
 
 std::uint64_t iterations_of(const taskloop& loop) noexcept {
     if (loop.step < 0) {
@@ -54,39 +48,14 @@ void create_chunk(const taskloop& loop, std::uint64_t first, std::uint64_t size,
     entries_of_runtime().task(loop.where, loop.thread, task);
 }
 
-void create_all(const taskloop& loop, int schedule, std::uint64_t size, bool is_strict) {
-    const std::uint64_t n = iterations_of(loop);
-    if (n == 0) {
-        return;
-    }
-    std::uint64_t n_chunks = n_chunks_of_free_loop;
-    if (schedule == by_grain) {
-        n_chunks = is_strict ? (n - 1) / size + 1 : std::max<std::uint64_t>(n / size, 1);
-    } else if (schedule == by_count) {
-        n_chunks = size;
-    }
-    n_chunks = std::min(n_chunks, n);
-    // Strict: all chunks but the last have one size. Else sizes differ by one at most, the larger ones first.
-    std::uint64_t chunk = n / n_chunks;
-    std::uint64_t n_larger = n % n_chunks;
-    if (is_strict && schedule != is_free) {
-        chunk = schedule == by_grain ? size : (n - 1) / n_chunks + 1;
-        n_larger = 0;
-    }
-    for (std::uint64_t first = 0; first < n;) {
-        const std::uint64_t length = std::min(n - first, chunk + (n_larger > 0 ? 1 : 0));
-        n_larger -= n_larger > 0 ? 1 : 0;
-        create_chunk(loop, first, length, first + length == n);
-        first += length;
-    }
-}
-
 /// Runs a taskloop in a team of one thread.
-void run_here(const taskloop& loop, bool has_group, int schedule, std::uint64_t size, bool is_strict) {
+void run_here(const taskloop& loop, bool has_group, const loop_cut& cut) {
     if (has_group) {
         __kmpc_taskgroup(loop.where, loop.thread);
     }
-    create_all(loop, schedule, size, is_strict);
+    cut_loop(iterations_of(loop), cut, 1, [&](std::uint64_t first, std::uint64_t length, bool is_last) {
+        create_chunk(loop, first, length, is_last);
+    });
     discard_bound_task(loop.where, loop.thread, loop.pattern);
     if (has_group) {
         __kmpc_end_taskgroup(loop.where, loop.thread);
@@ -101,7 +70,7 @@ void bound_taskloop(kmp_ident* where, int thread, kmp_task* task, int if_value, 
     if (omp_get_num_threads() == 1) {
         run_here(
             {where, thread, task, lower, upper, step, reinterpret_cast<kmp_task_duplicate>(duplicate), if_value == 0},
-            no_group == 0, schedule, size, false);
+            no_group == 0, {schedule, size, false});
         return;
     }
     if (if_value == 0) {
@@ -117,7 +86,7 @@ void bound_taskloop_5(kmp_ident* where, int thread, kmp_task* task, int if_value
     if (omp_get_num_threads() == 1) {
         run_here(
             {where, thread, task, lower, upper, step, reinterpret_cast<kmp_task_duplicate>(duplicate), if_value == 0},
-            no_group == 0, schedule, size, is_strict != 0);
+            no_group == 0, {schedule, size, is_strict != 0});
         return;
     }
     if (if_value == 0) {

@@ -12,17 +12,12 @@
 
 #include <commtask/omp.h>
 
+#include <cstddef>
+
 #include <sched.h>
 
 namespace commtask::omp {
 namespace {
-
-/// Whether a thread can do what the worker else does in a turn of its own.
-bool is_worker_crowded() noexcept {
-    commtask_info info{};
-    info.struct_size = sizeof info;
-    return commtask_get_info(&info) == COMMTASK_OK && info.worker_is_reserved == 0;
-}
 
 /// commtask_progress, with the events that it ends fulfilled afterwards.
 int drive(int& moved) noexcept {
@@ -78,7 +73,7 @@ void wait_in_place(const held_task& held) noexcept {
 
 int progress() noexcept {
     int moved = 0;
-    if (!is_worker_crowded()) {
+    if (commtask_is_worker_shared() == 0) { // else a thread can do what the worker does in a turn of its own
         return commtask_progress(&moved);
     }
     if (is_too_deep_for_progress()) {

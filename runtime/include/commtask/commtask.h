@@ -7,7 +7,7 @@
  * commtask_init, which says why it was refused on stderr, on the first rank that has a reason (COMMTASK_VERBOSE=0: not).
  * commtask_last_error() on the same thread gives a sentence that names the argument. No function exits or aborts.
  * Threads, for every function: any thread may call it at any time between commtask_init and commtask_finalize,
- * unless it says otherwise. Only the worker, or a thread that waits in this library, calls MPI. */
+ * unless it says otherwise. One thread at a time calls MPI: the worker, or a thread inside this library that does its work. */
 #ifndef COMMTASK_COMMTASK_H
 #define COMMTASK_COMMTASK_H
 
@@ -68,7 +68,10 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *           counts, displacements and datatypes too. Arrays in options: free again when the call returns.
  *  @blocking Only while the queue is full; the first task of a communicator waits until the worker has seen it (see
  *            commtask_comm_register). Never with COMMTASK_TRY: then both are answered with AGAIN, and the worker is asked
- *            to look at the communicator. No system call unless the worker sleeps.
+ *            to look at the communicator. No system call unless the worker sleeps. Where the worker has no core of its own
+ *            and nobody else drives MPI, the calling thread makes MPI's nonblocking call itself, and those for what others
+ *            have posted before, up to some tens: a post costs there what MPI's call costs. It runs no callback and no
+ *            function of a door.
  *  @failures What MPI reports later ends the task: state FAILED, its successors CANCELED. */
 COMMTASK_API int commtask_post(const commtask_op* operation, const commtask_options* options,
                                commtask_t* task) COMMTASK_NOEXCEPT;
@@ -119,6 +122,12 @@ COMMTASK_API int commtask_test(commtask_t* task, int* ended, commtask_status* st
  *  @blocking No: some passes over what is in flight, or until something moved.
  *  @threads Any. */
 COMMTASK_API int commtask_progress(int* moved) COMMTASK_NOEXCEPT;
+
+/** Whether the worker has no core of its own, so that commtask_progress does something. commtask_get_info says it too; this is
+ *  for who asks often.
+ *  @return 1 or 0; 0 where there is no worker.
+ *  @threads Any, at any time. */
+COMMTASK_API int commtask_is_worker_shared(void) COMMTASK_NOEXCEPT;
 
 /** Whether the calling thread runs MPI or its callbacks for others: it is in a callback of a task, in the function of a
  *  door, or, under commtask-run, in a callback of MPI's. It must not leave its stack then: a scheduler that suspends what

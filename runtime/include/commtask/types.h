@@ -125,7 +125,8 @@ typedef struct commtask_ticket {
     uint32_t queue;  /**< Of which communicator. */
 } commtask_ticket;
 
-/** Called on the worker when a task has ended. It may signal, fulfil and post; it must not block and should not
+/** Called when a task has ended, on the worker or on a thread that waits or drives in this library; never inside a post, so the
+ *  poster may have a lock in hand that the callback takes. It may signal, fulfil and post; it must not block and should not
  *  compute. One that uses the processor for longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
  *  `status` is valid during the call. An exception must not leave it. */
 typedef void (*commtask_callback)(const commtask_status* status, void* argument);

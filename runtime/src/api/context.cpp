@@ -66,6 +66,7 @@ lane_settings context::lane_plan() {
     plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
+    plan.posters_issue = place_.idle != idle_policy::reserved;
     if (statistics_) plan.observers.push_back(statistics_.get());
     if (trace_) {
         plan.observers.push_back(trace_.get());

@@ -125,6 +125,8 @@ private:
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
+    /// Posts what the library itself needs, whoever uses it.
+    [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
     void print_stats(drained how) noexcept;

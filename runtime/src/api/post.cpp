@@ -272,6 +272,11 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 
 } // namespace
 
+int context::post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept {
+    op.reserved = static_cast<int>(flag_is_call);
+    return post(*this, op, options, task);
+}
+
 bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {
     return has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
            (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);

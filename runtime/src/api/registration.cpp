@@ -5,6 +5,7 @@
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
+#include "core/task_pool.hpp"
 
 #include <commtask/commtask.h>
 
@@ -53,11 +54,11 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code) noexcept {
         return what.comms->add(what.comm, what.queue);
     };
     commtask_t task = COMMTASK_NULL;
-    commtask_status status = COMMTASK_STATUS_INIT;
-    code = commtask_submit(commtask_op_call(+add, &wanted, MPI_COMM_WORLD), nullptr, &task);
+    code = post_own(commtask_op_call(+add, &wanted, MPI_COMM_WORLD), nullptr, &task);
     if (code != COMMTASK_OK) return nullptr;
-    commtask_wait(&task, &status);
-    if (wanted.queue == nullptr) code = refuse_comm(status.error);
+    wait_in_library(lanes_, waiting(), -1, [task] { return task->life.state() != task_state::open; });
+    if (wanted.queue == nullptr) code = refuse_comm(task->result.error);
+    task_pool::drop(task);
     return wanted.queue;
 }
 
@@ -76,7 +77,7 @@ comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
         };
         commtask_options without_waiting = COMMTASK_OPTIONS_INIT;
         without_waiting.flags = COMMTASK_TRY;
-        code = commtask_submit(commtask_op_call(+answer, question, MPI_COMM_WORLD), &without_waiting, nullptr);
+        code = post_own(commtask_op_call(+answer, question, MPI_COMM_WORLD), &without_waiting, nullptr);
         if (code != COMMTASK_OK) comms_.take_back(*question);
     }
     if (code == COMMTASK_OK || code == COMMTASK_AGAIN) {

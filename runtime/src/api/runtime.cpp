@@ -259,7 +259,8 @@ int commtask_get_info(commtask_info* info) noexcept {
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
-    full.n_tasks_ended = mine->lanes().approx_ended();
+    // Only for who asks: the line is the drivers', and faces ask before every task.
+    if (info->struct_size > offsetof(commtask_info, n_tasks_ended)) full.n_tasks_ended = mine->lanes().approx_ended();
     full.rank = mine->rank();
     full.task_bytes = task_pool::slot_count() * sizeof(task);
     std::memcpy(info, &full, std::min(sizeof full, info->struct_size));

@@ -133,6 +133,11 @@ int commtask_progress(int* moved) noexcept {
     return COMMTASK_OK;
 }
 
+int commtask_is_worker_shared(void) noexcept {
+    context* const runtime = context::current();
+    return runtime != nullptr && !runtime->waiting().worker_is_reserved ? 1 : 0;
+}
+
 int commtask_is_driving(void) noexcept {
     if (lane::is_driving()) return 1;
     context* const runtime = context::running();

@@ -5,12 +5,13 @@
 #pragma once
 
 #if defined(COMMTASK_ASSERTIONS) && COMMTASK_ASSERTIONS
-#include <cstdio>
+#include "base/speech.hpp"
+
 #include <cstdlib>
 #define COMMTASK_ASSERT(condition)                                                                                     \
-    ((condition) ? static_cast<void>(0)                                                                                \
-                 : (std::fprintf(stderr, "commtask: broken invariant: %s (%s:%d)\n", #condition, __FILE__, __LINE__),  \
-                    std::abort()))
+    ((condition)                                                                                                       \
+         ? static_cast<void>(0)                                                                                        \
+         : (::commtask::detail::say("broken invariant: %s (%s:%d)", #condition, __FILE__, __LINE__), std::abort()))
 #else
 #define COMMTASK_ASSERT(condition) static_cast<void>(sizeof(!(condition)))
 #endif

@@ -26,6 +26,18 @@ struct scheduling {
     std::uint64_t deadline_ns;
     std::uint64_t period_ns;
 };
+constexpr std::uint32_t ordinary = 0; // SCHED_OTHER
+constexpr std::uint32_t batch = 3;    // SCHED_BATCH: the same, but that waking it replaces nobody
+
+/// Of the calling thread. A user who chose another policy than `expected` keeps it.
+template <typename Change>
+[[nodiscard]] bool change_scheduling(std::uint32_t expected, Change&& change) noexcept {
+    scheduling mine{};
+    if (syscall(SYS_sched_getattr, 0, &mine, sizeof mine, 0) != 0 || mine.policy != expected) return false;
+    mine.size = sizeof mine;
+    change(mine);
+    return syscall(SYS_sched_setattr, 0, &mine, 0) == 0;
+}
 
 } // namespace
 
@@ -53,13 +65,15 @@ void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept {
 }
 
 void prefer_short_turns() noexcept {
-    constexpr std::uint32_t ordinary = 0; // SCHED_OTHER; a user who chose another policy keeps it
     constexpr std::uint64_t turn_ns = 100'000;
-    scheduling now{};
-    if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != ordinary) return;
-    now.size = sizeof now;
-    now.runtime_ns = turn_ns;
-    syscall(SYS_sched_setattr, 0, &now, 0);
+    static_cast<void>(change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = turn_ns; }));
+}
+
+gentle_waking::gentle_waking() noexcept
+    : is_changed_(change_scheduling(ordinary, [](scheduling& mine) { mine.policy = batch; })) {}
+
+gentle_waking::~gentle_waking() {
+    if (is_changed_) static_cast<void>(change_scheduling(batch, [](scheduling& mine) { mine.policy = ordinary; }));
 }
 
 bool register_heavy_barrier() noexcept {

@@ -53,6 +53,18 @@ void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept;
 /// costs it less. Without effect on kernels that do not know the request (before Linux 6.12).
 void prefer_short_turns() noexcept;
 
+/// While one of these lives, whoever wakes the calling thread keeps the processor: its turn begins when theirs is over.
+class gentle_waking {
+public:
+    gentle_waking() noexcept;
+    gentle_waking(const gentle_waking&) = delete;
+    gentle_waking& operator=(const gentle_waking&) = delete;
+    ~gentle_waking();
+
+private:
+    bool is_changed_;
+};
+
 /// Registers the process for the asymmetric barrier. Once, before any thread uses it.
 /// @return whether the kernel has it; if not, both sides are full fences.
 [[nodiscard]] bool register_heavy_barrier() noexcept;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/system.hpp"
+#include "core/tuning.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -38,12 +39,11 @@ public:
     /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first
     [[nodiscard]] bool try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept {
         if (try_take_baton()) return true;
-        constexpr int looks_before_yield = 64;
         n_guests_.fetch_add(1, std::memory_order_relaxed);
         bool has_it = false;
         for (int i = 1; !has_it; ++i) {
             pause_briefly();
-            if (i % looks_before_yield == 0) {
+            if (i % tuning::looks_before_yield == 0) {
                 if (now_ns() >= deadline_ns) break;
                 sched_yield();
             }

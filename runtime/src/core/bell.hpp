@@ -33,7 +33,8 @@ public:
 
     /// Any thread that leaves work behind: wakes a deep sleeper, but not one that naps.
     void ring_if_deep() noexcept {
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        light_barrier(has_heavy_barrier_);
+        // relaxed: partner of the heavy barrier in sleep(), as in ring().
         if (asleep_.load(std::memory_order_relaxed) == deep) wake();
     }
 

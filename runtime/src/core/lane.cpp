@@ -6,8 +6,10 @@
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "core/lane_driving.hpp"
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
+#include "core/tuning.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,24 +22,6 @@
 namespace commtask::detail {
 namespace {
 
-thread_local const lane* driven_by_me = nullptr;
-thread_local bool posts_quietly = false;
-thread_local bool waits_are_refused = false;
-
-/// The calling thread drives a lane; callbacks may nest a pass only by mistake, which posting prevents.
-class driving_scope {
-public:
-    explicit driving_scope(const lane& driven) noexcept : before_(driven_by_me) { driven_by_me = &driven; }
-    driving_scope(const driving_scope&) = delete;
-    driving_scope& operator=(const driving_scope&) = delete;
-    ~driving_scope() { driven_by_me = before_; }
-
-private:
-    const lane* before_;
-};
-
-constexpr int accepted_per_pass = 64;
-
 void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(by), std::memory_order_relaxed);
 }
@@ -49,9 +33,6 @@ lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& setti
       inbox_(settings.queue_capacity, settings.has_heavy_barrier),
       callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
 
-lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
-lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
-
 lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {
     waits_are_refused = waits_are_refused || are_refused;
 }
@@ -59,34 +40,6 @@ lane::refused_waits::~refused_waits() { waits_are_refused = before_; }
 
 bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
 bool lane::may_wait() noexcept { return !is_driving() && !waits_are_refused; }
-
-void lane::post(task& posted) noexcept {
-    if (driven_by_me == this) {
-        // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
-        while (!inbox_.try_put(&posted)) make_room();
-        return;
-    }
-    if (driven_by_me != nullptr) return post_from_a_driver(posted);
-    const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
-    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out.
-    inbox_.put(&posted, [this] {
-        if (is_held_by_me()) make_room();
-    });
-    if (!posts_quietly) wake_for(flags);
-}
-
-/// Who has the baton takes out what came first, for the next pass.
-void lane::make_room() noexcept {
-    if (task* const earlier = take_posted()) overflow_.push(*earlier);
-    inbox_.give_back_all();
-}
-
-/// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
-/// place, and comes another way.
-void lane::post_from_a_driver(task& posted) noexcept {
-    if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
-    wake_up.ring();
-}
 
 /// In the middle of several: what a later one needs is on its way while this one is worked on.
 void lane::fetch_next() const noexcept {
@@ -112,42 +65,6 @@ task* lane::take_posted() noexcept {
     }
     if (late_ == nullptr || !inbox_.take_place_without_item(late_->late_place)) return nullptr;
     return std::exchange(late_, late_->next_in_list);
-}
-
-/// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
-void lane::wake_for(std::uint32_t flags) noexcept {
-    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) {
-        wake_up.ring_if_deep();
-    } else {
-        wake_up.ring();
-    }
-}
-
-bool lane::try_post(task& posted) noexcept {
-    if (driven_by_me == this) {
-        post(posted);
-        return true;
-    }
-    const std::uint32_t flags = posted.flags();
-    if (!inbox_.try_put(&posted)) return false;
-    wake_for(flags);
-    return true;
-}
-
-bool lane::try_post_ordered(task& posted) noexcept {
-    const auto take_place = [&] {
-        if (posted.is_run()) return plan_of(posted).take_places();
-        posted.extras.ticket = posted.queue->orders[posted.extras.ticket_class].take_ticket();
-    };
-    if (driven_by_me == this) {
-        take_place();
-        post(posted);
-        return true;
-    }
-    const std::uint32_t flags = posted.flags();
-    if (!inbox_.try_put(&posted, take_place)) return false;
-    wake_for(flags);
-    return true;
 }
 
 void lane::released(task& which) noexcept {
@@ -198,7 +115,7 @@ bool lane::progress() noexcept {
     count_one(n_passes_);
     take_back_drained();
     task* posted = take_posted();
-    const bool has_others = !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty() ||
+    const bool has_others = !handoff_.is_empty() || has_put_away() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0) {
@@ -208,13 +125,13 @@ bool lane::progress() noexcept {
 
     const driving_scope driving{*this};
     begin_pass();
-    bool moved = posted != nullptr || !handoff_.is_empty() || !overflow_.is_empty() || !ready_.is_empty();
+    bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away();
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
         if (i > 0) fetch_next();
         accept(*posted);
-        posted = i < accepted_per_pass ? take_posted() : nullptr;
+        posted = i < tuning::tasks_per_pass ? take_posted() : nullptr;
     }
     take_handed();
     issue_ready();
@@ -245,7 +162,7 @@ void lane::look_at(task& which) noexcept {
 }
 
 void lane::take_in_all() noexcept {
-    if (!inbox_.has_more() && handoff_.is_empty() && overflow_.is_empty() && ready_.is_empty()) return;
+    if (!inbox_.has_more() && handoff_.is_empty() && !has_put_away()) return;
     tell(trace::thread_state::issue);
     const driving_scope driving{*this};
     take_back_drained();
@@ -265,7 +182,7 @@ void lane::take_in_all() noexcept {
 }
 
 bool lane::could_still_move() noexcept {
-    if (has_arrivals() || !ready_.is_empty() || !overflow_.is_empty()) return true;
+    if (has_arrivals() || has_put_away()) return true;
     if (transport_->in_flight() == 0) return false;
     const driving_scope driving{*this};
     begin_pass();
@@ -308,7 +225,8 @@ void lane::take_overflow() noexcept {
 
 void lane::publish_what_is_left() noexcept {
     const bool work_left = has_work();
-    if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_seq_cst);
+    // relaxed: who leaves work to a worker that may sleep rings.
+    if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_relaxed);
     // acquire: partner of the store in watch_drain(); what was posted before it is seen here.
     const drain_watch watch = drain_.load(std::memory_order_acquire);
     if (watch == drain_watch::none) return;
@@ -421,6 +339,8 @@ void lane::enqueue_ready(task& ready, phase from) noexcept {
 }
 
 void lane::issue_ready() noexcept {
+    // What ended before the eyes of a poster, which runs no callbacks.
+    while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
     if (transport_->has_gathered()) transport_->start_gathered();
 }
@@ -428,23 +348,28 @@ void lane::issue_ready() noexcept {
 void lane::issue(task& ready) noexcept {
     if (ready.is_run()) return issue_run(ready);
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
+    if (!start(ready)) end_by_result(ready);
+}
+
+/// @return whether MPI has it in flight; otherwise the result is set
+bool lane::start(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
     const start_result result = transport_->start(ready);
     stay_if_abandoned();
     starting_kind_.store(0, std::memory_order_relaxed);
-    if (result != start_result::started) return end_by_result(ready);
+    if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
+    return true;
 }
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts > 0) return;
-    if (which.is_run()) end_run(which);
-    end_by_result(which);
+    if (--which.run.open_parts == 0) end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {
+    if (which.is_run()) end_run(which);
     if (which.result.error != 0) return finish(which, task_state::failed);
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
 }

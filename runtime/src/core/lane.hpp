@@ -37,6 +37,7 @@ struct lane_settings {
     std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
     bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
+    bool posters_issue = false; ///< The worker shares its core: who posts, and finds the baton free, issues.
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
     std::uint8_t number = 0;                 ///< Among the lanes of its set.
@@ -175,9 +176,7 @@ public:
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival.
-    [[nodiscard]] bool has_work() const noexcept {
-        return transport_->in_flight() > 0 || !ready_.is_empty() || !overflow_.is_empty();
-    }
+    [[nodiscard]] bool has_work() const noexcept { return transport_->in_flight() > 0 || has_put_away(); }
 
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
@@ -212,7 +211,14 @@ public:
 
 private:
     [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
-    void wake_for(std::uint32_t flags) noexcept;
+    void see_to_posted(std::uint32_t flags) noexcept;
+    [[nodiscard]] bool try_issue_here() noexcept;
+    [[nodiscard]] bool issue_posted() noexcept;
+    [[nodiscard]] static bool ends_unheard(const task& ended) noexcept;
+    /// Whether a driver left something for the next pass.
+    [[nodiscard]] bool has_put_away() const noexcept {
+        return !ready_.is_empty() || !overflow_.is_empty() || !ended_at_once_.is_empty();
+    }
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
@@ -244,6 +250,7 @@ private:
     void end_run(task& run) noexcept;
     void issue_ready() noexcept;
     void issue(task& ready) noexcept;
+    [[nodiscard]] bool start(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;
     void run_callback(task& which, task_state state) noexcept;
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
@@ -274,8 +281,9 @@ private:
 
     // The driver's.
     alignas(cache_line_bytes) task_list ready_;
-    task* late_ = nullptr; ///< Taken out of late_posts_, the first place first; linked as in a list.
-    task_list overflow_;   ///< Taken out of a full inbox so that the driver itself could post.
+    task* late_ = nullptr;    ///< Taken out of late_posts_, the first place first; linked as in a list.
+    task_list ended_at_once_; ///< What ended before a poster's eyes, which runs no callbacks.
+    task_list overflow_;      ///< Taken out of a full inbox so that the driver itself could post.
     std::uint64_t ended_in_pass_ = 0;
     std::uint64_t pass_ns_ = 0; ///< When this pass first asked for the time; 0: it has not.
     std::uint64_t n_accepted_ = 0;

@@ -6,12 +6,27 @@
 #include "core/lane.hpp"
 #include "core/plan.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
 
 namespace commtask::detail {
+
+namespace {
+
+/// All but the size.
+void fill_status(const task& which, task_state state, commtask_status& full) noexcept {
+    full.state = state == task_state::given_up ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
+    full.error = which.result.error;
+    full.error_class = which.result.error_class;
+    full.source = which.result.source;
+    full.tag = which.result.tag;
+    full.bytes = static_cast<MPI_Count>(which.result.bytes);
+    static_assert(sizeof(full.mpi) <= sizeof(which.mpi_status));
+    std::memcpy(&full.mpi, which.mpi_status, sizeof(full.mpi));
+}
+
+} // namespace
 
 void lane::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
@@ -19,8 +34,9 @@ void lane::run_callback(task& which, task_state state) noexcept {
     const plan* const whole = which.is_member() ? which.member->of : nullptr;
     const bool tells_plan = whole != nullptr && whole->has_member_callback();
     if (extras.callback == nullptr && !tells_plan) return;
-    commtask_status status = COMMTASK_STATUS_INIT;
-    copy_status(which, state, status);
+    commtask_status status; // written once
+    status.struct_size = sizeof status;
+    fill_status(which, state, status);
     const auto call = [&] {
         tell(trace::thread_state::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
@@ -47,17 +63,11 @@ void lane::report_slow_callback(const task& which, const callback_guard::verdict
 }
 
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept {
+    if (status.struct_size >= sizeof status) return fill_status(which, state, status);
     commtask_status full{};
     full.struct_size = status.struct_size;
-    full.state = state == task_state::given_up ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
-    full.error = which.result.error;
-    full.error_class = which.result.error_class;
-    full.source = which.result.source;
-    full.tag = which.result.tag;
-    full.bytes = static_cast<MPI_Count>(which.result.bytes);
-    static_assert(sizeof(full.mpi) <= sizeof(which.mpi_status));
-    std::memcpy(&full.mpi, which.mpi_status, sizeof(full.mpi));
-    std::memcpy(&status, &full, std::min(sizeof(full), status.struct_size));
+    fill_status(which, state, full);
+    std::memcpy(&status, &full, status.struct_size);
 }
 
 } // namespace commtask::detail

@@ -17,7 +17,7 @@ void lane::hand_over(task& which, std::uint32_t mark) noexcept {
         return;
     }
     handoff_.give(&which);
-    wake_up.ring();
+    if (!try_issue_here()) wake_up.ring();
 }
 
 void lane::take_handed() noexcept {
@@ -28,7 +28,8 @@ void lane::take_handed() noexcept {
             ~std::uint32_t{mark_handed_off | mark_released | mark_members_ended}, std::memory_order_acq_rel);
         if ((marks & mark_released) != 0) on_released(*which);
         if ((marks & mark_cancel) != 0) on_cancel(*which);
-        if ((marks & mark_members_ended) != 0) part_ended(*which, 1);
+        // A poster may be the one who looks, and ends nothing.
+        if ((marks & mark_members_ended) != 0 && --which->run.open_parts == 0) ended_at_once_.push(*which);
         task_pool::drop(which);
         which = next;
     }

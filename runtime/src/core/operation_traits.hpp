@@ -79,7 +79,8 @@ struct operation_traits {
     bool takes_message = false; ///< `result` points to an MPI_Message that is used up.
     bool takes_request = false; ///< `result` points to an MPI_Request that is used up.
     bool takes_start_function = false;
-    bool makes_comm = false; ///< `result` points to the MPI_Comm that it makes.
+    bool makes_comm =
+        false; ///< `result` points to the MPI_Comm that it makes; the program's functions copy attributes.
     bool takes_plan = false; ///< `result` is a plan; its members are operations of their own.
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {

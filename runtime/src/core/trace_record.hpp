@@ -34,6 +34,7 @@ enum class record_type : std::uint8_t {
     compute_end = 19,
     region_begin = 20,
     region_end = 21,
+    processor = 22,
     text_part = 32,
     thread = 33,
     communicator = 34,

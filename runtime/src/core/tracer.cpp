@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +41,8 @@ struct tracer::place {
     std::uint32_t n_chunks = 0;    ///< Taken so far, those taken again included.
     std::uint16_t state = 0;       ///< Lane and thread_state of the last state record.
     std::uint16_t before_left = 0; ///< The same of the one before `left`.
+    bool is_worker = false;
+    std::uint64_t sampled_ns = 0; ///< When a worker last told its processor time.
 };
 
 namespace {
@@ -49,7 +52,8 @@ std::atomic<std::uint64_t> epochs{0};
 constexpr std::size_t chunks_per_reservation = 64;
 constexpr std::uint32_t early_chunks = 2; ///< Of each thread: these may come out of the last eighth.
 constexpr std::uint32_t most_threads = 0xffff;
-constexpr unsigned id_bits = 48; ///< Above them the thread.
+constexpr std::uint64_t sampling_ns = 1'000'000; ///< Between samples of a worker's processor time: a system call each.
+constexpr unsigned id_bits = 48;                 ///< Above them the thread.
 
 /// The texts of the process: a face remembers their numbers, whatever trace they are for. Never destroyed, as threads may
 /// come late.
@@ -183,6 +187,7 @@ void tracer::begin_thread(int lane) noexcept {
     place& of = mine();
     of = {};
     of.epoch = epoch_;
+    of.is_worker = lane >= 0;
     of.thread = std::min(shared(header().n_threads).fetch_add(1, std::memory_order_relaxed) + 1, most_threads);
     std::array<char, 32> name{};
     pthread_getname_np(pthread_self(), name.data(), name.size());
@@ -206,6 +211,10 @@ void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
         of.left = nullptr;
         of.state = packed;
         return;
+    }
+    if (of.is_worker && now - of.sampled_ns >= sampling_ns) {
+        of.sampled_ns = now;
+        write({now, processor_time_ns(), trace::halves(sched_getcpu(), 0), {0, record_type::processor, lane}});
     }
     record* const slot = take_slot();
     const std::uint16_t before = std::exchange(of.state, packed);

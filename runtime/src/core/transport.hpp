@@ -46,6 +46,9 @@ public:
     /// It will not run again.
     virtual void forget(plan_member& /*recorded*/) noexcept {}
 
+    /// Whether to start it is MPI's work alone, so that a poster may: no function of the program's runs.
+    [[nodiscard]] virtual bool may_start_on_poster(const task& which) const noexcept = 0;
+
     /// Lets operations progress and reports some of the parts that ended. Bounded work.
     virtual void poll(completion_sink& sink) noexcept = 0;
 

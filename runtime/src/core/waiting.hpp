@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/lane_set.hpp"
+#include "core/tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,11 +30,12 @@ enum class drive_result : std::uint8_t {
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. Not from a
-/// callback. Who has driven and turns to something else calls leave_to_worker().
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. In a callback
+/// the thread drives already, and is refused. Who has driven and turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
+    if (lane::is_driving()) return drive_result::refused;
     const bool has_baton = driven.is_held_by_me();
     if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
     bool moved = false;
@@ -56,7 +58,6 @@ inline void leave_to_worker(lane& driven) noexcept {
 /// @return whether anything moved
 template <typename IsDone>
 bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
-    constexpr unsigned passes_between_clocks = 64;
     // Who is blocked in MPI needs pauses, which the worker makes.
     const auto must_leave = [&] { return driven.has_guests() || driven.has_blocked_outside(); };
     if (must_leave() || !driven.try_claim_driving()) return false;
@@ -68,7 +69,7 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
                 has_moved = true;
                 still_since_ns = 0;
             }
-            if (i % passes_between_clocks != 0) continue;
+            if (i % tuning::looks_between_clocks != 0) continue;
             const std::uint64_t now = now_ns();
             if (still_since_ns == 0) still_since_ns = now;
             if (now - still_since_ns >= patience_ns || now >= deadline_ns) break;
@@ -86,15 +87,12 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
 /// @return whether `is_done()`.
 template <typename IsDone>
 bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
-    constexpr int looks_before_clock = 256;
-    constexpr int looks_between_clocks = 64;
-    constexpr std::uint64_t longest_sleep_ns = 10'000'000;
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
     const bool has_baton = lanes.is_held_by_me(); // then sleep would be for ever
     if (policy.worker_is_reserved && !has_baton) {
         // Most waits are short: the clock is not read for them.
-        for (int i = 0; i < looks_before_clock; ++i) {
+        for (int i = 0; i < tuning::looks_before_clock; ++i) {
             if (is_done()) return true;
         }
     }
@@ -114,7 +112,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         bool drives_on = false; // MPI has something in flight for this thread: nobody else is as quick
         bool moved_now = false;
         if (policy.worker_is_reserved && !has_baton) {
-            for (int i = 0; i < looks_between_clocks && !is_done(); ++i) pause_briefly();
+            for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
             if (policy.takes_over && (has_moved || now < young_until_ns)) {
                 for (lane& each : lanes) {
                     if (is_done()) break;
@@ -124,8 +122,8 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
             }
         } else {
             for (lane& each : lanes) {
-                const drive_result result =
-                    drive_for_a_moment(each, looks_between_clocks, [&](bool) { return is_done(); });
+                const drive_result result = drive_for_a_moment(each, static_cast<int>(tuning::looks_between_clocks),
+                                                               [&](bool) { return is_done(); });
                 if (result == drive_result::refused) continue;
                 has_driven = true;
                 moved_now = moved_now || result == drive_result::moved;
@@ -137,7 +135,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         now = now_ns();
         if (now >= deadline_ns) return leave(false);
         if (has_baton || now < young_until_ns || has_moved || drives_on) continue;
-        const auto left_ns = static_cast<std::int64_t>(std::min(longest_sleep_ns, deadline_ns - now));
+        const auto left_ns = static_cast<std::int64_t>(std::min(tuning::longest_wait_ns, deadline_ns - now));
         for (lane& each : lanes) each.tell(trace::thread_state::none);
         lanes.waiters.wait(left_ns, is_done);
     }

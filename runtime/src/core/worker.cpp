@@ -5,6 +5,8 @@
 // others drive; with nothing in flight, and nobody driving, both kinds sleep until somebody rings, and cost nothing.
 #include "core/worker.hpp"
 
+#include "core/tuning.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -82,10 +84,9 @@ void worker::sleep() noexcept {
 
 /// @return false when spin_ns are over.
 bool worker::spin_until_work() noexcept {
-    constexpr unsigned looks_between_clocks = 64;
     std::uint64_t begin_ns = 0; // the clock is read only for pauses that last
     for (unsigned looks = 1; !lane_.could_move() && !must_stop_.load(std::memory_order_relaxed); ++looks) {
-        if (looks % looks_between_clocks != 0) continue;
+        if (looks % tuning::looks_between_clocks != 0) continue;
         const std::uint64_t now = now_ns();
         if (begin_ns == 0) begin_ns = now;
         if (now - begin_ns >= settings_.spin_ns) return false;
@@ -110,9 +111,8 @@ bool worker::let_guests_in() noexcept {
 
 /// MPI's lock is not fair: a worker that polled without a pause would keep it.
 void worker::make_way() noexcept {
-    constexpr std::int64_t pause_ns = 20'000;
     lane_.tell(trace::thread_state::nap);
-    lane_.wake_up.nap(pause_ns, [this] { return has_reason_to_wake(); });
+    lane_.wake_up.nap(tuning::pause_for_blocked_ns, [this] { return has_reason_to_wake(); });
 }
 
 void worker::yield_and_learn(core_gauge& core) noexcept {
@@ -126,14 +126,10 @@ void worker::run_shared() noexcept {
     // A thread that computes on this core would otherwise keep it for milliseconds after a wake-up or a yield of ours:
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
-    constexpr int yields_before_naps = 8;
-    constexpr std::int64_t first_nap_ns = 5'000;
-    constexpr std::int64_t naps_when_others_drive = 10;
-    constexpr int most_looks_at_others = 8;
     core_gauge core{settings_.spin_ns};
     const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), lane_.approx_has_work()); };
     int idle_passes = 0;
-    std::int64_t nap_ns = first_nap_ns;
+    std::int64_t nap_ns = tuning::first_nap_ns;
     std::uint64_t passes_seen = 0;
     int looks_at_others = 0;
     while (!must_stop_.load(std::memory_order_relaxed)) {
@@ -142,7 +138,7 @@ void worker::run_shared() noexcept {
         if ((others_drive || !lane_.could_move()) && may_linger()) {
             passes_seen = lane_.approx_passes();
             looks_at_others = others_drive ? looks_at_others + 1 : 0;
-            if (looks_at_others > most_looks_at_others) core.found_wanted(now_ns());
+            if (looks_at_others > tuning::looks_at_others) core.found_wanted(now_ns());
             yield_and_learn(core);
             continue;
         }
@@ -160,7 +156,7 @@ void worker::run_shared() noexcept {
         if (moved) {
             idle_passes = 0;
             core.found_something();
-            nap_ns = first_nap_ns;
+            nap_ns = tuning::first_nap_ns;
             continue;
         }
         if (may_linger()) {
@@ -171,15 +167,17 @@ void worker::run_shared() noexcept {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it.
             lane_.tell(trace::thread_state::driven);
-            lane_.wake_up.nap(naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
+            lane_.wake_up.nap(tuning::naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                               [this] { return has_reason_to_wake(); });
         } else if (!has_work) {
             count_sleep();
-            // A waiting thread may have started something between this pass and the sleep.
+            // A thread of the program may have started something between this pass and the sleep. Who wakes this one is posting,
+            // and goes on with that first.
+            const gentle_waking after_the_poster;
             sleep();
             core.found_something();
             passes_seen = lane_.approx_passes();
-        } else if (++idle_passes <= yields_before_naps) {
+        } else if (++idle_passes <= tuning::yields_before_naps) {
             yield_and_learn(core);
         } else {
             lane_.tell(trace::thread_state::nap);

@@ -197,10 +197,18 @@ int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {
     try {
         const std::lock_guard guard{mutex_};
         const auto [entry, is_new] = questions_.try_emplace(comm, question{this, comm});
-        if (is_new) mine = &entry->second;
-        const int answer = entry->second.answer;
-        if (answer != MPI_ERR_PENDING) questions_.erase(entry);
-        return answer;
+        question& asked = entry->second;
+        if (is_new) mine = &asked;
+        const int answer = asked.answer;
+        if (answer == MPI_ERR_PENDING) return answer;
+        if (asked.is_second) {
+            questions_.erase(entry);
+            return answer;
+        }
+        asked.answer = MPI_ERR_PENDING;
+        asked.is_second = true;
+        mine = &asked;
+        return MPI_ERR_PENDING;
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
     }

@@ -39,6 +39,7 @@ public:
         mpi_comms* asked;
         MPI_Comm comm;
         int answer = MPI_ERR_PENDING; ///< An MPI error code, once the worker has found that it is none.
+        bool is_second = false;       ///< The first answer may be as old as the question: MPI gives handles out again.
     };
 
     /// Any thread. Asks whether a communicator can be added.

@@ -85,18 +85,21 @@ mpi_identity mpi_at_build_time() {
             COMMTASK_MPI_LIBRARY};
 }
 
-mpi_identity mpi_at_run_time() {
-    mpi_identity mpi{parse_mpi_name(text_from(MPI_Get_library_version)),
-                     file_of(reinterpret_cast<const void*>(MPI_Get_library_version))};
-    if (has_standard_abi()) mpi.abi = mpi_abi::standard;
-    return mpi;
+const mpi_identity& mpi_at_run_time() {
+    static const mpi_identity found = [] {
+        mpi_identity mpi{parse_mpi_name(text_from(MPI_Get_library_version)),
+                         file_of(reinterpret_cast<const void*>(MPI_Get_library_version))};
+        if (has_standard_abi()) mpi.abi = mpi_abi::standard;
+        return mpi;
+    }();
+    return found;
 }
 
 const char* tested_mpis() noexcept { return COMMTASK_TESTED_MPIS; }
 
 std::optional<std::string> why_mpi_does_not_fit() {
     const mpi_identity built = mpi_at_build_time();
-    const mpi_identity found = mpi_at_run_time();
+    const mpi_identity& found = mpi_at_run_time();
     const std::string both =
         "libcommtask was built for " + with_file(built) + ", and this process runs with " + with_file(found);
     if (found.abi != mpi_abi::unknown && found.abi != built.abi) {
@@ -122,7 +125,7 @@ std::optional<std::string> why_mpi_does_not_fit() {
 std::optional<std::string> foreign_launcher() {
     int n_ranks = 0;
     if (MPI_Comm_size(MPI_COMM_WORLD, &n_ranks) != MPI_SUCCESS || n_ranks != 1) return std::nullopt;
-    const mpi_identity mpi = mpi_at_run_time();
+    const mpi_identity& mpi = mpi_at_run_time();
     for (const launcher& own : launchers) {
         if (own.abi == mpi.abi && from_environment(own.size, 0) == 1) return std::nullopt;
     }

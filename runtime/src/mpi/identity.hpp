@@ -18,8 +18,8 @@ struct mpi_identity : mpi_name {
 
 [[nodiscard]] mpi_identity mpi_at_build_time();
 
-/// Can be asked before MPI_Init.
-[[nodiscard]] mpi_identity mpi_at_run_time();
+/// Can be asked before MPI_Init. Read once: it does not change.
+[[nodiscard]] const mpi_identity& mpi_at_run_time();
 
 /// Those that the tests are run with: "mpich 4.0.2;intel 2021.19.0".
 [[nodiscard]] const char* tested_mpis() noexcept;

@@ -13,6 +13,7 @@
 namespace commtask::detail {
 
 // Frozen, as its documentation says: programs that were compiled with another layout would hand over nonsense.
+static_assert(sizeof(commtask_ticket) == 16);
 static_assert(sizeof(void*) != 8 || (sizeof(commtask_op) == 112 && sizeof(commtask_side) == 32));
 static_assert(sizeof(void*) != 8 || (offsetof(commtask_op, kind) == 0 && offsetof(commtask_op, array_form) == 2 &&
                                      offsetof(commtask_op, peer) == 4 && offsetof(commtask_op, comm) == 8 &&

@@ -132,6 +132,11 @@ start_result mpi_transport::start(task& which) noexcept {
     return start_result::started;
 }
 
+bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
+    const operation_traits& kind = operation_of(which.op.kind);
+    return !kind.makes_comm && (kind.family != operation_family::door || kind.takes_request || kind.takes_plan);
+}
+
 void mpi_transport::poll(completion_sink& sink) noexcept {
     start_gathered();
     if (has_refused_) report_refused(sink);

@@ -32,6 +32,7 @@ public:
     void start_gathered() noexcept override;
     [[nodiscard]] int prepare(plan_member& recorded) noexcept override;
     void forget(plan_member& recorded) noexcept override;
+    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override;
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;

@@ -33,7 +33,12 @@ typedef struct commtask_omp_options {
                                   OMP_MAX_TASK_PRIORITY is set. */
     commtask_status* status; /**< How the operation ended, written before its dependents run; may be null. It begins as
                                   COMMTASK_STATUS_INIT. */
-    commtask_ticket ticket;  /**< commtask_omp_start only: a place taken when the task was created; 0: none. */
+    commtask_ticket
+        ticket; /**< commtask_omp_start and commtask_omp_hold_operation only: a place taken when the task was
+                                  created; 0: none. */
+    MPI_Status*
+        mpi_status; /**< commtask_omp_hold_operation only: MPI's own status, written before the dependents run, with
+                                  its MPI_ERROR; may be null. */
 } commtask_omp_options;
 
 #define COMMTASK_OMP_OPTIONS_INIT COMMTASK_INIT_(commtask_omp_options)

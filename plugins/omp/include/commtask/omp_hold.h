@@ -67,6 +67,10 @@ COMMTASK_API int commtask_omp_hold_check(void) COMMTASK_NOEXCEPT;
 COMMTASK_API const struct commtask_omp_entries* commtask_omp_bind_(const struct commtask_omp_entries* runtime,
                                                                    const void* inside) COMMTASK_NOEXCEPT;
 
+/** Lets a thread that waits in a task start any other from now on, also unrelated ones of tied tasks; what libcommtask-tampi
+ *  needs for tasks that block. Not for programs. */
+COMMTASK_API void commtask_omp_untie_(void) COMMTASK_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

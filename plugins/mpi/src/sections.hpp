@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include <unistd.h>
 
@@ -21,14 +22,13 @@ namespace commtask::interposer {
 
 /// What a thread is doing for us.
 struct thread_state {
-    int depth = 0;          ///< Sections that it is in.
-    bool has_baton = false; ///< The outermost one took it.
+    int depth = 0; ///< Sections that it is in; the outermost one may have the baton.
     unsigned n_sections = 0;
 };
 inline thread_local thread_state mine;
 
 /// Between MPI_Init and MPI_Finalize. Written by those two, read by every call.
-struct session {
+struct interposed_program {
     std::atomic<detail::lane*> lane{nullptr}; ///< Null: calls go straight to MPI.
     detail::waiting_policy waiting;
     bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
@@ -38,7 +38,7 @@ struct session {
     std::atomic<detail::lane*> parked_lane{nullptr};
 };
 /// Initialised before any code runs: a library's constructor may call MPI_Init before ours.
-inline constinit session current;
+inline constinit interposed_program current;
 
 /// A call that the program makes although its exit() has begun, from a handler that was registered early: on the thread that
 /// ends the program the worker goes on once more, until the next handler. @return null on any other thread.
@@ -67,7 +67,6 @@ public:
             return;
         }
         lane_->take_baton_as_guest();
-        mine.has_baton = true;
         lane_->take_in_all();
     }
     worker_section(const worker_section&) = delete;
@@ -81,7 +80,6 @@ public:
         constexpr unsigned sections_per_pass = 8;
         if (lane_->has_work() && ++mine.n_sections % sections_per_pass == 0) lane_->progress();
         --mine.depth;
-        mine.has_baton = false;
         const bool leaves_work = lane_->has_work() || lane_->has_arrivals();
         lane_->return_baton();
         if (leaves_work) lane_->wake_up.ring_if_deep();
@@ -97,8 +95,7 @@ class lane_section {
 public:
     lane_section() noexcept {
         if (mine.depth > 0 || !current.lets_threads_in || active_lane() == nullptr) {
-            new (&holder_) worker_section;
-            holds_ = true;
+            holder_.emplace();
             return;
         }
         { const worker_section issue_what_was_posted; }
@@ -108,20 +105,19 @@ public:
     lane_section(const lane_section&) = delete;
     lane_section& operator=(const lane_section&) = delete;
     ~lane_section() {
-        if (holds_) {
-            holder_.~worker_section();
-            return;
-        }
+        if (holder_) return;
         --mine.depth;
         if (detail::lane* const lane = active_lane()) lane->add_blocked_outside(-1);
     }
 
 private:
-    union {
-        worker_section holder_;
-    };
-    bool holds_ = false;
+    std::optional<worker_section> holder_; ///< None: other threads may call MPI meanwhile.
 };
+
+/// Whether this thread may drive: it is in a section that took the baton, and in no pass.
+[[nodiscard]] inline bool has_baton(const detail::lane* lane) noexcept {
+    return lane != nullptr && lane->is_held_by_me() && !detail::lane::is_driving();
+}
 
 /// The lane, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
 /// any more: natively this thread would be in MPI.
@@ -176,7 +172,7 @@ void look_until(Look&& look) {
         {
             const worker_section section;
             if (look()) return;
-            if (detail::lane* const lane = active_lane(); lane != nullptr && mine.has_baton) lane->progress();
+            if (detail::lane* const lane = active_lane(); has_baton(lane)) lane->progress();
         }
         if (i % looks_between_yields == 0) sched_yield();
     }
@@ -186,14 +182,7 @@ void look_until(Look&& look) {
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
-    detail::lane* const lane = lane_for_waiting();
-    if (mine.has_baton || detail::lane::is_driving()) {
-        // A callback of MPI waits: nobody else can drive. On a driver only what needs no driving ends.
-        while (!is_done()) {
-            if (mine.has_baton && !detail::lane::is_driving()) lane->progress();
-        }
-        return;
-    }
+    static_cast<void>(lane_for_waiting());
     detail::wait_in_library(detail::context::running()->lanes(), current.waiting, -1, is_done);
 }
 
@@ -208,7 +197,7 @@ void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (detail::lane* const lane = active_lane(); lane != nullptr && lane->has_guests()) sched_yield();
     const worker_section section;
     detail::lane* const lane = active_lane();
-    if (lane == nullptr || !mine.has_baton) return;
+    if (!has_baton(lane)) return;
     lane->progress();
     if (is_done()) return;
     for_each_task([lane](detail::task& which) {

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tool that libomp takes. The other one is started as libomp would have started it, but what it asks to hear of tasks
+// comes to it through here. It keeps its own data in libomp's task data, as it is used to; the check does too, so these two
+// exclude each other, and the check goes first.
+#include "tool.hpp"
+
+#include "announce.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace commtask::omp {
+namespace {
+
+using start_function = ompt_start_tool_result_t* (*)(unsigned, const char*);
+
+tool_events of_check;
+tool_events of_trace;
+tool_events of_other;
+ompt_start_tool_result_t* other = nullptr;
+ompt_function_lookup_t real_lookup = nullptr;
+ompt_set_callback_t real_set_callback = nullptr;
+
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
+                      unsigned index, int flags) {
+    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+        if (each->implicit_task != nullptr) {
+            each->implicit_task(endpoint, parallel, task, size, index, flags);
+        }
+    }
+}
+
+void on_task_create(ompt_data_t* creator, const ompt_frame_t* frame, ompt_data_t* task, int flags, int has_dependences,
+                    const void* where) {
+    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+        if (each->task_create != nullptr) {
+            each->task_create(creator, frame, task, flags, has_dependences, where);
+        }
+    }
+    // A waiting construct in the guise of a task is not the one that was announced.
+    if ((static_cast<unsigned>(flags) & (ompt_task_taskwait | ompt_task_target)) == 0) {
+        tool::announced = tool::a_users_task;
+    }
+}
+
+void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
+    // The trace first: the others may free what they have of the task.
+    for (const tool_events* each : {&of_trace, &of_other, &of_check}) {
+        if (each->task_schedule != nullptr) {
+            each->task_schedule(prior, status, next);
+        }
+    }
+}
+
+void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                    const void* where) {
+    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+        if (each->sync_region != nullptr) {
+            each->sync_region(kind, endpoint, parallel, task, where);
+        }
+    }
+}
+
+void on_task_dependence(ompt_data_t* before, ompt_data_t* after) {
+    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+        if (each->task_dependence != nullptr) {
+            each->task_dependence(before, after);
+        }
+    }
+}
+
+/// Where the other tool asks to hear of an event.
+ompt_set_result_t set_for_other(ompt_callbacks_t event, ompt_callback_t callback) {
+    switch (event) {
+    case ompt_callback_implicit_task:
+        of_other.implicit_task = reinterpret_cast<ompt_callback_implicit_task_t>(callback);
+        return ompt_set_always;
+    case ompt_callback_task_create:
+        of_other.task_create = reinterpret_cast<ompt_callback_task_create_t>(callback);
+        return ompt_set_always;
+    case ompt_callback_task_schedule:
+        of_other.task_schedule = reinterpret_cast<ompt_callback_task_schedule_t>(callback);
+        return ompt_set_always;
+    case ompt_callback_sync_region:
+        of_other.sync_region = reinterpret_cast<ompt_callback_sync_region_t>(callback);
+        return ompt_set_always;
+    case ompt_callback_task_dependence:
+        of_other.task_dependence = reinterpret_cast<ompt_callback_task_dependence_t>(callback);
+        return ompt_set_always;
+    default: return real_set_callback(event, callback);
+    }
+}
+
+ompt_interface_fn_t lookup_for_other(const char* name) {
+    if (std::string_view(name) == "ompt_set_callback") {
+        return reinterpret_cast<ompt_interface_fn_t>(&set_for_other);
+    }
+    return real_lookup(name);
+}
+
+/// The tool that libomp would have taken: the next in the process, one that the user names, or Archer, which is none where
+/// there is no ThreadSanitizer.
+ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
+    const auto ask = [&](void* where) -> ompt_start_tool_result_t* {
+        const auto start = reinterpret_cast<start_function>(dlsym(where, "ompt_start_tool"));
+        return start != nullptr ? start(version, runtime) : nullptr;
+    };
+    if (ompt_start_tool_result_t* const next = ask(RTLD_NEXT); next != nullptr) {
+        return next;
+    }
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): while libomp starts
+    const char* const named = std::getenv("OMP_TOOL_LIBRARIES");
+    std::string_view left = named != nullptr ? named : "";
+    while (!left.empty()) {
+        const std::string path(left.substr(0, left.find(':')));
+        left.remove_prefix(std::min(path.size() + 1, left.size()));
+        void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY);
+        if (ompt_start_tool_result_t* const found = library != nullptr ? ask(library) : nullptr; found != nullptr) {
+            return found;
+        }
+    }
+    void* const archer = dlopen("libarcher.so", RTLD_LAZY);
+    return archer != nullptr ? ask(archer) : nullptr;
+}
+
+int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/) {
+    real_lookup = lookup;
+    real_set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
+    if (real_set_callback == nullptr) {
+        return 0;
+    }
+    if (other != nullptr && other->initialize(&lookup_for_other, device, &other->tool_data) == 0) {
+        other = nullptr;
+        of_other = {};
+    }
+    const bool checks = check::is_asked_for();
+    if (tracing::is_asked_for()) {
+        tracing::begin(checks || other != nullptr, of_trace);
+    }
+    const auto hear = [](ompt_callbacks_t event, auto callback) {
+        return real_set_callback(event, reinterpret_cast<ompt_callback_t>(callback)) == ompt_set_always;
+    };
+    const bool hears_all =
+        hear(ompt_callback_implicit_task, &on_implicit_task) && hear(ompt_callback_task_create, &on_task_create) &&
+        hear(ompt_callback_task_schedule, &on_task_schedule) && hear(ompt_callback_sync_region, &on_sync_region);
+    hear(ompt_callback_task_dependence, &on_task_dependence); // without it the trace has no edges
+    const bool is_checked = checks && hears_all && check::begin(lookup, of_check);
+    tool::is_there.store(hears_all && (is_checked || of_trace.task_create != nullptr), std::memory_order_relaxed);
+    return hears_all ? 1 : 0;
+}
+
+void finalize(ompt_data_t* /*tool*/) {
+    if (other != nullptr) {
+        other->finalize(&other->tool_data);
+    }
+}
+
+} // namespace
+} // namespace commtask::omp
+
+/// libomp calls the first function of this name that it finds, when it starts. Where nothing is asked of this library,
+/// the next one is called in its stead, so that no other tool is hidden by it.
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned version,
+                                                                                            const char* runtime) {
+    using namespace commtask::omp;
+    static ompt_start_tool_result_t tool{&initialize, &finalize, {}};
+    if (check::is_asked_for()) {
+        return &tool;
+    }
+    if (tracing::is_asked_for()) {
+        other = find_other(version, runtime);
+        return &tool;
+    }
+    const auto next = reinterpret_cast<start_function>(dlsym(RTLD_NEXT, "ompt_start_tool"));
+    return next != nullptr ? next(version, runtime) : nullptr;
+}

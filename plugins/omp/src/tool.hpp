@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenMP has one tool in a process. This library's is made of up to three that hear of tasks one after the other: the check
+// (COMMTASK_OMP_CHECK), the trace (COMMTASK_TRACE), and the one that libomp would have taken in its stead, Archer for one.
+// Where neither of the first two is asked for, this library is no tool.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <omp-tools.h>
+
+namespace commtask::omp {
+
+/// What hears of OpenMP's tasks: one function per event, null where it does not care.
+struct tool_events {
+    ompt_callback_implicit_task_t implicit_task = nullptr;
+    ompt_callback_task_create_t task_create = nullptr;
+    ompt_callback_task_schedule_t task_schedule = nullptr;
+    ompt_callback_sync_region_t sync_region = nullptr;
+    ompt_callback_task_dependence_t task_dependence = nullptr;
+};
+
+namespace check {
+[[nodiscard]] bool is_asked_for() noexcept;
+/// @return false if libomp does not tell what the check needs
+[[nodiscard]] bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept;
+} // namespace check
+
+namespace tracing {
+[[nodiscard]] bool is_asked_for() noexcept;
+/// @param keeps_data  whether somebody else keeps his own in a task's ompt_data_t
+void begin(bool keeps_data, tool_events& events) noexcept;
+} // namespace tracing
+
+} // namespace commtask::omp

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 lint-allow(file-name): the name that programs for TAMPI include
+ *
+ * For programs that were written for the Task-Aware MPI library: its documented interface over commtask, on a stock compiler and
+ * libomp. Link with `pkg-config --cflags --libs commtask-tampi`; docs/hold.md says what is the same and what is not. The
+ * names are not commtask's, so they follow no rule of this project. */
+#ifndef COMMTASK_TAMPI_H
+#define COMMTASK_TAMPI_H
+
+#include <mpi.h>
+
+#if defined(_OMPSS_2) || defined(_OMPSS)
+#error "this TAMPI.h is commtask's and serves OpenMP programs: OmpSs-2 has a runtime of its own, with a TAMPI for it"
+#endif
+
+/** What MPI_Init_thread is asked for by a program whose tasks call blocking functions of MPI (docs/hold.md). */
+#define MPI_TASK_MULTIPLE (MPI_THREAD_MULTIPLE + 1)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define COMMTASK_TAMPI_API_ __attribute__((visibility("default")))
+
+/** Lets a request hold the calling task, as commtask_omp_hold_request does.
+ *  @param request  becomes MPI_REQUEST_NULL; one that is so is ignored.
+ *  @param status   written before the task's dependents run, or MPI_STATUS_IGNORE; must live as long.
+ *  @return MPI_SUCCESS, or MPI_ERR_OTHER after a sentence on stderr. */
+COMMTASK_TAMPI_API_ int TAMPI_Iwait(MPI_Request* request, MPI_Status* status);
+
+/** TAMPI_Iwait for several.
+ *  @param count     how many.
+ *  @param requests  as there.
+ *  @param statuses  `count` of them, or MPI_STATUSES_IGNORE.
+ *  @return as there. */
+COMMTASK_TAMPI_API_ int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]);
+
+/** Whether blocking calls of MPI in tasks let the thread run other tasks.
+ *  @param flag  1 after MPI_Init_thread gave MPI_TASK_MULTIPLE, else 0.
+ *  @return MPI_SUCCESS. */
+COMMTASK_TAMPI_API_ int TAMPI_Blocking_enabled(int* flag);
+
+/** Whether messages can hold tasks.
+ *  @param flag  1 after MPI_Init_thread gave at least MPI_THREAD_MULTIPLE, in a process whose tasks can be held; else 0.
+ *  @return MPI_SUCCESS. */
+COMMTASK_TAMPI_API_ int TAMPI_Nonblocking_enabled(int* flag);
+
+/* MPI's nonblocking functions without their request: the operation holds the calling task. Up to TAMPI 3 they had the request as
+ * well; such a call does not compile, and where the compiler can it says what to do. */
+#if defined(__clang__) && !defined(__cplusplus)
+#define COMMTASK_TAMPI_OVERLOAD_ __attribute__((overloadable))
+#define COMMTASK_TAMPI_SAYS_
+#elif defined(__cplusplus)
+#define COMMTASK_TAMPI_OVERLOAD_
+#define COMMTASK_TAMPI_SAYS_
+#endif
+#ifdef COMMTASK_TAMPI_SAYS_
+#define COMMTASK_TAMPI_REFUSE_(name, ...)                                                                              \
+    COMMTASK_TAMPI_OVERLOAD_ int name(__VA_ARGS__, MPI_Request* request)                                               \
+        __attribute__((unavailable(#name " has no request since TAMPI 4: leave it out, with the wait for it")));
+#else
+#define COMMTASK_TAMPI_REFUSE_(name, ...)
+#endif
+#ifdef __cplusplus
+#define COMMTASK_TAMPI_DECLARE_(name, ...)                                                                             \
+    COMMTASK_TAMPI_API_ int name(__VA_ARGS__);                                                                         \
+    extern "C++" {                                                                                                     \
+    COMMTASK_TAMPI_REFUSE_(name, __VA_ARGS__)                                                                          \
+    }
+#else
+#define COMMTASK_TAMPI_DECLARE_(name, ...)                                                                             \
+    COMMTASK_TAMPI_API_ int name(__VA_ARGS__);                                                                         \
+    COMMTASK_TAMPI_REFUSE_(name, __VA_ARGS__)
+#endif
+
+COMMTASK_TAMPI_DECLARE_(TAMPI_Isend, const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Issend, const void* buffer, int count, MPI_Datatype type, int dest, int tag,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Irsend, const void* buffer, int count, MPI_Datatype type, int dest, int tag,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ibsend, const void* buffer, int count, MPI_Datatype type, int dest, int tag,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ibarrier, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ibcast, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Igather, const void* send, int send_count, MPI_Datatype send_type, void* recv,
+                        int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Igatherv, const void* send, int send_count, MPI_Datatype send_type, void* recv,
+                        const int recv_counts[], const int displs[], MPI_Datatype recv_type, int root, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iscatter, const void* send, int send_count, MPI_Datatype send_type, void* recv,
+                        int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iscatterv, const void* send, const int send_counts[], const int displs[],
+                        MPI_Datatype send_type, void* recv, int recv_count, MPI_Datatype recv_type, int root,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iallgather, const void* send, int send_count, MPI_Datatype send_type, void* recv,
+                        int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iallgatherv, const void* send, int send_count, MPI_Datatype send_type, void* recv,
+                        const int recv_counts[], const int displs[], MPI_Datatype recv_type, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ialltoall, const void* send, int send_count, MPI_Datatype send_type, void* recv,
+                        int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ialltoallv, const void* send, const int send_counts[], const int send_displs[],
+                        MPI_Datatype send_type, void* recv, const int recv_counts[], const int recv_displs[],
+                        MPI_Datatype recv_type, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ialltoallw, const void* send, const int send_counts[], const int send_displs[],
+                        const MPI_Datatype send_types[], void* recv, const int recv_counts[], const int recv_displs[],
+                        const MPI_Datatype recv_types[], MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ireduce, const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op, int root,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iallreduce, const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ireduce_scatter, const void* send, void* recv, const int recv_counts[], MPI_Datatype type,
+                        MPI_Op op, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Ireduce_scatter_block, const void* send, void* recv, int recv_count, MPI_Datatype type,
+                        MPI_Op op, MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iscan, const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm)
+COMMTASK_TAMPI_DECLARE_(TAMPI_Iexscan, const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm)
+
+/** The one that has a status: MPI_Irecv with a status in the place of its request.
+ *  @param buffer  where to.
+ *  @param count   of elements.
+ *  @param type    of an element.
+ *  @param source  a rank, or MPI_ANY_SOURCE.
+ *  @param tag     a tag, or MPI_ANY_TAG.
+ *  @param comm    the communicator.
+ *  @param status  as for TAMPI_Iwait.
+ *  @return as TAMPI_Iwait. */
+COMMTASK_TAMPI_API_ int TAMPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                    MPI_Status* status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fortran's side of TAMPI: what compilers make of CALL TAMPI_ISEND(...), with a request that is null afterwards, as the
+// documentation of TAMPI up to release 3 has it; later ones have no Fortran. To wait for such a request does nothing, since
+// the task does.
+#include <TAMPI.h>
+
+#include <cstddef>
+
+namespace {
+
+MPI_Fint* const fortran_ignores_status = MPI_F_STATUS_IGNORE;
+MPI_Fint* const fortran_ignores_statuses = MPI_F_STATUSES_IGNORE;
+
+/// A status of Fortran's older bindings has the bytes of C's, as integers, in both MPIs that this library is built for.
+MPI_Status* status_of(MPI_Fint* status) noexcept {
+    return status == fortran_ignores_status ? MPI_STATUS_IGNORE : reinterpret_cast<MPI_Status*>(status);
+}
+
+void forget(MPI_Fint* request) noexcept { *request = MPI_Request_c2f(MPI_REQUEST_NULL); }
+
+} // namespace
+
+// The name, what it does, and its parameters between those of every one.
+#define COMMTASK_TAMPI_FORTRAN(name, call, ...)                                                                        \
+    extern "C" COMMTASK_TAMPI_API_ void name(__VA_ARGS__, MPI_Fint* request, MPI_Fint* error);                         \
+    void name(__VA_ARGS__, MPI_Fint* request, MPI_Fint* error) {                                                       \
+        *error = call;                                                                                                 \
+        forget(request);                                                                                               \
+    }
+
+#define COMMTASK_TAMPI_FORTRAN_SEND(name, function)                                                                    \
+    COMMTASK_TAMPI_FORTRAN(name, function(buffer, *count, MPI_Type_f2c(*type), *dest, *tag, MPI_Comm_f2c(*comm)),      \
+                           const void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* dest,      \
+                           const MPI_Fint* tag, const MPI_Fint* comm)
+
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_isend_, TAMPI_Isend)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_issend_, TAMPI_Issend)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_irsend_, TAMPI_Irsend)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_ibsend_, TAMPI_Ibsend)
+COMMTASK_TAMPI_FORTRAN(tampi_ibarrier_, TAMPI_Ibarrier(MPI_Comm_f2c(*comm)), const MPI_Fint* comm)
+COMMTASK_TAMPI_FORTRAN(tampi_ibcast_, TAMPI_Ibcast(buffer, *count, MPI_Type_f2c(*type), *root, MPI_Comm_f2c(*comm)),
+                       void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* root,
+                       const MPI_Fint* comm)
+COMMTASK_TAMPI_FORTRAN(tampi_iallreduce_,
+                       TAMPI_Iallreduce(send, recv, *count, MPI_Type_f2c(*type), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm)),
+                       const void* send, void* recv, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* op,
+                       const MPI_Fint* comm)
+
+extern "C" {
+
+COMMTASK_TAMPI_API_ void tampi_irecv_(void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* source,
+                                      const MPI_Fint* tag, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* status,
+                                      MPI_Fint* error) {
+    *error = TAMPI_Irecv(buffer, *count, MPI_Type_f2c(*type), *source, *tag, MPI_Comm_f2c(*comm), status_of(status));
+    forget(request);
+}
+
+COMMTASK_TAMPI_API_ void tampi_iwaitall_(const MPI_Fint* count, MPI_Fint* requests, MPI_Fint* statuses,
+                                         MPI_Fint* error) {
+    const bool are_ignored = statuses == fortran_ignores_statuses || statuses == fortran_ignores_status;
+    constexpr auto words = sizeof(MPI_Status) / sizeof(MPI_Fint);
+    *error = MPI_SUCCESS;
+    for (MPI_Fint i = 0; i < *count && *error == MPI_SUCCESS; ++i) {
+        MPI_Request request = MPI_Request_f2c(requests[i]);
+        *error = TAMPI_Iwait(&request, are_ignored ? MPI_STATUS_IGNORE
+                                                   : status_of(statuses + static_cast<std::size_t>(i) * words));
+        requests[i] = MPI_Request_c2f(request);
+    }
+}
+
+COMMTASK_TAMPI_API_ void tampi_iwait_(MPI_Fint* request, MPI_Fint* status, MPI_Fint* error) {
+    constexpr MPI_Fint one = 1;
+    tampi_iwaitall_(&one, request, status, error);
+}
+
+COMMTASK_TAMPI_API_ void tampi_wait_(MPI_Fint* /*request*/, MPI_Fint* /*status*/, MPI_Fint* error) {
+    *error = MPI_SUCCESS;
+}
+
+COMMTASK_TAMPI_API_ void tampi_waitall_(const MPI_Fint* /*count*/, MPI_Fint* /*requests*/, MPI_Fint* /*statuses*/,
+                                        MPI_Fint* error) {
+    *error = MPI_SUCCESS;
+}
+}

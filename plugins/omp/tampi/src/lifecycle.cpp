@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs for TAMPI start nothing but MPI: commtask begins and ends with it, where the level that is asked for says that tasks
+// will communicate. A program that asks for less gets plain MPI.
+#include "state.hpp"
+
+#include <TAMPI.h>
+#include <commtask/omp.h>
+
+#include <cstdio>
+
+namespace commtask::tampi {
+std::atomic<bool> is_started{false};
+std::atomic<bool> is_blocking{false};
+} // namespace commtask::tampi
+
+using namespace commtask::tampi;
+
+extern "C" {
+
+COMMTASK_TAMPI_API_ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    const int code =
+        PMPI_Init_thread(argc, argv, required < MPI_TASK_MULTIPLE ? required : MPI_THREAD_MULTIPLE, provided);
+    if (code != MPI_SUCCESS || required < MPI_THREAD_MULTIPLE || *provided < MPI_THREAD_MULTIPLE) {
+        return code;
+    }
+    // commtask_init says on stderr why it cannot start; the program hears that it has plain MPI.
+    if (commtask_is_initialized() == 0 && commtask_init(nullptr) != COMMTASK_OK) {
+        *provided = MPI_THREAD_SINGLE;
+        return code;
+    }
+    is_started = true;
+    if (commtask_omp_hold_check() != COMMTASK_OK) {
+        std::fprintf(stderr, "%s\n", commtask_omp_last_error());
+    }
+    if (required >= MPI_TASK_MULTIPLE) {
+        commtask_omp_untie_();
+        is_blocking = true;
+        *provided = MPI_TASK_MULTIPLE;
+    }
+    return code;
+}
+
+COMMTASK_TAMPI_API_ int MPI_Query_thread(int* provided) {
+    const int code = PMPI_Query_thread(provided);
+    if (code == MPI_SUCCESS && is_blocking) {
+        *provided = MPI_TASK_MULTIPLE;
+    }
+    return code;
+}
+
+COMMTASK_TAMPI_API_ int MPI_Finalize() {
+    is_blocking = false;
+    if (is_started.exchange(false)) {
+        (void)commtask_finalize(); // it lists what is left itself
+    }
+    return PMPI_Finalize();
+}
+
+int TAMPI_Blocking_enabled(int* flag) {
+    *flag = is_blocking ? 1 : 0;
+    return MPI_SUCCESS;
+}
+
+int TAMPI_Nonblocking_enabled(int* flag) {
+    *flag = is_started && commtask_omp_hold_check() == COMMTASK_OK ? 1 : 0;
+    return MPI_SUCCESS;
+}
+}

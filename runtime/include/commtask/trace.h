@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is in a trace (COMMTASK_TRACE) beside communication tasks: compute tasks and regions of threads. For faces, which tell of
+ * the tasks of their tasking runtime, and for programs that want names of their own in the picture. Without a trace every
+ * function returns at once. See docs/trace-format.md. */
+#ifndef COMMTASK_TRACE_H
+#define COMMTASK_TRACE_H
+
+#include <commtask/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Whose compute task it is. */
+typedef enum commtask_trace_model {
+    COMMTASK_TRACE_OPENMP = 1,
+    COMMTASK_TRACE_TBB = 2,
+    COMMTASK_TRACE_PROGRAM = 3
+} commtask_trace_model;
+
+/** How a compute task leaves the thread that runs it. */
+typedef enum commtask_trace_end {
+    COMMTASK_TRACE_COMPLETED = 0,
+    COMMTASK_TRACE_PAUSED = 1,    /**< Another one runs here; it goes on by another commtask_trace_compute_begin. */
+    COMMTASK_TRACE_BODY_DONE = 2, /**< It ends by an event. */
+    COMMTASK_TRACE_FULFILLED = 3, /**< That event has come, on whatever thread. */
+    COMMTASK_TRACE_CANCELED = 4
+} commtask_trace_end;
+
+/** Of a region: who has it. */
+typedef enum commtask_trace_region {
+    COMMTASK_TRACE_REGION_MPI = 1,    /**< A call of MPI's. */
+    COMMTASK_TRACE_REGION_OPENMP = 2, /**< A parallel region, a barrier, a taskwait. */
+    COMMTASK_TRACE_REGION_PROGRAM = 3
+} commtask_trace_region;
+
+/** Whether a trace is being written now.
+ *  @return 1 or 0. */
+COMMTASK_API int commtask_trace_is_on(void) COMMTASK_NOEXCEPT;
+
+/** The number that stands for a text in traces of this process. Takes a lock: keep the number.
+ *  @param text  at most 4096 bytes of it are kept.
+ *  @return the number, or 0 without memory. */
+COMMTASK_API uint32_t commtask_trace_text(const char* text) COMMTASK_NOEXCEPT;
+
+/** A compute task has been made.
+ *  @param model  whose it is.
+ *  @param name  a number of commtask_trace_text, or 0.
+ *  @param parent  the compute task that made it, or 0.
+ *  @return its identifier in the trace; 0 without a trace, which the other functions take and ignore. */
+COMMTASK_API uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t name,
+                                                     uint64_t parent) COMMTASK_NOEXCEPT;
+
+/** The calling thread runs a compute task from now on. Communication tasks that it posts meanwhile are that one's.
+ *  @param id  the compute task. */
+COMMTASK_API void commtask_trace_compute_begin(uint64_t id) COMMTASK_NOEXCEPT;
+
+/** It does so no more.
+ *  @param id  the compute task.
+ *  @param how  why. */
+COMMTASK_API void commtask_trace_compute_end(uint64_t id, commtask_trace_end how) COMMTASK_NOEXCEPT;
+
+/** A compute task waits for another one.
+ *  @param id  the one that waits.
+ *  @param before  what it waits for. */
+COMMTASK_API void commtask_trace_after(uint64_t id, uint64_t before) COMMTASK_NOEXCEPT;
+
+/** A region of the calling thread begins; regions nest.
+ *  @param region  whose it is.
+ *  @param name  a number of commtask_trace_text. */
+COMMTASK_API void commtask_trace_region_begin(commtask_trace_region region, uint32_t name) COMMTASK_NOEXCEPT;
+
+/** The innermost region ends.
+ *  @param region  whose it is.
+ *  @param name  as at its beginning. */
+COMMTASK_API void commtask_trace_region_end(commtask_trace_region region, uint32_t name) COMMTASK_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What faces and programs add to a trace. They may do so from threads that know of no runtime, and while it ends: the trace in
+// force is asked for, not the context.
+#include "base/system.hpp"
+#include "core/tracer.hpp"
+
+#include <commtask/trace.h>
+
+namespace commtask::detail {
+namespace {
+
+void write(std::uint64_t id, std::uint64_t value, const trace::record_tail& tail) noexcept {
+    if (tracer* const records = tracer::current()) records->write({now_ns(), id, value, tail});
+}
+
+} // namespace
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+using trace::record_type;
+
+int commtask_trace_is_on(void) noexcept { return tracer::current() != nullptr ? 1 : 0; }
+
+uint32_t commtask_trace_text(const char* text) noexcept { return text == nullptr ? 0 : tracer::number_of(text); }
+
+uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t name, uint64_t parent) noexcept {
+    tracer* const records = tracer::current();
+    if (records == nullptr) return 0;
+    const std::uint64_t id = records->new_id();
+    records->write({now_ns(), id, parent, {name, record_type::compute_created, 0, static_cast<std::uint8_t>(model)}});
+    return id;
+}
+
+void commtask_trace_compute_begin(uint64_t id) noexcept {
+    tracer* const records = tracer::current();
+    if (records == nullptr || id == 0) return;
+    records->set_running_compute(id);
+    records->write({now_ns(), id, 0, {0, record_type::compute_begin}});
+}
+
+void commtask_trace_compute_end(uint64_t id, commtask_trace_end how) noexcept {
+    tracer* const records = tracer::current();
+    if (records == nullptr || id == 0) return;
+    if (how != COMMTASK_TRACE_FULFILLED) records->set_running_compute(0);
+    records->write({now_ns(), id, 0, {0, record_type::compute_end, 0, static_cast<std::uint8_t>(how)}});
+}
+
+void commtask_trace_after(uint64_t id, uint64_t before) noexcept {
+    if (id != 0 && before != 0) write(id, before, {0, record_type::after});
+}
+
+void commtask_trace_region_begin(commtask_trace_region region, uint32_t name) noexcept {
+    write(0, 0, {name, record_type::region_begin, 0, static_cast<std::uint8_t>(region)});
+}
+
+void commtask_trace_region_end(commtask_trace_region region, uint32_t name) noexcept {
+    write(0, 0, {name, record_type::region_end, 0, static_cast<std::uint8_t>(region)});
+}

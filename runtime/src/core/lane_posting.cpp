@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a task comes into its lane. Beside a worker with a core of its own a poster hands over, and rings. Where the worker
+// shares its core that would be two changes of threads for a call of a microsecond: there a poster who finds the baton free
+// issues what was posted itself, in order, and the worker looks after what is in flight at its own pace.
+#include "core/lane.hpp"
+#include "core/lane_driving.hpp"
+#include "core/plan.hpp"
+#include "core/tuning.hpp"
+
+#include <utility>
+
+namespace commtask::detail {
+
+lane::quiet_posts::quiet_posts(bool is_quiet) noexcept { posts_quietly = is_quiet; }
+lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
+
+void lane::post(task& posted) noexcept {
+    if (driven_by_me == this) {
+        // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
+        while (!inbox_.try_put(&posted)) make_room();
+        return;
+    }
+    if (driven_by_me != nullptr) return post_from_a_driver(posted);
+    const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
+    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out.
+    inbox_.put(&posted, [this] {
+        if (is_held_by_me()) make_room();
+    });
+    if (!posts_quietly) see_to_posted(flags);
+}
+
+/// Who has the baton takes out what came first, for the next pass.
+void lane::make_room() noexcept {
+    if (task* const earlier = take_posted()) overflow_.push(*earlier);
+    inbox_.give_back_all();
+}
+
+/// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
+/// place, and comes another way.
+void lane::post_from_a_driver(task& posted) noexcept {
+    if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
+    wake_up.ring();
+}
+
+bool lane::try_post(task& posted) noexcept {
+    if (driven_by_me == this) {
+        post(posted);
+        return true;
+    }
+    const std::uint32_t flags = posted.flags();
+    if (!inbox_.try_put(&posted)) return false;
+    see_to_posted(flags);
+    return true;
+}
+
+bool lane::try_post_ordered(task& posted) noexcept {
+    const auto take_place = [&] {
+        if (posted.is_run()) return plan_of(posted).take_places();
+        posted.extras.ticket = posted.queue->orders[posted.extras.ticket_class].take_ticket();
+    };
+    if (driven_by_me == this) {
+        take_place();
+        post(posted);
+        return true;
+    }
+    const std::uint32_t flags = posted.flags();
+    if (!inbox_.try_put(&posted, take_place)) return false;
+    see_to_posted(flags);
+    return true;
+}
+
+/// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
+void lane::see_to_posted(std::uint32_t flags) noexcept {
+    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) return wake_up.ring_if_deep();
+    if (!try_issue_here()) wake_up.ring();
+}
+
+/// Not for who drives another lane, which would hold that one up, nor for who is inside MPI.
+/// @return whether nothing is left but what is in flight; otherwise somebody must be woken
+bool lane::try_issue_here() noexcept {
+    if (!settings_.posters_issue || driven_by_me != nullptr || waits_are_refused) return false;
+    // Another poster has the baton for about as long as this one will: to wait so long costs less than to wake the worker.
+    for (int looks = 0; has_guests() || !try_take_baton(); ++looks) {
+        if (looks == tuning::looks_for_baton || is_held_by_me()) return false;
+        pause_briefly();
+    }
+    tell(trace::thread_state::issue);
+    const bool is_all_issued = issue_posted();
+    tell(trace::thread_state::none);
+    const bool leaves_work = has_work();
+    return_baton();
+    // A worker in deep sleep knows nothing of this; one that naps comes soon.
+    if (is_all_issued && leaves_work) wake_up.ring_if_deep();
+    return is_all_issued;
+}
+
+/// A poster with the baton: takes in what has come and issues it, in order, up to what a driver must do: whatever runs a
+/// function of the program's, which may want a lock that the poster has.
+/// @return false if something is left for a driver
+bool lane::issue_posted() noexcept {
+    if (!overflow_.is_empty()) return false;
+    const driving_scope driving{*this};
+    take_back_drained();
+    begin_pass();
+    int n_taken = 0;
+    // A place before this poster's may not be filled yet: who fills it comes here too.
+    for (task* posted = take_posted(); posted != nullptr; posted = take_posted()) {
+        accept(*posted);
+        if (++n_taken == tuning::tasks_per_pass) break;
+    }
+    take_handed();
+    for (int n_issued = 0; !ready_.is_empty() && n_issued < tuning::tasks_per_pass; ++n_issued) {
+        task& next = *ready_.first();
+        const bool is_empty_run = next.is_run() && plan_of(next).size() == 0; // it would end here
+        if (is_doomed(next) || is_empty_run || !transport_->may_start_on_poster(next)) break;
+        static_cast<void>(ready_.pop());
+        if (next.is_run()) {
+            issue_run(next);
+        } else if (!start(next)) {
+            // As soon as somebody polls, like what is in flight; or here, where nobody but a waiting thread hears of it.
+            if (ends_unheard(next)) {
+                end_by_result(next);
+            } else {
+                ended_at_once_.push(next);
+            }
+        }
+    }
+    if (transport_->has_gathered()) transport_->start_gathered();
+    end_pass();
+    return n_taken < tuning::tasks_per_pass && ready_.is_empty();
+}
+
+/// Whether no callback is called when it ends: neither its own, nor that of the run whose last member it may be.
+bool lane::ends_unheard(const task& ended) noexcept {
+    return !ended.is_member() && (!ended.has_extras() || ended.extras.callback == nullptr);
+}
+
+} // namespace commtask::detail

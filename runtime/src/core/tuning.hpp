@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The numbers that were found by measuring, in one place, each with what it trades. They decide when a thread looks, yields,
+// sleeps or leaves something to another; none decides what is right. What a user may want to choose is a setting instead
+// (config_table.def). A number whose removal no benchmark shows does not belong here.
+#pragma once
+
+#include <cstdint>
+
+namespace commtask::detail::tuning {
+
+// Whoever drives ------------------------------------------------------------------------------------------------------
+
+/// Tasks that one pass takes in, and one poster at most for itself and others. More: what is in flight is polled later, and a
+/// poster works for others. Less: a burst needs more passes, or a wake-up.
+inline constexpr int tasks_per_pass = 64;
+
+/// Looks, or passes, between two readings of the clock. More: a pause that should end by the clock lasts longer. Less: the
+/// clock, at 20 to 40 ns, takes a share of every short wait.
+inline constexpr unsigned looks_between_clocks = 64;
+
+// Whoever wants the baton ---------------------------------------------------------------------------------------------
+
+/// A poster's looks at the baton before it hands over. More: it waits for one who has lost the processor. Less: two that post
+/// at once wake the worker, which costs as much as some ten posts.
+inline constexpr int looks_for_baton = 32;
+
+/// A guest's looks before it yields. More: it keeps the processor from who has the baton. Less: it loses its turn to others
+/// for a wait that is over in a moment.
+inline constexpr int looks_before_yield = 64;
+
+// Whoever waits -------------------------------------------------------------------------------------------------------
+
+/// Looks at a task, beside a worker with a core of its own, before the first reading of the clock: most waits are shorter.
+inline constexpr int looks_before_clock = 256;
+
+/// The longest sleep of a waiting thread. It is woken when something ends; what else it waits for it sees this late.
+inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
+
+// A worker beside threads that are blocked in MPI ---------------------------------------------------------------------
+
+/// Its pause after a pass: MPI's lock is not fair, and who polls without a pause keeps it.
+inline constexpr std::int64_t pause_for_blocked_ns = 20'000;
+
+// A worker that shares its core: worker.cpp ---------------------------------------------------------------------------
+
+/// Yields with something in flight before it naps. A yield costs least if what is in flight ends soon.
+inline constexpr int yields_before_naps = 8;
+
+/// Its first nap, each further one being twice as long up to COMMTASK_NAP_MAX_US. Shorter: more timers, at some 10 us of the
+/// core each. Longer: what ends soon is seen late.
+inline constexpr std::int64_t first_nap_ns = 5'000;
+
+/// Naps are so many times COMMTASK_NAP_MAX_US while others drive. More: what they leave in flight is looked at late. Less: it
+/// takes the core from them for nothing.
+inline constexpr std::int64_t naps_when_others_drive = 10;
+
+/// Turns on an idle core, in which others drove, until the core counts as theirs.
+inline constexpr int looks_at_others = 8;
+
+// What its yields tell of the core: core_gauge.hpp --------------------------------------------------------------------
+
+/// A yield that took less found nobody.
+inline constexpr std::uint64_t quick_yield_ns = 5'000;
+/// A yield that took more found somebody who computes.
+inline constexpr std::uint64_t long_yield_ns = 50'000;
+/// How long to stay awake on an idle core with something in flight. More: processor time. Less: large messages stand still
+/// until the next nap ends.
+inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;
+/// After a long yield quick ones say nothing so long: who computes may only have paused.
+inline constexpr std::uint64_t shortest_distrust_ns = 500'000;
+/// Twice as long each time that they were wrong, up to this: without it the worker took a quarter of the core from the tasks
+/// of a team, with it 3 to 4 %.
+inline constexpr std::uint64_t longest_distrust_ns = 2'000'000;
+/// They were wrong if a long yield comes within this time.
+inline constexpr std::uint64_t soon_ns = 4'000'000;
+
+} // namespace commtask::detail::tuning

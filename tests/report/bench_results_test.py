@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Which rows of a result become lines, bars and breakdowns: by names as the benchmarks write them, and by the stored results of
+# bench/results, none of whose rows may be lost on the way to the page.
+"""Usage: bench_results_test.py SOURCE_FOLDER"""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(SOURCE / "tools" / "report"))
+
+import bench_results  # noqa: E402
+import page_bench  # noqa: E402
+
+
+def row(name, unit="us", median=1.0, **rest):
+    return {"name": name, "unit": unit, "median": median, "p10": median, "p90": median, **rest}
+
+
+def document(*rows):
+    return bench_results.Document({"benchmark": "made up", "setting": "here", "machine": {"cores": 2}, "results": list(rows)})
+
+
+class Sorting(unittest.TestCase):
+    def test_sizes_are_an_axis_and_sides_are_lines(self):
+        lines, = document(row("wait of 8 B, native"), row("wait of 64 B, native"), row("wait of 8 B, commtask-run", median=3)).lines
+        self.assertEqual((lines.title, lines.axis_unit, lines.is_log), ("wait", "B", True))
+        self.assertEqual({side: sorted(one) for side, one in lines.series.items()}, {"native": [8, 64], "commtask-run": [8]})
+
+    def test_units_that_differ_are_plots_that_differ(self):
+        self.assertEqual(len(document(row("x of 8 B, a"), row("x of 9 B, a"), row("x of 8 B, a", "%"), row("x of 9 B, a", "%")).lines), 2)
+
+    def test_an_axis_with_one_value_is_bars(self):
+        made = document(row("SOI serial 2^20"), row("SOI omp 2^20"))
+        self.assertEqual((len(made.lines), len(made.bars)), (0, 2))
+
+    def test_modes_on_a_lattice_stand_side_by_side(self):
+        made = document(row("baseline 8.8.8.16 double"), row("omp 8.8.8.16 double"), row("omp 16.16.16.32 single"))
+        self.assertEqual({what: [side for side, _ in sides] for what, sides in made.lattices.items()},
+                         {"8.8.8.16 double": ["baseline", "omp"], "16.16.16.32 single": ["omp"]})
+
+    def test_the_parts_of_a_miniapps_time_add_up(self):
+        times = {"produce_us": 3, "consume_us": 4, "post_us": 1, "wait_us": 2, "misc_us": 5, "overlap": 0.5}
+        one = bench_results.Breakdown({"median": times, "mode": "omp", "n": 64, "ranks": 2}, "a.json")
+        self.assertEqual((one.app, one.parts), ("fft_soi", {"compute": 7, "post": 1, "wait": 2, "misc": 5}))
+
+    def test_every_row_of_every_stored_result_is_drawn_and_missed_goals_are_said(self):
+        for path in sorted((SOURCE / "bench" / "results").glob("*.json")):
+            with self.subTest(path.name):
+                results = bench_results.read([path])
+                for one in results.documents:
+                    drawn = len(one.bars) + sum(map(len, one.lattices.values()))
+                    drawn += sum(len(series) for lines in one.lines for series in lines.series.values())
+                    self.assertEqual(drawn, len(one.rows))
+                text = page_bench.render(results, with_header=True)
+                missed = any(r.get("goal") and not r.get("met") for one in results.documents for r in one.rows)
+                self.assertEqual("NOT MET" in text, missed)
+
+    def test_what_a_paper_says_stands_beside_ours_with_its_source(self):
+        times = {"produce_us": 3, "consume_us": 4, "post_us": 1, "wait_us": 2, "misc_us": 5}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "fft.json"
+            path.write_text(json.dumps({"median": times, "mode": "omp", "n": 64, "ranks": 2}))
+            text = page_bench.render(bench_results.read([path]), with_header=True)
+        self.assertIn("paper, offload", text)
+        self.assertIn("SC&#x27;15", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

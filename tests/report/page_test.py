@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The page as a person meets it, in a real browser without a network: it draws, says nothing to the console, asks for nothing
+# from outside; wheel, drag, hover, click, search and folding do what they promise, and a million spans do not make it
+# stutter. Without a Chromium the tests of the browser are skipped, with a sentence.
+"""Usage: page_test.py COMMTASK_REPORT   (REPORT_PICTURES=FOLDER keeps pictures)"""
+import hashlib
+import html.parser
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+#: A folder for pictures of what the tests saw, for people.
+PICTURES = os.environ.get("REPORT_PICTURES")
+HERE = pathlib.Path(__file__).resolve().parent
+VENDOR = HERE.parent.parent / "tools" / "report" / "vendor"
+sys.path.insert(0, str(HERE))
+
+import browser  # noqa: E402
+from trace_writer import TraceWriter, halo_run  # noqa: E402
+
+
+def make_page(folder, *inputs):
+    page = pathlib.Path(folder) / "page.html"
+    done = subprocess.run([sys.executable, PROGRAM, "--html", str(page), *map(str, inputs)], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return page
+
+
+class Vendored(unittest.TestCase):
+    def test_every_library_is_the_pinned_file_and_has_its_licence_beside_it(self):
+        known = {"versions.json"}
+        for one in json.loads((VENDOR / "versions.json").read_text()):
+            self.assertTrue((VENDOR / one["license_file"]).is_file(), one["package"])
+            known.add(one["license_file"])
+            for name, digest in one["files"].items():
+                self.assertEqual(hashlib.sha256((VENDOR / name).read_bytes()).hexdigest(), digest, name)
+                known.add(name)
+        self.assertEqual({path.name for path in VENDOR.iterdir()}, known)
+
+
+class Links(html.parser.HTMLParser):
+    """All that a page would load from somewhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found += [value for name, value in attrs if name in ("src", "href") and value]
+
+
+class OneFile(unittest.TestCase):
+    def test_the_page_names_nothing_to_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            links = Links()
+            links.feed(make_page(folder, halo_run(f"{folder}/trace")).read_text(encoding="utf-8"))
+        self.assertEqual(links.found, [])
+
+    def test_names_from_the_trace_cannot_end_a_script_or_become_markup(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = TraceWriter(0, 1, program="</script><b>@TITLE@")
+            out.thread(1, "</script><img src=x>")
+            out.communicator(1, "<i>comm", "0")
+            out.compute(1, 0, 1000, "</script><img src=y>")
+            out.wait(1, 2000, 3000, out.post(1, 1500, "recv", 0, 0))
+            text = make_page(folder, out.write(f"{folder}/trace")).read_text(encoding="utf-8")
+        for bad in ("<img", "<i>comm", "<b>@"):
+            self.assertNotIn(bad, text)
+
+
+@unittest.skipUnless(browser.find(), "no Chromium in PATH (Debian: chromium-headless-shell); the page was not opened")
+class InTheBrowser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.page = make_page(cls.holder.name, halo_run(f"{cls.holder.name}/trace", late="send"))
+        cls.window = browser.Browser().__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.window.__exit__(None, None, None)
+        cls.holder.cleanup()
+
+    def setUp(self):
+        self.window.be_patient()
+        self.window.complaints.clear()
+        self.window.requests.clear()
+        self.open(self.page)
+
+    def tearDown(self):
+        self.assertEqual(self.window.complaints, [])
+        self.assertEqual([url for url in self.window.requests if not url.startswith(("file:", "data:", "blob:"))], [])
+
+    def test_results_of_benchmarks_are_drawn_as_lines_and_bars(self):
+        stored = HERE.parent.parent / "bench" / "results"
+        folder = pathlib.Path(self.holder.name) / "bench"
+        folder.mkdir()
+        page = make_page(folder, stored / "offload.json", stored / "dslash-crowded.json")
+        self.window.load(page)
+        self.window.until("document.querySelectorAll('.plot .uplot').length >= 10")
+        self.assertGreaterEqual(self.window.run("document.querySelectorAll('.value').length"), 6)
+        self.picture("bench")
+
+    def open(self, page):
+        self.window.load(page)
+        self.window.until("document.body.dataset.ready === 'yes'")
+        self.window.run("document.getElementById('timeline').scrollIntoView()")
+        self.window.frame()
+        self.box = self.window.run("(({x, y, width, height}) => ({x, y, width, height}))"
+                                   "(document.querySelector('.timeline canvas').getBoundingClientRect())")
+
+    def picture(self, name):
+        if PICTURES:
+            self.window.picture(pathlib.Path(PICTURES) / f"{name}.png")
+
+    def in_view(self):
+        self.window.frame()
+        begin, end = self.window.run("commtask.timeline.range()")
+        return begin, end
+
+    def middle(self):
+        return self.box["x"] + 140 + (self.box["width"] - 140) / 2, self.box["y"] + 60
+
+    def where(self, kind, label):
+        """A point on the middle of the first span of a kind in the rows that begin with this label."""
+        return self.window.run(f"""(() => {{
+            const t = commtask.timeline, rect = t.canvas.getBoundingClientRect();
+            const row = t.layout.rows.find(r => r.label.startsWith({json.dumps(label)}) && r.kinds.some(k => k.name === {json.dumps(kind)}));
+            const spans = row.kinds.find(k => k.name === {json.dumps(kind)}), [from, to] = t.range();
+            const x = GUTTER + ((spans.begin[0] + spans.end[0]) / 2 - from) / (to - from) * (t.width - GUTTER);
+            return [rect.left + x, rect.top + AXIS + row.top + row.height / 2 - t.box.scrollTop];
+        }})()""")
+
+    def tip(self):
+        return self.window.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').innerText")
+
+    def test_it_draws_the_colours_of_computing_and_of_messages(self):
+        drawn = self.window.run("""(() => {
+            const c = commtask.timeline.canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = {};
+            for (let k = 0; k < d.length; k += 4) {
+                const colour = '#' + [d[k], d[k + 1], d[k + 2]].map(v => v.toString(16).padStart(2, '0')).join('');
+                seen[colour] = (seen[colour] || 0) + 1;
+            }
+            return [seen[COLOURS.compute] || 0, seen[COLOURS['in flight']] || 0];
+        })()""")
+        self.picture("whole")
+        self.assertGreater(min(drawn), 200)
+
+    def test_the_wheel_zooms_to_what_is_under_the_pointer_and_a_drag_moves(self):
+        x, y = self.middle()
+        begin, end = self.in_view()
+        share = (x - self.box["x"] - 132) / (self.box["width"] - 132)
+        under = begin + share * (end - begin)
+        for _ in range(5):
+            self.window.wheel(x, y, 300)
+        nearer = self.in_view()
+        self.picture("zoomed")
+        self.assertLess(nearer[1] - nearer[0], (end - begin) / 3)
+        self.assertAlmostEqual((nearer[0] + share * (nearer[1] - nearer[0])) / under, 1, delta=0.01)
+        self.window.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.window.mouse("mouseMoved", x - 200, y, button="left", buttons=1)
+        self.window.mouse("mouseReleased", x - 200, y, button="left", clickCount=1)
+        moved = self.in_view()
+        self.assertGreater(moved[0], nearer[0])
+        self.assertAlmostEqual((moved[1] - moved[0]) / (nearer[1] - nearer[0]), 1, delta=0.001)
+        self.window.run("document.getElementById('all').click()")
+        self.assertEqual(self.in_view(), (begin, end))
+
+    def test_hovering_over_a_message_tells_its_life_and_over_computing_its_name(self):
+        self.window.mouse("mouseMoved", *self.where("in flight", "tasks"))
+        self.window.frame()
+        text = self.tip()
+        self.picture("hover")
+        for words in ("recv <- 1 tag 0", "in flight", "number 1.", "other side: rank 1", "late sender"):
+            self.assertIn(words, text)
+        self.window.mouse("mouseMoved", *self.where("compute", "main"))
+        self.window.frame()
+        self.assertIn("compute: pack", self.tip())
+
+    def test_search_marks_what_it_finds_and_steps_through_it(self):
+        self.window.run("document.getElementById('search').focus()")
+        self.window.type("recv rank 0 tag 3")
+        self.assertEqual(self.window.run("document.getElementById('found').textContent"), "3 found")
+        begin, end = self.in_view()
+        self.window.press("Enter")
+        self.assertEqual(self.window.run("document.getElementById('found').textContent"), "1 of 3")
+        near = self.in_view()
+        self.picture("found")
+        self.assertLess(near[1] - near[0], (end - begin) / 4)
+        chosen = "(t => [t.data.tasks.tag[t.selected], t.data.tasks.rank[t.selected], t.data.words[t.data.tasks.number[t.selected]]])"
+        tag, rank, number = self.window.run(f"{chosen}(commtask.timeline)")
+        self.assertEqual((tag, rank), (3, 0))
+        self.window.run(f"Object.assign(document.getElementById('search'), {{value: {json.dumps(number)}}})"
+                        ".dispatchEvent(new Event('input'))")
+        self.assertEqual(self.window.run("document.getElementById('found').textContent"), "2 found")  # one on each rank
+        self.window.run("Object.assign(document.getElementById('search'), {value: 'nonsense'}).dispatchEvent(new Event('input'))")
+        self.assertEqual(self.window.run("document.getElementById('found').textContent"), "0 found")
+
+    def test_a_rank_folds_and_a_row_of_a_table_brings_its_task_up(self):
+        height = self.window.run("commtask.timeline.layout.height")
+        self.window.click(self.box["x"] + 40, self.box["y"] + 34)
+        self.assertLess(self.window.run("commtask.timeline.layout.height"), height)
+        begin, end = self.in_view()
+        self.window.run("document.querySelector('#delays [data-task]').click()")
+        near = self.in_view()
+        self.assertLess(near[1] - near[0], (end - begin) / 4)
+        self.assertEqual(self.window.run("commtask.timeline.layout.height"), height)
+
+    def test_findings_name_the_dearest_cause_first_and_plots_are_drawn(self):
+        self.assertEqual(self.window.run("document.querySelector('.findings li').dataset.cause"), "late sender")
+        self.window.run("document.getElementById('depth').scrollIntoView()")
+        self.window.frame()
+        self.picture("tables")
+        self.assertGreaterEqual(self.window.run("document.querySelectorAll('.plot .uplot').length"), 2)
+
+    def test_a_million_spans_are_painted_within_a_frame_or_two_at_every_zoom(self):
+        # The arrays are made in the page: what is tested is the painting, and Python would take a minute to make them.
+        slowest = self.window.run("""(async () => {
+            const t = commtask.timeline, n = 250000;
+            for (const row of t.data.rows.filter(r => r.type !== 'worker').slice(0, 4)) {
+                const begin = new Float64Array(n), end = new Float64Array(n), ref = new Uint32Array(n);
+                const step = (t.data.end - t.data.begin) / n;
+                for (let k = 0; k < n; k++) { begin[k] = t.data.begin + k * step; end[k] = begin[k] + step * (0.2 + 0.6 * (k % 7) / 7); }
+                const kind = { name: row.kinds[0].name, begin, end, ref };
+                kind.sums = prefixSums(kind);
+                row.kinds = [kind];
+            }
+            const times = [];
+            for (let k = 0; k < 60; k++) {
+                t.selection.call(t.zoom.scaleBy, k % 30 < 15 ? 1.6 : 1 / 1.6);
+                await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+                times.push(t.lastPaintMs);
+            }
+            return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)];
+        })()""")
+        self.picture("million")
+        self.assertLess(slowest, 150)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# From bytes to findings: traces written by trace_writer.py, whole and damaged, through the reader and the analyses. What a
+# user sees of them, text, sentences of refusal and exit status, is tested by running commtask-report as a program.
+"""Usage: trace_test.py COMMTASK_REPORT   (the program, or the folder of its sources)"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
+
+
+def report(*words, folder=None):
+    return subprocess.run([sys.executable, PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=60, cwd=folder)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def text_of(self, *traces):
+        done = report("--text", *traces)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+        return done.stdout
+
+    def refusal(self, *words, contains):
+        """It says one sentence that contains this, and leaves with 2."""
+        done = report(*words, folder=self.folder)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(contains, done.stderr)
+
+
+class Findings(Case):
+    def first_cause(self, **how):
+        text = self.text_of(halo_run(self.folder / "trace", **how))
+        line = next(line for line in text.splitlines() if line.startswith("  1. "))
+        return line[5:].split(":")[0], text
+
+    def test_a_send_after_the_interior_is_named_first_as_a_late_sender_of_that_rank(self):
+        cause, text = self.first_cause(late="send")
+        self.assertEqual(cause, "late sender", text)
+        self.assertIn("mostly rank 1", text.split("  1. ")[1].split("\n")[0])
+
+    def test_a_receive_after_the_interior_is_named_first_as_a_late_post_of_that_rank(self):
+        cause, text = self.first_cause(late="receive")
+        self.assertEqual(cause, "late post", text)
+        self.assertIn("mostly rank 0", text.split("  1. ")[1].split("\n")[0])
+
+    def test_a_run_in_which_nothing_is_late_names_neither(self):
+        text = self.text_of(halo_run(self.folder / "trace"))
+        self.assertNotIn("late sender", text)
+        self.assertNotIn("late post", text)
+
+    def test_a_worker_that_shares_its_core_is_named_where_its_tasks_wait(self):
+        out = TraceWriter(0, 1, reserved=0)
+        out.thread(1, "main")
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        for k in range(5):
+            t = k * 10_000_000
+            task = out.post(1, t, "recv", 0, k)
+            out.moved(1, task, (READY, t + 4_000_000), (IN_FLIGHT, t + 4_000_000), (ENDED, t + 4_100_000), matched=(0, k))
+            out.wait(1, t + 1_000, t + 4_101_000, task)
+            out.compute(1, t + 4_101_000, t + 9_000_000, "work")
+        out.thread(2, "worker 0", lane=0)
+        out.state(2, 0, 2)
+        out.state(2, 60_000_000, 0)
+        text = self.text_of(out.write(self.folder / "trace"))
+        self.assertIn("1. worker shares its core", text)
+
+    def test_the_text_has_at_most_forty_lines_however_many_ranks_and_communicators_there_are(self):
+        self.assertLessEqual(len(self.text_of(halo_run(self.folder / "trace", n_ranks=8, late="send")).splitlines()), 40)
+
+    def test_a_message_is_matched_over_the_ranks_of_a_communicator_that_turns_them_round(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2)
+            out.thread(1, "main")
+            out.communicator(1, "reversed", "1,0", me=1 - rank)
+            t = 0 if rank == 0 else 500_000
+            task = out.post(1, t, "recv" if rank == 0 else "send", 0 if rank == 0 else 1, 3)
+            out.moved(1, task, (READY, t), (IN_FLIGHT, t), (ENDED, 600_000), matched=(0, 3) if rank == 0 else None)
+            if rank == 0:
+                out.wait(1, 100, 600_100, task)
+            out.write(self.folder)
+        self.assertIn("1. late sender", self.text_of(self.folder))
+
+    def test_clocks_that_differ_and_drift_are_put_right(self):
+        halo_run(self.folder, late="send")
+        # Rank 1 again, as another machine 3 s ahead, whose clock gains 1 ms over the run.
+        other = TraceWriter(1, 2, clock_domain=6)
+        other.clock(0, -3_000_000_000, 900)
+        other.clock(20_000_000, -3_001_000_000, 1_200, is_end=True)
+        other.thread(1, "main")
+        other.communicator(1, "MPI_COMM_WORLD", "0-1")
+        ahead = 3_000_000_000
+        for name, at in (("send", 10_000_000),):
+            task = other.post(1, at + ahead + 500_000, name, 0, 0)
+            other.moved(1, task, (READY, at + ahead + 500_000), (IN_FLIGHT, at + ahead + 500_100), (ENDED, at + ahead + 600_000))
+        other.BEGIN = TraceWriter.BEGIN
+        other.write(self.folder)
+        self.assertIn("clocks agree within 1.20 us", self.text_of(self.folder))
+
+
+class Refusals(Case):
+    def test_a_folder_without_traces(self):
+        self.refusal("--text", self.folder, contains="COMMTASK_TRACE")
+
+    def test_what_is_not_there(self):
+        self.refusal("--text", self.folder / "nowhere", contains="nowhere")
+
+    def test_what_is_no_trace(self):
+        (self.folder / "rank-0.cttrace").write_bytes(b"hello, world" * 5000)
+        self.refusal("--text", self.folder, contains="rank-0.cttrace")
+
+    def test_an_empty_file(self):
+        (self.folder / "rank-0.cttrace").touch()
+        self.refusal("--text", self.folder, contains="rank-0.cttrace")
+
+    def test_half_a_header(self):
+        path = halo_run(self.folder) / "rank-0.cttrace"
+        path.write_bytes(path.read_bytes()[:300])
+        self.refusal("--text", self.folder, contains="rank-0.cttrace")
+
+    def test_another_version_says_which_one_is_read(self):
+        halo_run(self.folder, version=9)
+        self.refusal("--text", self.folder, contains="version 9")
+
+    def test_a_page_that_cannot_be_written(self):
+        halo_run(self.folder)
+        self.refusal("--html", self.folder / "no" / "page.html", self.folder, contains="page.html")
+
+    def test_a_page_in_place_of_a_folder(self):
+        halo_run(self.folder)
+        self.refusal("--html", self.folder, self.folder, contains=str(self.folder))
+
+    def test_text_of_results_of_benchmarks(self):
+        (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "results": []}))
+        self.refusal("--text", "a.json", contains="--html")
+
+    def test_json_that_is_none(self):
+        (self.folder / "a.json").write_text("{")
+        self.refusal("--html", "out.html", "a.json", contains="a.json")
+
+    def test_json_of_something_else(self):
+        (self.folder / "a.json").write_text('{"some": "thing"}')
+        self.refusal("--html", "out.html", "a.json", contains="scripts/bench")
+
+    def test_an_unknown_option_and_no_input(self):
+        self.assertEqual(report("--colour", self.folder).returncode, 2)
+        self.assertEqual(report().returncode, 2)
+
+
+class Leniency(Case):
+    def test_a_trace_that_was_cut_off_is_told_as_far_as_it_goes(self):
+        path = halo_run(self.folder, hops=200) / "rank-0.cttrace"
+        raw = path.read_bytes()
+        path.write_bytes(raw[:2 * CHUNK_BYTES + 5000])
+        self.assertIn("2 ranks", self.text_of(self.folder))
+
+    def test_a_killed_program_and_lost_records_are_said(self):
+        halo_run(self.folder, state=0, n_dropped=12)
+        text = self.text_of(self.folder)
+        self.assertIn("commtask_finalize", text)
+        self.assertIn("12", text)
+
+    def test_a_rank_that_is_missing_is_said(self):
+        (halo_run(self.folder) / "rank-1.cttrace").unlink()
+        self.assertIn("missing", self.text_of(self.folder))
+
+    def test_a_trace_without_any_task_is_a_report_without_findings(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        self.assertIn("No thread was seen to wait", self.text_of(out.write(self.folder)))
+
+    def test_a_reader_who_leaves_early_is_no_error(self):
+        halo_run(self.folder)
+        end_read, end_write = os.pipe()
+        os.close(end_read)
+        with os.fdopen(end_write, "wb") as closed:
+            done = subprocess.run([sys.executable, PROGRAM, "--text", str(self.folder)], stdout=closed, stderr=subprocess.PIPE,
+                                  timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_help_and_version_need_no_input(self):
+        self.assertIn("COMMTASK_TRACE", report("--help").stdout)
+        self.assertTrue(report("--version").stdout.startswith("commtask-report "))
+
+
+if __name__ == "__main__":
+    unittest.main()

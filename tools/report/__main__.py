@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# commtask-report: reads traces and results of benchmarks, and writes a page or a summary. This file is the command line
+# alone. What is wrong with the input is said in one sentence, with exit status 2, before anything is written.
+"""What a traced program waited for, and why: reads what COMMTASK_TRACE=FOLDER wrote, or results of scripts/bench --json."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+if sys.version_info < (3, 10):
+    sys.exit("commtask-report: this is Python %d.%d, and 3.10 or newer is needed." % sys.version_info[:2])
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+CONVERTER = "commtask-trace-convert"
+#: From the program in bin; without it these are the sources.
+VERSION = globals().get("VERSION", "from the sources")
+FOLDER = globals().get("FOLDER", str(pathlib.Path(__file__).resolve().parent.parent))
+DEFAULT_PAGE = "commtask-report.html"
+EPILOG = """\
+Without --text, --perfetto and --otf2 the page is written. docs/report.md says what each figure means.
+
+  COMMTASK_TRACE=trace mpiexec -n 2 ./app && commtask-report --text trace
+  commtask-report --html run.html trace
+  commtask-report --html bench.html post.json offload.json
+"""
+
+
+class Refusal(Exception):
+    """A sentence for the user; exit status 2."""
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="commtask-report", description=__doc__, epilog=EPILOG,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("inputs", nargs="+", metavar="INPUT",
+                        help="a folder that COMMTASK_TRACE named, its files, or JSON of scripts/bench")
+    parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines")
+    parser.add_argument("--html", metavar="FILE", help=f"write the page there (default: {DEFAULT_PAGE})")
+    parser.add_argument("--perfetto", metavar="FILE", help="write the trace for ui.perfetto.dev")
+    parser.add_argument("--otf2", metavar="FOLDER", help="write the trace for Vampir and Scalasca")
+    parser.add_argument("--version", action="version", version=f"commtask-report {VERSION}")
+    return parser.parse_args(arguments)
+
+
+def split_inputs(inputs):
+    """(traces, results of benchmarks)."""
+    results = [one for one in inputs if one.endswith(".json")]
+    return [one for one in inputs if not one.endswith(".json")], results
+
+
+def read_traces(paths):
+    import load
+    from summary import Summary
+    from trace_reader import TraceError
+    try:
+        run = load.load(paths)
+    except TraceError as error:
+        raise Refusal(str(error)) from error
+    return Summary(run)
+
+
+def read_results(paths):
+    import bench_results
+    try:
+        return bench_results.read(paths)
+    except bench_results.ResultError as error:
+        raise Refusal(str(error)) from error
+
+
+def convert(given, traces):
+    """The other formats are the converter's, which lies beside this program (where it was built: in a folder of its own) or in
+    PATH."""
+    program = shutil.which(CONVERTER, path=os.pathsep.join((FOLDER, os.path.join(FOLDER, "trace")))) or shutil.which(CONVERTER)
+    if program is None:
+        raise Refusal(f"{CONVERTER} was not found, neither beside this program nor in PATH; install commtask with its tools.")
+    words = ["--perfetto", given.perfetto] if given.perfetto else []
+    words += ["--otf2", given.otf2] if given.otf2 else []
+    return subprocess.run([program, *traces, *words], check=False).returncode
+
+
+def write_page(given, summary, results):
+    import page
+    file = given.html or DEFAULT_PAGE
+    text = page.render(summary, results, VERSION)
+    try:
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(text)
+    except OSError as error:
+        raise Refusal(f"{file} cannot be written: {error.strerror}.") from error
+    print(f"commtask-report: wrote {file}", file=sys.stderr)
+
+
+def run(given):
+    traces, files = split_inputs(given.inputs)
+    if given.text and not traces:
+        raise Refusal("--text sums up traces; results of benchmarks are drawn on a page (--html).")
+    if (given.perfetto or given.otf2) and not traces:
+        raise Refusal("--perfetto and --otf2 convert traces, and none is given.")
+    results = read_results(files)
+    summary = read_traces(traces) if traces else None
+    if given.text:
+        import text
+        print("\n".join(text.render(summary)))
+    if given.html or not (given.text or given.perfetto or given.otf2):
+        write_page(given, summary, results)
+    return convert(given, traces) if given.perfetto or given.otf2 else 0
+
+
+def main():
+    try:
+        code = run(parse(sys.argv[1:]))
+        sys.stdout.flush()
+        return code
+    except Refusal as error:
+        print(f"commtask-report: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # Whoever read the text has seen enough; what is still buffered must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

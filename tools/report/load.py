@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+# From traces as they were written (trace_run.py) to a run as the analyses see it: one list of phases for a task, the spans of
+# threads, which tasks of other ranks a task needs, and what each task's end let go on. It takes what is there: a trace
+# that was cut off or lost records gives a run with fewer facts, and a sentence about them in `notes`.
+"""Makes a model.Run of traces."""
+
+from collections import defaultdict
+
+from model import Rank, Run, Span, Task, Thread, Unblock, Worker
+from trace_reader import COLLECTIVE, ENDS, STATES
+from trace_run import read_run
+
+#: Steps of a task: index of trace_reader.PHASES.
+WAITING, HELD, READY, IN_FLIGHT, ENDED, DROPPED = range(1, 7)
+#: Names of OpenMP regions in which a thread waits rather than computes.
+IDLE_WORDS = ("barrier", "wait", "idle")
+#: Class of a region: a call of MPI's.
+MPI_CALL = 1
+
+
+class _Loader:
+    """One rank's trace. Identifiers are its own, so nothing is shared with other ranks."""
+
+    def __init__(self, trace, zero):
+        self.trace, self.zero = trace, zero
+        self.tasks = {}  #: identifier -> model.Task
+        self.posts = defaultdict(list)  #: compute task -> communication tasks that were posted in it
+
+    def load(self):
+        trace = self.trace
+        for identity, each in trace.tasks.items():
+            if each.posted is not None:
+                self.tasks[identity] = self._task(each)
+                if each.compute:
+                    self.posts[each.compute].append(self.tasks[identity])
+        began = {}  #: compute task -> (begin, thread) of its first slice; None: it ends by an event
+        self.ends = {}  #: compute task -> end of its last slice
+        threads, workers = [], []
+        for number in sorted(trace.threads):
+            each = trace.threads[number]
+            if number != 0:
+                self._thread(each, threads, workers, began)
+        self._edges(began)
+        facts = {"host": trace.host, "program": trace.program, "mpi": trace.mpi, "n_ranks": trace.n_ranks,
+                 "n_dropped": trace.n_dropped, "clock": trace.clock_how, "clock_error_ns": trace.clock_error}
+        tasks = sorted(self.tasks.values(), key=lambda task: task.posted)
+        return Rank(trace.rank, tasks, threads, workers, **facts)
+
+    def _task(self, each):
+        begins = [None] * (DROPPED + 1)
+        for step in each.steps:
+            begins[step.phase] = step.time - self.zero
+        ended = begins[ENDED] if begins[ENDED] is not None else begins[DROPPED]
+        return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", each.operation, each.posted - self.zero,
+                    lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster, bytes=each.bytes, tag=each.tag,
+                    peer=each.peer if each.peer > -2 else None, waiting=begins[WAITING], held=begins[HELD],
+                    ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended, state=ENDS[each.end] if ended is not None else "open")
+
+    def _comm_name(self, number):
+        known = self.trace.communicators.get(number)
+        if known is None:
+            return f"communicator {number}"
+        place = f" #{known.key[2] + 1}" if known.key and known.key[2] else ""
+        return (known.name or f"{known.size} ranks") + place
+
+    def _thread(self, each, threads, workers, began):
+        spans = []
+        last = self.trace.last - self.zero
+
+        def cut(span):
+            return span.begin - self.zero, last if span.end is None else span.end - self.zero
+
+        for span in each.computes:
+            begin, end = cut(span)
+            spans.append(Span(begin, end, "compute", span.name))
+            began.setdefault(span.id, (begin, each.number))
+            self.ends[span.id] = max(end, self.ends.get(span.id, 0))
+            if span.how == 2:
+                began[span.id] = None  # its body only posted: what comes after waits for its event
+        for span in each.regions:
+            begin, end = cut(span)
+            waits = any(word in span.name.lower() for word in IDLE_WORDS)
+            spans.append(Span(begin, end, "call" if span.sub == MPI_CALL else "sync" if waits else "region", span.name))
+        for span in each.waits:
+            begin, end = cut(span)
+            task = self.tasks.get(span.id)
+            spans.append(Span(begin, end, "wait", "wait" if task is None else f"wait for {task.title()}"))
+            if task is not None and span.end is not None and task.ended is not None:
+                task.unblocks.append(Unblock(task, end, each.number, begin, "wait"))
+        states = list(self._states(each, last))
+        if each.is_worker:
+            own = self.trace.worker_is_reserved if each.lane == 0 else None
+            cpu = self.trace.worker_cpu if each.lane == 0 and self.trace.worker_cpu >= 0 else None
+            samples = [(at - self.zero, ns) for at, ns, _ in each.processor]
+            workers.append(Worker(each.lane, cpu, own, states, samples))
+        else:
+            spans += [Span(begin, end, "drive", state) for begin, end, state in states]
+        if spans:
+            spans.sort(key=lambda span: (span.begin, -span.end))
+            threads.append(Thread(each.number, each.name or f"thread {each.number}", spans))
+
+    def _states(self, each, last):
+        """(begin, end, state) from moments; state 0 is nothing to show."""
+        following = [at - self.zero for at, _, _ in each.states[1:]] + [last]
+        for (at, _, state), end in zip(each.states, following):
+            if state != 0 and end > at - self.zero:
+                yield at - self.zero, end, STATES[state] if state < len(STATES) else "poll"
+
+    def _behind(self, identity, began):
+        """The communication tasks that `identity` stands for: itself, or those that a detached compute task posted."""
+        if identity in self.tasks:
+            return [self.tasks[identity]]
+        return self.posts.get(identity, ()) if identity in began and began[identity] is None else ()
+
+    def _edges(self, began):
+        """Before a communication task its predecessors; after it the compute tasks that it let start."""
+        for identity, each in self.trace.tasks.items():
+            if each.after and identity in self.tasks:
+                self.tasks[identity].predecessors = tuple(task for one in each.after for task in self._behind(one, began))
+        for identity, each in self.trace.computes.items():
+            start = began.get(identity)
+            if start is None:
+                continue
+            at, thread = start
+            # What ended last let it start: of no interest if that was computing.
+            computed = max((self.ends.get(one, 0) for one in each.after if began.get(one)), default=0)
+            for task in (task for one in each.after for task in self._behind(one, began)):
+                if task.ended is not None and computed <= task.ended <= at:
+                    task.unblocks.append(Unblock(task, at, thread, None, "compute"))
+
+
+def _join_messages(run, messages, loaders):
+    peers = defaultdict(list)
+    for message in messages:
+        send = loaders[message.send.rank].tasks.get(message.send.id)
+        receive = loaders[message.receive.rank].tasks.get(message.receive.id)
+        if send is None or receive is None:
+            continue
+        run.messages.append((send, receive))
+        if send is not receive:
+            peers[send].append(receive)
+            peers[receive].append(send)
+    for task, others in peers.items():
+        task.peers = tuple(others)
+
+
+def _join_collectives(traces, loaders):
+    """The k-th collective that each rank of a communicator issued is the same one; not where records are lost."""
+    calls = defaultdict(dict)
+    for trace in traces:
+        if trace.keep == 1 and trace.n_dropped:
+            continue
+        issued = [(each.issued, place, each) for place, each in enumerate(trace.tasks.values())
+                  if trace.flags_of(each) & COLLECTIVE and each.communicator in trace.communicators]
+        issued = sorted((row for row in issued if row[0] is not None), key=lambda row: row[:2])
+        for _, _, each in issued:
+            key = trace.communicators[each.communicator].key
+            calls[key].setdefault(trace.rank, []).append(loaders[trace.rank].tasks.get(each.id))
+    for by_rank in calls.values():
+        for together in zip(*by_rank.values()):
+            if len(together) > 1 and None not in together and len({task.op for task in together}) == 1:
+                for task in together:
+                    task.peers = together  # shared by all: a list for each would be the square of the ranks
+
+
+def load(paths):
+    """The run that files and folders hold. Raises trace_reader.TraceError."""
+    read = read_run(paths)
+    zero = min(trace.begin for trace in read.ranks)
+    loaders = {trace.rank: _Loader(trace, zero) for trace in read.ranks}
+    run = Run([loader.load() for loader in loaders.values()], read.remarks)
+    _join_messages(run, read.messages, loaders)
+    _join_collectives(read.ranks, loaders)
+    return run

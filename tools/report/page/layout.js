@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where each row of the timeline lies, and what colours mean. A rank is a heading with its rows below it, which a click
+// folds away; everything else is drawn from this list.
+"use strict";
+
+const COLOURS = {
+  // What threads do.
+  compute: "#4e79a7", program: "#a9c3de", wait: "#f0b64d", sync: "#e3d5b0", call: "#c79fcb", region: "#e8ecf1", drive: "#9cc5c9",
+  // Phases of a task.
+  queued: "#b8b8b8", predecessor: "#9c755f", order: "#d37295", ready: "#edc948", "in flight": "#59a14f", unblock: "#bcd9b3",
+  // States of a worker.
+  issue: "#2f7f79", poll: "#7fbfb5", idle: "#dfe9e7", nap: "#c9bfe0", asleep: "#8d7cb8", driven: "#b7c9a8", callback: "#e0843c",
+  nothing: "#f3f3f3",
+};
+const ROW_HEIGHTS = { heading: 24, thread: 20, worker: 14, tasks: 13 };
+const ROW_GAP = 2;
+const GUTTER = 132;
+
+/** Rows that show, with `top`; folded ranks show their heading alone. */
+function layoutRows(data, folded) {
+  const rows = [];
+  let top = 0;
+  const push = row => {
+    row.top = top;
+    row.height = ROW_HEIGHTS[row.type];
+    top += row.height + ROW_GAP;
+    rows.push(row);
+  };
+  for (const { rank, host } of data.ranks) {
+    push({ type: "heading", rank, label: `rank ${rank}${host ? ` on ${host}` : ""}`, kinds: [] });
+    if (folded.has(rank)) continue;
+    for (const row of data.rows) if (row.rank === rank) push(row);
+    top += 4;
+  }
+  return { rows, height: top };
+}
+
+/** Row index by thread, and by place among a rank's rows of tasks; for flows and the critical path. */
+function indexRows(rows) {
+  const threads = new Map(), tasks = new Map();
+  const seen = new Map();
+  for (const row of rows) {
+    if (row.type === "thread") threads.set(`${row.rank}/${row.thread}`, row);
+    if (row.type === "tasks") {
+      const place = seen.get(row.rank) || 0;
+      tasks.set(`${row.rank}/${place}`, row);
+      seen.set(row.rank, place + 1);
+    }
+  }
+  return { threads, tasks };
+}
+
+/** Names and colours of the kinds that occur. */
+function fillLegend(data, element) {
+  const groups = [["threads", "thread"], ["tasks", "tasks"], ["worker", "worker"]];
+  for (const [title, type] of groups) {
+    const names = new Set();
+    for (const row of data.rows) if (row.type === type) for (const kind of row.kinds) names.add(kind.name);
+    if (names.size === 0) continue;
+    const group = document.createElement("span");
+    group.className = "legend";
+    group.append(`${title}: `);
+    for (const name of Object.keys(COLOURS).filter(one => names.has(one))) {
+      const swatch = document.createElement("i");
+      swatch.style.background = COLOURS[name];
+      group.append(swatch, name);
+    }
+    element.append(group);
+  }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline as one moves about in it: wheel and drag (d3-zoom), keys, folding, hover, a click that holds a task. It owns
+// what is in view and asks the painter for one picture a frame at most.
+"use strict";
+
+class Timeline {
+  constructor(data, root) {
+    this.data = data;
+    this.box = root.querySelector(".timeline");
+    this.canvas = root.querySelector("canvas");
+    this.tip = document.getElementById("tip");
+    this.painter = new Painter(data, this.canvas);
+    this.folded = new Set(data.ranks.length > 8 ? data.ranks.slice(4).map(r => r.rank) : []);
+    this.hits = null;
+    this.selected = -1;
+    this.showFlows = true;
+    this.showPath = false;
+    const margin = (data.end - data.begin) * 0.005 || 1;
+    this.whole = [data.begin - margin, data.end + margin];
+    this.zoom = d3.zoom()
+      .scaleExtent([1, Math.max(2, (this.whole[1] - this.whole[0]) / 50)])
+      .filter(event => !event.button && !(event.type === "wheel" && event.altKey))
+      .on("zoom", event => this.moved(event));
+    this.selection = d3.select(this.canvas).call(this.zoom).on("dblclick.zoom", null);
+    this.transform = d3.zoomIdentity;
+    this.listen(root);
+    this.relayout();
+    this.resize();
+  }
+
+  listen(root) {
+    new ResizeObserver(() => this.resize()).observe(this.box);
+    this.box.addEventListener("scroll", () => this.draw());
+    this.canvas.addEventListener("mousemove", event => this.hover(event));
+    this.canvas.addEventListener("mouseleave", () => { this.tip.hidden = true; });
+    this.canvas.addEventListener("click", event => this.click(event));
+    this.canvas.addEventListener("dblclick", () => this.showAll());
+    this.canvas.addEventListener("keydown", event => this.key(event));
+    root.querySelector("#all").addEventListener("click", () => this.showAll());
+    root.querySelector("#flows").addEventListener("change", event => { this.showFlows = event.target.checked; this.draw(); });
+    root.querySelector("#path").addEventListener("change", event => { this.showPath = event.target.checked; this.draw(); });
+  }
+
+  relayout() {
+    this.layout = layoutRows(this.data, this.folded);
+    this.index = indexRows(this.layout.rows);
+    this.box.querySelector(".spacer").style.height = `${this.layout.height + AXIS + 8}px`;
+    this.box.style.height = `${Math.min(this.layout.height + AXIS + 10, Math.max(240, window.innerHeight * 0.72))}px`;
+  }
+
+  resize() {
+    this.width = this.box.clientWidth;
+    this.height = this.box.clientHeight;
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${this.height}px`;
+    const extent = [[GUTTER, 0], [this.width, this.height]];
+    this.zoom.extent(extent).translateExtent(extent);
+    this.draw();
+  }
+
+  /** Times at the edges of the picture. */
+  range() {
+    const { k, x } = this.transform;
+    const time = pixel => this.whole[0] + (this.whole[1] - this.whole[0]) * ((pixel - x) / k - GUTTER) / (this.width - GUTTER);
+    return [time(GUTTER), time(this.width)];
+  }
+
+  moved(event) {
+    this.transform = event.transform;
+    const dy = event.sourceEvent && event.sourceEvent.type === "mousemove" ? event.sourceEvent.movementY : 0;
+    if (dy) this.box.scrollTop -= dy;
+    this.tip.hidden = true;
+    this.draw();
+  }
+
+  draw() {
+    if (this.pending) return;
+    this.pending = requestAnimationFrame(() => {
+      this.pending = 0;
+      this.paintNow();
+    });
+  }
+
+  paintNow() {
+    const [from, to] = this.range();
+    const begun = performance.now();
+    this.painter.paint({ from, to, width: this.width, height: this.height, scrollTop: this.box.scrollTop, layout: this.layout,
+      index: this.index, hits: this.hits, selected: this.selected, showFlows: this.showFlows, showPath: this.showPath,
+      folded: this.folded });
+    this.lastPaintMs = performance.now() - begun;
+  }
+
+  /** Brings an interval into view, with room around it. */
+  show(begin, end) {
+    const margin = Math.max((end - begin) * 0.6, 50);
+    const [from, to] = [Math.max(this.whole[0], begin - margin), Math.min(this.whole[1], end + margin)];
+    const width = this.width - GUTTER, whole = this.whole[1] - this.whole[0];
+    const k = whole / (to - from);
+    const x = GUTTER - k * (GUTTER + (from - this.whole[0]) / whole * width);
+    this.selection.call(this.zoom.transform, d3.zoomIdentity.translate(x, 0).scale(k));
+  }
+
+  showAll() { this.selection.call(this.zoom.transform, d3.zoomIdentity); }
+
+  showTask(k) {
+    const rank = this.data.tasks.rank[k];
+    if (this.folded.delete(rank)) this.relayout();
+    this.selected = k;
+    this.show(this.data.tasks.posted[k], taskEnd(this.data, k));
+    const row = this.index.tasks.get(`${rank}/${this.data.tasks.row[k]}`);
+    if (row && (row.top < this.box.scrollTop || row.top + 60 > this.box.scrollTop + this.height)) {
+      this.box.scrollTop = Math.max(0, row.top - this.height / 2);
+    }
+    this.draw();
+  }
+
+  key(event) {
+    const [from, to] = this.range();
+    const step = { ArrowLeft: -0.2, a: -0.2, ArrowRight: 0.2, d: 0.2 }[event.key];
+    const factor = { w: 1.5, "+": 1.5, s: 1 / 1.5, "-": 1 / 1.5 }[event.key];
+    if (step) this.selection.call(this.zoom.translateBy, -step * (to - from) / (this.whole[1] - this.whole[0]) * (this.width - GUTTER), 0);
+    else if (factor) this.selection.call(this.zoom.scaleBy, factor);
+    else if (event.key === "0") this.showAll();
+    else return;
+    event.preventDefault();
+  }
+
+  /** {row, time, task, span} under the pointer. */
+  under(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    const x = event.clientX - rect.left, y = event.clientY - rect.top - AXIS + this.box.scrollTop;
+    const row = this.layout.rows.find(one => y >= one.top && y < one.top + one.height + ROW_GAP);
+    if (!row || event.clientY - rect.top < AXIS) return null;
+    const [from, to] = this.range();
+    const perPixel = (to - from) / (this.width - GUTTER);
+    const time = from + (x - GUTTER) * perPixel;
+    if (x < GUTTER) return { row, time: null };
+    // What is painted last lies on top.
+    for (const slack of [0, perPixel * 2]) {
+      for (const kind of [...row.kinds].reverse()) {
+        const k = spanAt(kind, time, slack);
+        if (k >= 0) return { row, time, kind, span: k, task: row.type === "tasks" ? kind.ref[k] : -1 };
+      }
+    }
+    return { row, time };
+  }
+
+  click(event) {
+    if (event.defaultPrevented) return;
+    const at = this.under(event);
+    if (at && at.row.type === "heading") {
+      if (!this.folded.delete(at.row.rank)) this.folded.add(at.row.rank);
+      this.relayout();
+      this.resize();
+      return;
+    }
+    this.selected = at && at.task >= 0 ? at.task : -1;
+    this.draw();
+  }
+
+  hover(event) {
+    const at = event.buttons ? null : this.under(event);
+    if (!at || !at.kind) {
+      this.tip.hidden = true;
+      return;
+    }
+    this.tip.replaceChildren(...(at.task >= 0 ? taskTip(this.data, at.task) : spanTip(this.data, at)));
+    this.tip.hidden = false;
+    const { offsetWidth: width, offsetHeight: height } = this.tip;
+    this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
+    this.tip.style.top = `${Math.max(4, Math.min(event.clientY + 16, window.innerHeight - height - 8))}px`;
+  }
+}
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+/** A task's life in words. */
+function taskTip(data, k) {
+  const { tasks, words } = data;
+  const head = element("b", taskTitle(data, k));
+  const facts = [`rank ${tasks.rank[k]}`, words[tasks.comm[k]], bytesText(tasks.bytes[k]), `number ${words[tasks.number[k]]}`,
+    words[tasks.state[k]]];
+  const table = element("table");
+  const line = (name, text, colour) => {
+    const row = element("tr"), cell = element("td", name);
+    if (colour) cell.style.borderLeft = `8px solid ${colour}`;
+    row.append(cell, element("td", text));
+    table.append(row);
+  };
+  line("posted at", timeText(tasks.posted[k]));
+  for (const [phase, begin, end] of taskLife(data, k)) line(phase, timeText(end - begin), COLOURS[phase]);
+  line("whole life", timeText(taskEnd(data, k) - tasks.posted[k]));
+  const parts = [head, element("div", facts.join(" · "), "facts"), table];
+  if (tasks.partner[k] !== NOTHING) {
+    const other = tasks.partner[k], lag = tasks.posted[other] - tasks.posted[k];
+    parts.push(element("div", `other side: rank ${tasks.rank[other]}, number ${words[tasks.number[other]]}, posted ` +
+      `${timeText(Math.abs(lag))} ${lag < 0 ? "earlier" : "later"}`, "facts"));
+  }
+  if (tasks.cause[k] !== NOTHING && tasks.idle[k] > 0) {
+    parts.push(element("div", `a thread idled ${timeText(tasks.idle[k])} for it: ${words[tasks.cause[k]]}`, "cause"));
+  }
+  return parts;
+}
+
+function spanTip(data, { row, kind, span }) {
+  const begin = kind.begin[span], end = kind.end[span];
+  const label = row.type === "thread" ? data.words[kind.ref[span]] : "";
+  return [element("b", label && label !== kind.name ? `${kind.name}: ${label}` : kind.name),
+    element("div", `rank ${row.rank} · ${row.label} · ${timeText(end - begin)} from ${timeText(begin)}`, "facts")];
+}

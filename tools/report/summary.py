@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a run comes to: every analysis done once, for the terminal and for the page, so that the two cannot differ. It also
+# puts the facts together that both show above everything else, and the sentences of a finding and of a delay.
+"""All analyses of a run."""
+
+import critical_path
+import delays
+import tables
+import units
+
+
+class Summary:
+    def __init__(self, run):
+        self.run = run
+        self.begin, self.end = run.extent()
+        self.delays = delays.delays(run)
+        self.findings = delays.findings(self.delays)
+        self.phases = tables.phase_table(run)
+        self.overlap = tables.overlap_table(run)
+        self.workers = tables.worker_table(run)
+        self.path = critical_path.critical_path(run, self.delays)
+        self.path_kinds = critical_path.by_kind(self.path)
+
+    @property
+    def ns(self):
+        return self.end - self.begin
+
+    @property
+    def idle_ns(self):
+        return sum(finding.ns for finding in self.findings)
+
+    @property
+    def thread_ns(self):
+        """Time of all threads that did anything of the program's."""
+        return self.ns * sum(1 for rank in self.run.ranks for thread in rank.threads if thread.computing())
+
+    def program(self):
+        """Its command, without the folder that it lies in."""
+        words = ((self.run.ranks[0].facts.get("program") or "a program") if self.run.ranks else "a program").strip().split(" ", 1)
+        return " ".join([words[0].rsplit("/", 1)[-1], *words[1:]])
+
+    def headline(self):
+        hosts = sorted({rank.facts.get("host", "") for rank in self.run.ranks})
+        tasks = list(self.run.tasks())
+        n_bytes = sum(task.bytes or 0 for task in tasks)
+        where = f" on {hosts[0]}" if len(hosts) == 1 and hosts[0] else f" on {len(hosts)} machines" if len(hosts) > 1 else ""
+        ranks = f"{len(self.run.ranks)} rank{'s' if len(self.run.ranks) != 1 else ''}"
+        return (f"{self.program()}: {ranks}{where}, {units.time(self.ns)}, "
+                f"{units.count(len(tasks))} tasks, {units.size(n_bytes)}")
+
+    def clocks(self):
+        errors = [rank.facts.get("clock_error_ns", 0) for rank in self.run.ranks]
+        if None in errors:
+            return "clocks of some ranks were not compared: do not trust times between ranks"
+        return f"clocks agree within {units.time(max(errors))}" if any(errors) else "all ranks have one clock"
+
+    def notes(self):
+        return [note.rstrip(".") + "." for note in self.run.notes] + ([] if self.findings else [
+            "No thread was seen to wait for a message: the trace has no waits and no compute tasks, or nothing was late."])

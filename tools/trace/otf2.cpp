@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OTF2 wants the events of a location in the order of time and its regions nested, so they are collected and sorted first. A
+// worker's states are its regions. Of collectives only the task's end is known on a rank, so they are regions of no MPI event.
+// Messages between ranks that nobody matched keep their half.
+#include "otf2.hpp"
+
+#include "otf2_names.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+namespace commtask::tools {
+namespace {
+
+constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20U;
+
+void check(OTF2_ErrorCode code, const std::string& folder) {
+    if (code != OTF2_SUCCESS) throw trace_error{folder + " cannot be written: " + OTF2_Error_GetDescription(code)};
+}
+
+/// One event of a location, to be written when its turn has come.
+struct event {
+    std::uint64_t time_ns;
+    std::function<OTF2_ErrorCode(OTF2_EvtWriter*, OTF2_TimeStamp)> write;
+};
+
+struct location {
+    OTF2_LocationRef number;
+    const rank_trace* of;
+    const thread* who;
+    std::vector<event> events;
+};
+
+[[nodiscard]] otf2_names::region_kind kind_of(span_class what) {
+    switch (what) {
+    case span_class::wait: return {OTF2_REGION_ROLE_TASK_WAIT, OTF2_PARADIGM_USER};
+    case span_class::compute: return {OTF2_REGION_ROLE_TASK, OTF2_PARADIGM_OPENMP};
+    case span_class::mpi: return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI};
+    case span_class::openmp: return {OTF2_REGION_ROLE_PARALLEL, OTF2_PARADIGM_OPENMP};
+    case span_class::program: break;
+    }
+    return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
+}
+
+class archive {
+public:
+    archive(const run& from, const std::string& folder) : from_(from), folder_(folder) {
+        if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
+            throw trace_error{folder + " is not empty: name a folder that is to be made"};
+        }
+        archive_.reset(OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, chunk_bytes, 4 * chunk_bytes,
+                                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
+        if (!archive_) throw trace_error{folder + " cannot be written: OTF2 does not open it"};
+        static const OTF2_FlushCallbacks flush{
+            [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType { return OTF2_FLUSH; },
+            [](void*, OTF2_FileType, OTF2_LocationRef) { return OTF2_TimeStamp{0}; }};
+        check(OTF2_Archive_SetFlushCallbacks(archive_.get(), &flush, nullptr), folder_);
+        check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_.get()), folder_);
+        check(OTF2_Archive_SetCreator(archive_.get(), "commtask"), folder_);
+    }
+
+    void write() {
+        find_communicators();
+        for (const rank_trace& each : from_.ranks) collect(each);
+        write_events();
+        write_definitions();
+        check(OTF2_Archive_Close(archive_.release()), folder_);
+    }
+
+private:
+    void find_communicators() {
+        for (const rank_trace& each : from_.ranks) {
+            for (const auto& [number, comm] : each.communicators) {
+                if (!comm.is_intercommunicator)
+                    comms_.try_emplace(comm.key, static_cast<OTF2_CommRef>(comms_.size()), comm);
+            }
+        }
+    }
+
+    void collect(const rank_trace& of) {
+        std::map<std::uint32_t, std::size_t> place_of;
+        for (const auto& [number, each] : of.threads) {
+            if (number == 0) continue;
+            place_of[number] = locations_.size();
+            const auto id = (static_cast<OTF2_LocationRef>(of.rank()) << 32U) | number;
+            locations_.push_back({id, &of, &each, {}});
+            first_location_.try_emplace(of.rank(), id);
+            collect_regions(locations_.back());
+        }
+        for (const task& each : of.tasks) collect_messages(of, each, place_of);
+    }
+
+    void add_region(location& at, std::uint64_t begin_ns, std::uint64_t end_ns, OTF2_RegionRef region) {
+        at.events.push_back({begin_ns, [region](OTF2_EvtWriter* to, OTF2_TimeStamp time) {
+                                 return OTF2_EvtWriter_Enter(to, nullptr, time, region);
+                             }});
+        pending_.push_back({end_ns, [region](OTF2_EvtWriter* to, OTF2_TimeStamp time) {
+                                return OTF2_EvtWriter_Leave(to, nullptr, time, region);
+                            }});
+    }
+
+    /// The innermost regions that are over by then.
+    void leave_until(location& at, std::uint64_t time_ns) {
+        while (!pending_.empty() && pending_.back().time_ns <= time_ns) {
+            at.events.push_back(std::move(pending_.back()));
+            pending_.pop_back();
+        }
+    }
+
+    void collect_regions(location& at) {
+        for (const span& each : at.who->spans) {
+            leave_until(at, each.begin_ns);
+            add_region(at, each.begin_ns, each.end_ns,
+                       names_.region(each.name.empty() ? "compute task" : each.name, kind_of(each.what)));
+        }
+        leave_until(at, UINT64_MAX);
+        if (at.who->lane < 0) return; // of other threads waits and calls say more
+        const std::vector<state_change>& states = at.who->states;
+        for (std::size_t i = 0; i < states.size(); ++i) {
+            if (states[i].state == 0) continue;
+            const std::uint64_t end_ns =
+                i + 1 < states.size() ? states[i + 1].time_ns : std::max(at.of->last_ns, states[i].time_ns);
+            add_region(at, states[i].time_ns, end_ns,
+                       names_.region("worker: " + std::string{state_names.at(states[i].state)},
+                                     {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER}));
+            leave_until(at, UINT64_MAX);
+        }
+    }
+
+    void collect_messages(const rank_trace& of, const task& each,
+                          const std::map<std::uint32_t, std::size_t>& place_of) {
+        const auto found = of.communicators.find(each.communicator);
+        const step* const issued = each.step_to(in_flight);
+        if (found == of.communicators.end() || found->second.is_intercommunicator || issued == nullptr) return;
+        const OTF2_CommRef comm = comms_.at(found->second.key).first;
+        const unsigned flags = of.operation_of(each).flags;
+        const auto add = [&](const step& at, auto&& write) {
+            if (const auto place = place_of.find(at.thread); place != place_of.end()) {
+                locations_[place->second].events.push_back({at.time_ns, write});
+            }
+        };
+        const std::uint64_t request = ++n_requests_;
+        const step& last = each.steps.back();
+        if ((flags & detail::trace::sends) != 0 && each.peer >= 0) {
+            add(*issued, [=, to = static_cast<std::uint32_t>(each.peer), tag = static_cast<std::uint32_t>(each.tag),
+                          bytes = each.bytes](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                return OTF2_EvtWriter_MpiIsend(writer, nullptr, time, to, comm, tag, bytes, request);
+            });
+            if (each.end == 1) {
+                add(last, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                    return OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, time, request);
+                });
+            }
+        }
+        if ((flags & detail::trace::receives) == 0) return;
+        const std::uint64_t other = ++n_requests_;
+        const auto asked = each.source ? *each.source : std::pair{each.peer, each.tag};
+        const auto [source, its_tag] = each.matched.value_or(asked);
+        add(*issued, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+            return OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, time, other);
+        });
+        if (each.end == 1 && source >= 0) {
+            add(last, [=, from = static_cast<std::uint32_t>(source), tag = static_cast<std::uint32_t>(its_tag),
+                       bytes = each.bytes](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                return OTF2_EvtWriter_MpiIrecv(writer, nullptr, time, from, comm, tag, bytes, other);
+            });
+        } else if (each.end != 0) {
+            add(last, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                return OTF2_EvtWriter_MpiRequestCancelled(writer, nullptr, time, other);
+            });
+        }
+    }
+
+    void write_events() {
+        check(OTF2_Archive_OpenEvtFiles(archive_.get()), folder_);
+        for (location& each : locations_) {
+            std::ranges::stable_sort(each.events, {}, &event::time_ns);
+            OTF2_EvtWriter* const writer = OTF2_Archive_GetEvtWriter(archive_.get(), each.number);
+            if (writer == nullptr) throw trace_error{folder_ + " cannot be written: OTF2 opens no further file"};
+            for (const event& now : each.events) check(now.write(writer, now.time_ns - from_.begin_ns), folder_);
+            check(OTF2_Archive_CloseEvtWriter(archive_.get(), writer), folder_);
+        }
+        check(OTF2_Archive_CloseEvtFiles(archive_.get()), folder_);
+        check(OTF2_Archive_OpenDefFiles(archive_.get()), folder_);
+        for (const location& each : locations_) {
+            check(OTF2_Archive_CloseDefWriter(archive_.get(), OTF2_Archive_GetDefWriter(archive_.get(), each.number)),
+                  folder_);
+        }
+        check(OTF2_Archive_CloseDefFiles(archive_.get()), folder_);
+    }
+
+    /// Whoever reads wants texts before what names them, so all is named first.
+    void write_definitions() {
+        std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
+        const OTF2_StringRef machine = names_.text("machine");
+        const OTF2_StringRef node = names_.text("node");
+        define([=](OTF2_GlobalDefWriter* to) {
+            return OTF2_GlobalDefWriter_WriteSystemTreeNode(to, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+        });
+        for (const rank_trace& each : from_.ranks) {
+            const auto [host, is_new] =
+                hosts.try_emplace(each.header.host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
+            const OTF2_SystemTreeNodeRef on = host->second;
+            const auto number = static_cast<OTF2_LocationGroupRef>(each.rank());
+            if (is_new) {
+                define([=, name = names_.text(host->first)](OTF2_GlobalDefWriter* to) {
+                    return OTF2_GlobalDefWriter_WriteSystemTreeNode(to, on, name, node, 0);
+                });
+            }
+            define([=, name = names_.text("rank " + std::to_string(each.rank()))](OTF2_GlobalDefWriter* to) {
+                return OTF2_GlobalDefWriter_WriteLocationGroup(to, number, name, OTF2_LOCATION_GROUP_TYPE_PROCESS, on,
+                                                               OTF2_UNDEFINED_LOCATION_GROUP);
+            });
+        }
+        for (const location& each : locations_) {
+            const std::string name = each.who->lane >= 0
+                                         ? "worker of lane " + std::to_string(each.who->lane)
+                                         : "thread " + std::to_string(each.who->number) + " " + each.who->name;
+            define([&each, name = names_.text(name)](OTF2_GlobalDefWriter* to) {
+                return OTF2_GlobalDefWriter_WriteLocation(to, each.number, name, OTF2_LOCATION_TYPE_CPU_THREAD,
+                                                          each.events.size(),
+                                                          static_cast<OTF2_LocationGroupRef>(each.of->rank()));
+            });
+        }
+        define_communicators();
+        constexpr std::uint64_t ticks_per_second = 1'000'000'000;
+        OTF2_GlobalDefWriter* const to = OTF2_Archive_GetGlobalDefWriter(archive_.get());
+        check(OTF2_GlobalDefWriter_WriteClockProperties(to, ticks_per_second, 0, from_.end_ns - from_.begin_ns + 1,
+                                                        from_.begin_realtime_ns),
+              folder_);
+        check(names_.write(to), folder_);
+        for (const definition& each : definitions_) check(each(to), folder_);
+        check(OTF2_Archive_CloseGlobalDefWriter(archive_.get(), to), folder_);
+    }
+
+    /// Ranks are places in one list of locations; a communicator is a list of these places.
+    void define_communicators() {
+        const int n_ranks = static_cast<int>(from_.ranks.front().header.n_ranks);
+        std::vector<std::uint64_t> locations;
+        for (int rank = 0; rank < n_ranks; ++rank) {
+            const auto found = first_location_.find(rank);
+            locations.push_back(found == first_location_.end() ? static_cast<std::uint64_t>(rank) << 32U
+                                                               : found->second);
+        }
+        define_group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, std::move(locations));
+        for (const auto& [key, numbered] : comms_) {
+            const OTF2_CommRef its = numbered.first;
+            const communicator& comm = numbered.second;
+            define_group(its + 1, OTF2_GROUP_TYPE_COMM_GROUP, {comm.members.begin(), comm.members.end()});
+            define([its, name = names_.text(comm.name)](OTF2_GlobalDefWriter* to) {
+                return OTF2_GlobalDefWriter_WriteComm(to, its, name, its + 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+            });
+        }
+    }
+
+    void define_group(OTF2_GroupRef number, OTF2_GroupType type, std::vector<std::uint64_t> members) {
+        define([=, none = names_.text(""), members = std::move(members)](OTF2_GlobalDefWriter* to) {
+            return OTF2_GlobalDefWriter_WriteGroup(to, number, none, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                                   static_cast<std::uint32_t>(members.size()), members.data());
+        });
+    }
+
+    using definition = std::function<OTF2_ErrorCode(OTF2_GlobalDefWriter*)>;
+    void define(definition made) { definitions_.push_back(std::move(made)); }
+
+    struct closes {
+        void operator()(OTF2_Archive* opened) const { OTF2_Archive_Close(opened); }
+    };
+
+    const run& from_;
+    const std::string folder_;
+    std::unique_ptr<OTF2_Archive, closes> archive_;
+    otf2_names names_;
+    std::vector<definition> definitions_;
+    std::vector<location> locations_;
+    std::map<int, OTF2_LocationRef> first_location_; ///< By rank.
+    std::map<std::string, std::pair<OTF2_CommRef, communicator>> comms_;
+    std::vector<event> pending_; ///< Ends of regions that are open, the innermost last.
+    std::uint64_t n_requests_ = 0;
+};
+
+} // namespace
+
+void write_otf2(const run& from, const std::string& folder) { archive{from, folder}.write(); }
+
+} // namespace commtask::tools

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records into objects. A file may have been cut off anywhere, so what is open at its end ends there, and what is named and
+// missing is left unnamed.
+#include "model.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <tuple>
+
+namespace commtask::tools {
+namespace {
+
+using detail::trace::chunk;
+using detail::trace::file_header;
+using detail::trace::record;
+using detail::trace::record_type;
+
+[[nodiscard]] std::vector<char> contents_of(const std::string& path) {
+    std::ifstream file{path, std::ios::binary};
+    if (!file) throw trace_error{path + " cannot be read"};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+[[nodiscard]] std::vector<int> parse_members(std::string_view text) {
+    std::vector<int> members;
+    while (!text.empty()) {
+        const std::string part{text.substr(0, text.find(','))};
+        text.remove_prefix(std::min(part.size() + 1, text.size()));
+        int first = 0;
+        int last = 0;
+        int step = 1;
+        if (std::sscanf(part.c_str(), "%d-%d:%d", &first, &last, &step) < 2) last = first;
+        for (int each = first; each <= last && step > 0; each += step) members.push_back(each);
+    }
+    return members;
+}
+
+class reader {
+public:
+    explicit reader(const std::string& path) : data_(contents_of(path)) {
+        trace_.path = path;
+        file_header& header = trace_.header;
+        if (data_.size() < sizeof(chunk)) refuse("is too short to be one");
+        std::memcpy(&header, data_.data(), sizeof header);
+        if (std::memcmp(header.magic, detail::trace::magic, sizeof header.magic) != 0)
+            refuse("does not begin like one");
+        if (header.version != detail::trace::version || header.record_bytes != sizeof(record) ||
+            header.header_bytes != sizeof(chunk)) {
+            refuse("has version " + std::to_string(header.version) + " of the format, and this program reads version " +
+                   std::to_string(detail::trace::version));
+        }
+        const std::size_t n_chunks =
+            std::min<std::size_t>({header.n_chunks_used, header.n_chunks, data_.size() / sizeof(chunk)});
+        for (std::size_t i = 1; i < n_chunks; ++i) {
+            const record first = at(i, 0);
+            if (first.tail.type == record_type::chunk) order_.emplace_back(first.tail.detail, first.time_ns, i);
+        }
+        std::ranges::sort(order_);
+    }
+
+    [[nodiscard]] rank_trace read() {
+        for_each([this](std::uint32_t, const record& each) { take_text(each); });
+        for_each([this](std::uint32_t thread, const record& each) {
+            if (thread == 0) take_common(each);
+        });
+        for_each([this](std::uint32_t thread, const record& each) {
+            if (thread != 0) take(thread, each);
+        });
+        finish();
+        return std::move(trace_);
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw trace_error{trace_.path + " is no trace that can be read: it " + why};
+    }
+
+    [[nodiscard]] record at(std::size_t number, std::size_t place) const {
+        record found{};
+        std::memcpy(static_cast<void*>(&found), &data_[number * sizeof(chunk) + place * sizeof(record)], sizeof found);
+        return found;
+    }
+
+    template <typename Take>
+    void for_each(Take&& take) const {
+        for (const auto& [thread, sequence, number] : order_) {
+            for (std::size_t i = 1; i < detail::trace::records_per_chunk; ++i) {
+                const record each = at(number, i);
+                if (each.tail.type == record_type::none) break;
+                take(thread, each);
+            }
+        }
+    }
+
+    void take_text(const record& each) {
+        if (each.tail.type != record_type::text_part) return;
+        texts_[each.tail.detail].append(reinterpret_cast<const char*>(&each),
+                                        std::min<std::size_t>(each.tail.sub, detail::trace::text_bytes_per_record));
+    }
+
+    [[nodiscard]] std::string text(std::uint64_t number) const {
+        const auto found = texts_.find(static_cast<std::uint32_t>(number));
+        return found == texts_.end() ? std::string{} : found->second;
+    }
+
+    [[nodiscard]] thread& thread_of(std::uint32_t number) {
+        thread& found = trace_.threads[number];
+        found.number = number;
+        return found;
+    }
+
+    void take_common(const record& each) {
+        const auto [number, type, lane, sub, flags] = each.tail;
+        switch (type) {
+        case record_type::thread: {
+            thread& made = thread_of(number);
+            made.kernels_id = each.id;
+            made.lane = detail::trace::low_of(each.value);
+            made.name = text(static_cast<std::uint32_t>(detail::trace::high_of(each.value)));
+            break;
+        }
+        case record_type::communicator:
+            trace_.communicators[number] = {
+                number, text(each.id & 0xffffffffU), parse_members(text(each.id >> 32U)), (flags & 1U) != 0, {}};
+            break;
+        case record_type::operation: trace_.operations.at(sub) = {text(number), flags}; break;
+        case record_type::clock: trace_.clocks[sub] = each; break;
+        default: break;
+        }
+    }
+
+    [[nodiscard]] task& task_of(std::uint64_t id) {
+        const auto [found, is_new] = trace_.task_at.try_emplace(id, trace_.tasks.size());
+        if (is_new) trace_.tasks.emplace_back().id = id;
+        return trace_.tasks[found->second];
+    }
+
+    void open(std::uint32_t thread, const record& each, span_class what, std::string name) {
+        thread_of(thread).spans.push_back({each.time_ns, 0, what, std::move(name), each.id});
+    }
+
+    /// The latest of this thread's open spans that `is_it`.
+    template <typename IsIt>
+    [[nodiscard]] span* find_open(std::uint32_t thread, IsIt&& is_it) {
+        std::vector<span>& spans = thread_of(thread).spans;
+        constexpr std::size_t most_open = 4096;
+        const std::size_t last = spans.size() - std::min(spans.size(), most_open);
+        for (std::size_t i = spans.size(); i > last; --i) {
+            if (spans[i - 1].end_ns == 0 && is_it(spans[i - 1])) return &spans[i - 1];
+        }
+        return nullptr;
+    }
+
+    void take(std::uint32_t thread, const record& each) {
+        const auto [number, type, lane, sub, flags] = each.tail;
+        const std::pair both{detail::trace::low_of(each.value), detail::trace::high_of(each.value)};
+        if (type != record_type::text_part) trace_.last_ns = std::max(trace_.last_ns, each.time_ns);
+        switch (type) {
+        case record_type::posted: {
+            task& made = task_of(each.id);
+            made.posted_ns = each.time_ns;
+            std::tie(made.peer, made.tag) = both;
+            made.communicator = number;
+            made.kind = sub;
+            made.lane = lane;
+            break;
+        }
+        case record_type::receives_from: task_of(each.id).source = both; break;
+        case record_type::matched: task_of(each.id).matched = both; break;
+        case record_type::after: after_.emplace_back(each.id, each.value); break;
+        case record_type::post_returned: task_of(each.id).post_returned_ns = each.time_ns; break;
+        case record_type::moved: {
+            task& moved = task_of(each.id);
+            moved.lane = lane;
+            moved.steps.push_back({each.time_ns, flags, sub, thread});
+            if (sub >= ended) {
+                moved.end = static_cast<std::uint8_t>(std::min<std::size_t>(number, end_names.size() - 1));
+                moved.bytes = each.value;
+            }
+            break;
+        }
+        case record_type::state:
+            thread_of(thread).states.push_back(
+                {each.time_ns, lane, static_cast<std::uint8_t>(std::min<std::size_t>(sub, state_names.size() - 1))});
+            break;
+        case record_type::wait_begin: open(thread, each, span_class::wait, "wait"); break;
+        case record_type::wait_end:
+            if (span* const wait = find_open(thread, [](const span& it) { return it.what == span_class::wait; })) {
+                wait->end_ns = each.time_ns;
+                if (each.id != 0) wait->id = each.id;
+            }
+            break;
+        case record_type::compute_created: names_[each.id] = text(number); break;
+        case record_type::compute_begin:
+            open(thread, each, span_class::compute, number != 0 ? text(number) : names_[each.id]);
+            break;
+        case record_type::compute_end:
+            if (span* const slice = find_open(
+                    thread, [&](const span& it) { return it.what == span_class::compute && it.id == each.id; })) {
+                slice->end_ns = each.time_ns;
+            }
+            break;
+        case record_type::region_begin: {
+            const auto what = sub == 1 ? span_class::mpi : sub == 2 ? span_class::openmp : span_class::program;
+            open(thread, each, what, text(number));
+            break;
+        }
+        case record_type::region_end:
+            if (span* const region = find_open(thread, [](const span& it) { return it.what >= span_class::mpi; })) {
+                region->end_ns = each.time_ns;
+            }
+            break;
+        default: break;
+        }
+    }
+
+    /// What is open ends with the file; inner spans end with their outer ones at the latest.
+    void nest(std::vector<span>& spans) const {
+        for (span& each : spans) {
+            if (each.end_ns == 0) each.end_ns = std::max(trace_.last_ns, each.begin_ns);
+        }
+        std::ranges::stable_sort(spans, [](const span& a, const span& b) {
+            return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
+        });
+        std::vector<std::uint64_t> outer_ends;
+        for (span& each : spans) {
+            while (!outer_ends.empty() && outer_ends.back() <= each.begin_ns) outer_ends.pop_back();
+            if (!outer_ends.empty()) each.end_ns = std::min(each.end_ns, outer_ends.back());
+            outer_ends.push_back(each.end_ns);
+        }
+    }
+
+    void finish() {
+        for (const auto& [id, predecessor] : after_) {
+            if (const auto found = trace_.task_at.find(id); found != trace_.task_at.end()) {
+                trace_.tasks[found->second].after.push_back(predecessor);
+            }
+        }
+        std::ranges::stable_sort(trace_.tasks, {}, &task::posted_ns);
+        for (std::size_t i = 0; i < trace_.tasks.size(); ++i) {
+            trace_.task_at[trace_.tasks[i].id] = i;
+            std::ranges::stable_sort(trace_.tasks[i].steps, {}, &step::time_ns);
+        }
+        for (auto& [number, each] : trace_.threads) nest(each.spans);
+    }
+
+    std::vector<char> data_;
+    rank_trace trace_;
+    std::vector<std::tuple<std::uint32_t, std::uint64_t, std::size_t>> order_; ///< Thread, sequence, chunk.
+    std::unordered_map<std::uint32_t, std::string> texts_;
+    std::unordered_map<std::uint64_t, std::string> names_; ///< Of compute tasks.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> after_;
+};
+
+[[nodiscard]] std::string rank_text(std::int32_t rank) {
+    return rank == detail::trace::any ? "any rank" : "rank " + std::to_string(rank);
+}
+[[nodiscard]] std::string tag_text(std::int32_t tag) {
+    return tag == detail::trace::any ? "any tag" : "tag " + std::to_string(tag);
+}
+
+} // namespace
+
+const step* task::step_to(std::uint8_t phase) const {
+    const auto found = std::ranges::find(steps, phase, &step::phase);
+    return found == steps.end() ? nullptr : &*found;
+}
+
+const task* rank_trace::find(std::uint64_t id) const {
+    const auto found = task_at.find(id);
+    return found == task_at.end() ? nullptr : &tasks[found->second];
+}
+
+std::string describe(const rank_trace& of, const task& which) {
+    const operation& kind = of.operation_of(which);
+    std::string text = kind.name.empty() ? "task" : kind.name;
+    if (which.peer == detail::trace::nobody) return text;
+    if ((kind.flags & detail::trace::is_collective) != 0) return text + ", root " + std::to_string(which.peer);
+    text += ((kind.flags & detail::trace::sends) != 0 ? " to " : " from ") + rank_text(which.peer) + ", " +
+            tag_text(which.tag);
+    if (which.source) text += ", from " + rank_text(which.source->first) + ", " + tag_text(which.source->second);
+    return text;
+}
+
+rank_trace read_rank(const std::string& path) { return reader{path}.read(); }
+
+} // namespace commtask::tools
