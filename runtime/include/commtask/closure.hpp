@@ -136,6 +136,7 @@ template <commtask_kind Kind, typename Function, typename Then>
         auto record = std::make_unique<closures<Function, Then>>(std::move(what.function()), std::move(then));
         raw.callback = &calls::then;
         raw.callback_argument = record.get();
+        raw.flags |= COMMTASK_CALLBACK_ONCE;
         const commtask_op operation = door_operation<calls, Kind>(record.get(), what.comm());
         const int code = commtask_post(&operation, &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
@@ -157,6 +158,7 @@ template <typename Then>
         auto record = std::make_unique<closures<no_closure, Then>>(no_closure{}, std::move(then));
         raw.callback = &in_record<no_closure, Then>::then;
         raw.callback_argument = record.get();
+        raw.flags |= COMMTASK_CALLBACK_ONCE;
         const int code = commtask_post(&what.native(), &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
         return code;

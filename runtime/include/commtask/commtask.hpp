@@ -14,6 +14,7 @@
 #include <commtask/event.hpp>
 #include <commtask/operation.hpp>
 #include <commtask/outcome.hpp>
+#include <commtask/plan.hpp>
 #include <commtask/post.hpp>
 #include <commtask/reductions.hpp>
 #include <commtask/routine.hpp>

@@ -20,8 +20,8 @@ extern "C" {
  *  commtask_post checks its arguments as always, and takes as predecessors only tasks of the same recording; the handle that it
  *  gives stands for the member in the plan's first run, and is given back like any other. Callback and status of the options
  *  are used in every run. Refused, with ERR_ARGUMENT and a sentence, is what cannot be done again: an event, a ticket or another
- *  task as a predecessor, commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and a callback of a layer in between
- *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB). The recording goes on after a refusal.
+ *  task as a predecessor, commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and callbacks that can be called once
+ *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB; COMMTASK_CALLBACK_ONCE: closures of C++ that are larger than a pointer). The recording goes on after a refusal.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
  *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
 COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
@@ -35,6 +35,19 @@ COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
  *           the buffers is read or written in runs alone.
  *  @blocking Until the worker has made the persistent requests. */
 COMMTASK_API int commtask_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
+
+/** Whether the program should record its posts anew where it would start the plan, for commtask_record_check: COMMTASK_PLAN_CHECK=1
+ *  is set.
+ *  @return 1 or 0. */
+COMMTASK_API int commtask_plan_is_checked(void) COMMTASK_NOEXCEPT;
+
+/** Ends a recording, as commtask_record_end does, by comparing it with a plan; what was recorded is dropped. The first difference is
+ *  named, on stderr too: another number of members, or a member with another operation, communicator, peer, tag, count, datatype,
+ *  buffer, order or other predecessors. Buffers are compared with those of the plan's next run.
+ *  @param plan  what the program is about to start.
+ *  @return COMMTASK_OK: the program would post what the plan has; ERR_ARGUMENT with the difference, or: this thread is not recording,
+ *          plan is null; ERR_NOT_INITIALIZED. */
+COMMTASK_API int commtask_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
 /** Starts a run: posts all members as their posts would have done here, one after the other, for the price of one post. What
  *  the members' order is worth against other posts is as if they had been posted singly: ordered members take their places in
@@ -61,6 +74,14 @@ COMMTASK_API int commtask_plan_start(commtask_plan_t plan, const commtask_option
  *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member, or it has no such buffer; ERR_BUFFER, ERR_NOT_INITIALIZED. */
 COMMTASK_API int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send,
                                       void* recv) COMMTASK_NOEXCEPT;
+
+/** From the next run on, calls a function for each member that ends, after the member's own callback.
+ *  @param plan      one that is not running.
+ *  @param callback  runs on the worker, as commtask_callback; null: none.
+ *  @param argument  handed to it.
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT, ERR_NOT_INITIALIZED. */
+COMMTASK_API int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callback,
+                                         void* argument) COMMTASK_NOEXCEPT;
 
 /** From the next run on, a member waits in every run for commtask_plan_ready, beside its predecessors.
  *  @param plan    one that is not running; usually this is called right after commtask_record_end.

@@ -101,7 +101,9 @@ enum {
     COMMTASK_PROGRESS_FOLLOWS = 16,
     /** The callback belongs to a layer between the program and this library, and only hands the task's end on: it is not timed
      *  against COMMTASK_CALLBACK_LIMIT_US, which is about callbacks of the program. */
-    COMMTASK_CALLBACK_RELAYS = 32
+    COMMTASK_CALLBACK_RELAYS = 32,
+    /** The callback gives away what its argument points to, and so cannot be called twice: such a post cannot be recorded. */
+    COMMTASK_CALLBACK_ONCE = 64
 };
 
 /** How a task ended. */
@@ -134,6 +136,9 @@ typedef int (*commtask_start_function)(MPI_Request* request, void* argument);
 
 /** Runs on the worker between MPI calls; returns an MPI error code. */
 typedef int (*commtask_call_function)(void* argument);
+
+/** Called as commtask_callback is, each time that a member of a plan has ended. */
+typedef void (*commtask_member_callback)(size_t member, const commtask_status* status, void* argument);
 
 /** What may be said about a task beside its operation. COMMTASK_OPTIONS_INIT is all defaults. */
 typedef struct commtask_options {

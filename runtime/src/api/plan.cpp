@@ -76,6 +76,15 @@ int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send, 
     });
 }
 
+int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callback, void* argument) noexcept {
+    if (context::current() == nullptr) return refuse_without_runtime();
+    if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
+    if (!plan->try_change()) return refuse_running();
+    plan->set_member_callback(callback, argument);
+    plan->end_change();
+    return COMMTASK_OK;
+}
+
 int commtask_plan_hold(commtask_plan_t plan, size_t member) noexcept {
     return change_member(plan, member, [&](plan_member& held) {
         // relaxed: published with the plan.

@@ -4,6 +4,7 @@
 // the driver up for long is named.
 #include "base/speech.hpp"
 #include "core/lane.hpp"
+#include "core/plan.hpp"
 
 #include <cstring>
 #include <new>
@@ -30,13 +31,16 @@ void fill_status(const task& which, task_state state, commtask_status& full) noe
 void lane::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
-    if (extras.callback == nullptr) return;
+    const plan* const whole = which.is_member() ? which.member->of : nullptr;
+    const bool tells_plan = whole != nullptr && whole->has_member_callback();
+    if (extras.callback == nullptr && !tells_plan) return;
     commtask_status status; // written once
     status.struct_size = sizeof status;
     fill_status(which, state, status);
     const auto call = [&] {
         tell(trace::thread_state::callback);
-        extras.callback(&status, extras.callback_argument);
+        if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
+        if (tells_plan) whole->call_back(*which.member, status);
         stay_if_abandoned();
         tell(trace::thread_state::issue);
     };

@@ -94,6 +94,11 @@ public:
     /// Places in program order for all ordered members; their number does not matter.
     void take_places() noexcept;
 
+    /// After try_change(): whom to tell of each member's end.
+    void set_member_callback(commtask_member_callback callback, void* argument) noexcept {
+        member_callback_ = callback;
+        member_callback_argument_ = argument;
+    }
     /// After try_change(): whether there are tasks for the next run. If not, a start makes them.
     [[nodiscard]] bool is_armed() const noexcept { return is_armed_.load(std::memory_order_relaxed); }
     /// After try_change(), if they are armed: the member's task in the next run.
@@ -126,6 +131,10 @@ public:
 
     // The driver of a member's lane -----------------------------------------------------------------------------------
 
+    [[nodiscard]] bool has_member_callback() const noexcept { return member_callback_ != nullptr; }
+    void call_back(const plan_member& ended, const commtask_status& status) const noexcept {
+        member_callback_(ended.index, &status, member_callback_argument_);
+    }
     /// @return the run's task if that was the last member
     [[nodiscard]] task* member_ended(const plan_member& member, task_state how) noexcept;
 
@@ -155,6 +164,8 @@ private:
     [[nodiscard]] bool has_ended() const noexcept;
 
     std::deque<plan_member> members_;
+    commtask_member_callback member_callback_ = nullptr;
+    void* member_callback_argument_ = nullptr;
     std::vector<queue_use> queue_uses_;
 
     // Whoever starts or changes the plan. One that starts what has ended, and waited for that, loads nothing that drivers write.

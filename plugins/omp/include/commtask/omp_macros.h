@@ -163,4 +163,20 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
  *  an expression; its value is that of commtask_omp_spawn. All arguments are evaluated once, here. */
 #define COMM_TASK(...) COMMTASK_OMP_TASK_(__VA_ARGS__)(__VA_ARGS__)
 
+/* With and without clauses. */
+#define COMMTASK_OMP_PLAN_1_(handle) COMM_TASK(plan(handle))
+#define COMMTASK_OMP_PLAN_N_(handle, ...) COMM_TASK(plan(handle), __VA_ARGS__)
+#define COMMTASK_OMP_PICK_PLAN_(...)                                                                                   \
+    COMMTASK_OMP_PICK_(__VA_ARGS__, COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_,                  \
+                       COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_,         \
+                       COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_1_, _)
+
+/** A plan as one OpenMP task: COMM_PLAN(plan, clauses...);
+ *
+ *      COMM_PLAN(halo, in(edges), out(ghosts));
+ *
+ *  It is started when its dependences are met, and ends when every member of the plan has. Clauses are those of COMM_TASK but
+ *  for ordered and unordered, since members were recorded with their order; they take their places when the plan is started. */
+#define COMM_PLAN(...) COMMTASK_OMP_PICK_PLAN_(__VA_ARGS__)(__VA_ARGS__)
+
 #endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan, owned by one object: what a function posts is recorded once and then started again and again by one post. The same
+// body may be given to record() in every iteration: it runs the first time, and later only where COMMTASK_PLAN_CHECK=1 asks for
+// a comparison.
+#pragma once
+
+#include <commtask/error.hpp>
+#include <commtask/operation.hpp>
+#include <commtask/post.hpp>
+#include <commtask/task.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace commtask {
+
+/// @cond
+namespace face {
+
+/// A recording that is dropped unless it comes to its end.
+class open_recording {
+public:
+    open_recording() { check(commtask_record_begin()); }
+    open_recording(const open_recording&) = delete;
+    open_recording& operator=(const open_recording&) = delete;
+    ~open_recording() {
+        if (is_open_) static_cast<void>(commtask_record_end(nullptr));
+    }
+    [[nodiscard]] commtask_plan_t end() {
+        commtask_plan_t made = COMMTASK_PLAN_NULL;
+        const int code = commtask_record_end(&made);
+        is_open_ = code == COMMTASK_ERR_WORKER_THREAD; // else it is over, whatever became of it
+        check(code);
+        return made;
+    }
+    void compare_with(commtask_plan_t plan) {
+        is_open_ = false;
+        check(commtask_record_check(plan));
+    }
+
+private:
+    bool is_open_ = true;
+};
+
+} // namespace face
+/// @endcond
+
+/// Recorded posts. Move-only; an empty one has nothing recorded. The object outlives its runs.
+class plan {
+public:
+    /// An empty one.
+    plan() noexcept = default;
+    /// Records what `body` posts on this thread.
+    /// @param body  calls post(), with after() for handles of the same recording; what it throws is passed on, and nothing is kept.
+    /// @throws error  if something cannot be recorded, or MPI cannot make a member.
+    template <std::invocable Body>
+    explicit plan(Body&& body) {
+        record(std::forward<Body>(body));
+    }
+    plan(const plan&) = delete;
+    plan& operator=(const plan&) = delete;
+    /// @param other  is empty afterwards.
+    plan(plan&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_PLAN_NULL)) {}
+    /// @param other  is empty afterwards.
+    /// @return this plan; what it had before is given back.
+    plan& operator=(plan&& other) noexcept {
+        plan taken{std::move(other)};
+        std::swap(handle_, taken.handle_);
+        return *this;
+    }
+    /// Gives the plan back. One that still runs is left to commtask_finalize.
+    ~plan() {
+        if (handle_ != COMMTASK_PLAN_NULL) static_cast<void>(commtask_plan_release(&handle_));
+    }
+
+    /// Records what `body` posts, if nothing is recorded yet. Else the body runs only if COMMTASK_PLAN_CHECK=1 is set, and is compared.
+    /// @param body  as for the constructor.
+    /// @throws error  as the constructor; or if the body would post something else than the plan has.
+    template <std::invocable Body>
+    void record(Body&& body) {
+        const bool is_new = handle_ == COMMTASK_PLAN_NULL;
+        if (!is_new && commtask_plan_is_checked() == 0) return;
+        face::open_recording recording;
+        std::forward<Body>(body)();
+        if (is_new) {
+            handle_ = recording.end();
+        } else {
+            recording.compare_with(handle_);
+        }
+    }
+
+    /// Whether something is recorded.
+    explicit operator bool() const noexcept { return handle_ != COMMTASK_PLAN_NULL; }
+
+    /// How many posts were recorded: members 0, 1, 2, ... in their order.
+    /// @return the number.
+    [[nodiscard]] std::size_t size() const noexcept { return commtask_plan_size(handle_); }
+
+    /// The start of the plan as an operation, for post(), co_await perform() and nodes of a flow graph.
+    /// @return the operation.
+    [[nodiscard]] operation run() const noexcept { return operation{commtask_op_plan(handle_)}; }
+
+    /// Starts it: one post, whatever its size.
+    /// @param options  after(), then(), run_after_failure, report_to().
+    /// @return the run, which ends when every member has.
+    /// @throws error  if the last run has not ended, or a communicator is gone.
+    template <posting_option... Options>
+    [[nodiscard]] task start(Options&&... options) {
+        return post(run(), std::forward<Options>(options)...);
+    }
+
+    /// Starts it without a handle.
+    /// @param options  as for start().
+    /// @throws error  as start().
+    template <posting_option... Options>
+    void start_detached(Options&&... options) {
+        post_detached(run(), std::forward<Options>(options)...);
+    }
+
+    /// Gives a member another buffer to send from, between two runs.
+    /// @param member  its number.
+    /// @param buffer  as large as the one before.
+    /// @throws error  if the plan runs, or there is no such member or buffer.
+    void rebind_send(std::size_t member, const void* buffer) {
+        face::check(commtask_plan_rebind(handle_, member, buffer, nullptr));
+    }
+    /// Gives a member another buffer to receive into, between two runs.
+    /// @param member  its number.
+    /// @param buffer  as large as the one before.
+    /// @throws error  if the plan runs, or there is no such member or buffer.
+    void rebind_recv(std::size_t member, void* buffer) {
+        face::check(commtask_plan_rebind(handle_, member, nullptr, buffer));
+    }
+
+    /// From the next run on the member waits for ready() in every run.
+    /// @param member  its number.
+    /// @throws error  if the plan runs, or there is no such member.
+    void hold(std::size_t member) { face::check(commtask_plan_hold(handle_, member)); }
+
+    /// Lets a held member go, once in every run; any thread.
+    /// @param member  its number.
+    /// @throws error  if it is not held, or was made ready before.
+    void ready(std::size_t member) { face::check(commtask_plan_ready(handle_, member)); }
+
+    /// The same for places that must not throw.
+    /// @param member  its number.
+    /// @return false if it is not held, or was made ready before.
+    [[nodiscard]] bool try_ready(std::size_t member) noexcept {
+        return commtask_plan_ready(handle_, member) == COMMTASK_OK;
+    }
+
+    /// Whether a member has ended in the run that was started last.
+    /// @param member  its number.
+    /// @return so it is, in whatever way it ended.
+    /// @throws error  if there is no such member.
+    [[nodiscard]] bool arrived(std::size_t member) const {
+        const int answer = commtask_plan_arrived(handle_, member);
+        if (answer < 0) face::refuse(answer);
+        return answer == 1;
+    }
+
+    /// A member in the run that was started last, to wait for or to be after(); of the first run if there was none.
+    /// @param number  of the member.
+    /// @return its handle.
+    /// @throws error  if there is no such member.
+    [[nodiscard]] task member(std::size_t number) const {
+        commtask_t handle = COMMTASK_NULL;
+        face::check(commtask_plan_member(handle_, number, &handle));
+        return task::adopt(handle);
+    }
+
+    /// The C handle.
+    /// @return a handle that this object keeps.
+    [[nodiscard]] commtask_plan_t native() const noexcept { return handle_; }
+
+private:
+    commtask_plan_t handle_ = COMMTASK_PLAN_NULL;
+};
+
+} // namespace commtask

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans of the C++ face: recorded by a function, started with options, owned; a body that throws leaves nothing behind, and a closure
+// that can run only once is refused.
+#include "cpp_face.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace commtask::test {
+namespace {
+
+class CppPlans : public CppFace {};
+
+TEST_F(CppPlans, RepeatWhatABodyPosts) {
+    int mine = 0;
+    int theirs = -1;
+    int n_ends = 0;
+    plan exchange;
+    EXPECT_FALSE(exchange);
+    for (int i = 0; i < 10; ++i) {
+        int n_bodies = 0;
+        exchange.record([&] {
+            ++n_bodies;
+            task arrived = post(recv(one(theirs), left(), 1, comm_), then([&n_ends]() noexcept { ++n_ends; }));
+            post_detached(send(one(mine), right(), 1, comm_));
+            post_detached(commtask::call([&n_ends]() noexcept { ++n_ends; }, comm_), after(arrived));
+        });
+        EXPECT_EQ(n_bodies, i == 0 ? 1 : 0);
+        mine = 100 * i + rank_;
+        outcome seen;
+        EXPECT_TRUE(finish(exchange.start(report_to(seen))).is_completed());
+        EXPECT_TRUE(seen.is_completed());
+        EXPECT_EQ(theirs, 100 * i + left());
+        EXPECT_EQ(n_ends, 2 * (i + 1));
+    }
+    EXPECT_EQ(exchange.size(), 3U);
+    const plan moved{std::move(exchange)};
+    EXPECT_FALSE(exchange); // NOLINT(bugprone-use-after-move): that is what is tested
+    run(moved.run());
+}
+
+TEST_F(CppPlans, HoldTellAndTakeOtherBuffers) {
+    std::array<int, 2> mine{1, 2};
+    std::array<int, 2> theirs{};
+    plan exchange{[&] {
+        post_detached(recv(one(theirs[0]), left(), 1, comm_));
+        post_detached(send(one(mine[0]), right(), 1, comm_));
+    }};
+    exchange.hold(1);
+    for (std::size_t i = 0; i < 6; ++i) {
+        exchange.rebind_recv(0, &theirs[i % 2]);
+        exchange.rebind_send(1, &mine[i % 2]);
+        task whole = exchange.start();
+        EXPECT_EQ(code_of([&] { static_cast<void>(exchange.start()); }), COMMTASK_ERR_RUNNING);
+        std::thread{[&] { exchange.ready(1); }}.join();
+        EXPECT_TRUE(finish(exchange.member(0)).is_completed());
+        EXPECT_TRUE(exchange.arrived(0));
+        EXPECT_EQ(theirs[i % 2], mine[i % 2]);
+        EXPECT_TRUE(finish(whole).is_completed());
+    }
+    EXPECT_TRUE(exchange.try_ready(1)); // for a run that will not be
+    EXPECT_FALSE(exchange.try_ready(1));
+    EXPECT_EQ(code_of([&] { exchange.ready(0); }), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(code_of([&] { static_cast<void>(exchange.arrived(7)); }), COMMTASK_ERR_ARGUMENT);
+}
+
+TEST_F(CppPlans, KeepNothingOfABodyThatThrows) {
+    int number = 0;
+    EXPECT_THROW(plan([&] {
+                     post_detached(send(one(number), right(), 1, comm_));
+                     throw std::runtime_error("no more");
+                 }),
+                 std::runtime_error);
+    const std::string long_text(100, 'x');
+    EXPECT_EQ(code_of([&] {
+                  const plan refused{[&] {
+                      post_detached(send(one(number), MPI_PROC_NULL, 1, comm_), then([long_text]() noexcept {}));
+                  }};
+              }),
+              COMMTASK_ERR_ARGUMENT);
+    run(barrier(comm_)); // this thread does not record
+}
+
+} // namespace
+} // namespace commtask::test
