@@ -18,6 +18,7 @@
 #include <commtask/tbb_arena.hpp>
 #include <commtask/tbb_node.hpp>
 #include <commtask/tbb_order.hpp>
+#include <commtask/tbb_plan.hpp>
 #include <commtask/tbb_trace.hpp>
 #include <commtask/tbb_wait.hpp>
 #endif

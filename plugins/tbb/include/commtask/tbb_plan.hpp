@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan in a flow graph: a message starts a run, and goes on when the run has ended; every member is told of as it ends, so that what
+// waits for one message need not wait for all. One run at a time: a message that comes before the last run has ended is refused, as
+// commtask_plan_start refuses it; a limiter_node in front keeps them apart.
+#pragma once
+
+#include <commtask/plan.hpp>
+#include <commtask/tbb_node.hpp>
+
+#include <oneapi/tbb/flow_graph.h>
+
+#include <cstddef>
+
+namespace commtask::tbb {
+
+/// @cond
+namespace face {
+inline constexpr node_kind plan_kind{"plan_node", [](const commtask_kind_info&) { return true; }, false};
+} // namespace face
+/// @endcond
+
+/// Starts a plan with each message. Port 0 sends the message on when the run has ended, port 1 a failure; members() sends the number
+/// of each member as it ends, in whatever way, before port 0 sends.
+template <typename Message>
+class plan_node : public face::operation_node<Message> {
+public:
+    /// @param graph  the graph.
+    /// @param what  outlives the node and belongs to it as long: nobody else starts it, or hears of its members.
+    /// @param priority  as for every node.
+    /// @throws error  if the plan runs, or there is none.
+    plan_node(::tbb::flow::graph& graph, const plan& what,
+              ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
+        : face::operation_node<Message>(face::plan_kind, graph, ::tbb::flow::serial, face::fixed_operation{what.run()},
+                                        priority),
+          plan_(what.native()),
+          members_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}) {
+        commtask::face::check(commtask_plan_on_member(plan_, &tell, this));
+    }
+    ~plan_node() { static_cast<void>(commtask_plan_on_member(plan_, nullptr, nullptr)); }
+    plan_node(const plan_node&) = delete;
+    plan_node& operator=(const plan_node&) = delete;
+
+    /// Where edges of the members begin: make_edge(node.members(), successor), whose messages are std::size_t.
+    using sender = ::tbb::flow::async_node<char, std::size_t>;
+    /// The members as they end.
+    /// @return a node that sends their numbers.
+    [[nodiscard]] sender& members() noexcept { return members_; }
+
+private:
+    /// On the worker. The run is pending, so the graph waits.
+    static void tell(std::size_t member, const commtask_status* /*status*/, void* self) {
+        static_cast<plan_node*>(self)->members_.gateway().try_put(member);
+    }
+
+    const commtask_plan_t plan_;
+    sender members_;
+};
+
+} // namespace commtask::tbb
