@@ -6,13 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 namespace commtask::detail {
 namespace {
 
 constexpr std::uint64_t linger_ns = 100'000;
-constexpr std::uint64_t quick_ns = tuning::quick_yield_ns - 1;
+constexpr std::uint64_t quick_ns = tuning::long_yield_ns;
 constexpr std::uint64_t slow_ns = tuning::long_yield_ns + 1;
 
 TEST(CoreGauge, TrustsAYieldThatComesBackAtOnce) {
@@ -21,15 +19,6 @@ TEST(CoreGauge, TrustsAYieldThatComesBackAtOnce) {
     core.yielded(1'000, 1'000 + quick_ns);
     EXPECT_TRUE(core.is_idle());
     EXPECT_TRUE(core.may_linger(10'000, false));
-}
-
-TEST(CoreGauge, LearnsNothingFromAYieldBetweenTheTwo) {
-    core_gauge core{linger_ns};
-    core.yielded(0, tuning::quick_yield_ns);
-    EXPECT_FALSE(core.is_idle());
-    core.yielded(0, quick_ns);
-    core.yielded(10'000, 10'000 + tuning::long_yield_ns);
-    EXPECT_TRUE(core.is_idle());
 }
 
 TEST(CoreGauge, LingersLongerWithWorkAndFromTheLastFindOn) {
@@ -43,40 +32,23 @@ TEST(CoreGauge, LingersLongerWithWorkAndFromTheLastFindOn) {
     EXPECT_TRUE(core.may_linger(20'000'000, false));
 }
 
-TEST(CoreGauge, DoublesItsDistrustWhenQuickYieldsWereSoonWrong) {
+TEST(CoreGauge, BelievesNoYieldForAWhileAfterALongOne) {
     core_gauge core{linger_ns};
     std::uint64_t now = 1'000'000;
-    std::uint64_t distrust_ns = tuning::shortest_distrust_ns;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 3; ++i) {
         SCOPED_TRACE(i);
         core.yielded(now, now + quick_ns);
         ASSERT_TRUE(core.is_idle());
-        now += quick_ns;
-        core.yielded(now, now + slow_ns);
-        now += slow_ns;
+        now += quick_ns + slow_ns;
+        core.yielded(now - slow_ns, now);
         EXPECT_FALSE(core.is_idle());
         core.yielded(now, now + quick_ns);
         EXPECT_FALSE(core.is_idle()) << "too early to believe it";
-        core.yielded(now + distrust_ns - 2 * quick_ns, now + distrust_ns - quick_ns);
-        EXPECT_FALSE(core.is_idle());
-        now += distrust_ns;
-        distrust_ns = std::min(2 * distrust_ns, tuning::longest_distrust_ns);
-    }
-}
-
-TEST(CoreGauge, ForgivesWhenTheCoreWasIdleForLong) {
-    core_gauge core{linger_ns};
-    std::uint64_t now = 0;
-    for (int i = 0; i < 3; ++i) { // distrust has grown
-        core.yielded(now, now + quick_ns);
-        core.yielded(now + quick_ns, now + quick_ns + slow_ns);
-        now += tuning::longest_distrust_ns + 2 * tuning::long_yield_ns;
+        now += tuning::distrust_ns;
     }
     core.yielded(now, now + quick_ns);
-    now += tuning::soon_ns + quick_ns;
-    core.found_wanted(now);
-    core.yielded(now + tuning::shortest_distrust_ns, now + tuning::shortest_distrust_ns + quick_ns);
-    EXPECT_TRUE(core.is_idle());
+    core.found_wanted(now + quick_ns);
+    EXPECT_FALSE(core.is_idle()) << "as if a yield had been long";
 }
 
 } // namespace

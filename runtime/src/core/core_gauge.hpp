@@ -7,7 +7,6 @@
 
 #include "core/tuning.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace commtask::detail {
@@ -19,23 +18,14 @@ public:
 
     /// A yield that left at `begin_ns` and came back at `end_ns`.
     void yielded(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
-        const std::uint64_t took_ns = end_ns - begin_ns;
-        if (took_ns > tuning::long_yield_ns) return found_wanted(end_ns);
-        if (is_idle_ || took_ns >= tuning::quick_yield_ns || end_ns < others_until_ns_) return;
-        is_idle_ = true;
-        idle_since_ns_ = end_ns;
+        if (end_ns - begin_ns > tuning::long_yield_ns) return found_wanted(end_ns);
+        is_idle_ = is_idle_ || end_ns >= others_until_ns_;
     }
 
     /// Others need the core.
     void found_wanted(std::uint64_t now_ns) noexcept {
-        if (is_idle_) {
-            const bool was_soon = now_ns - idle_since_ns_ < tuning::soon_ns;
-            distrust_ns_ = was_soon
-                               ? std::clamp(2 * distrust_ns_, tuning::shortest_distrust_ns, tuning::longest_distrust_ns)
-                               : tuning::shortest_distrust_ns;
-        }
         is_idle_ = false;
-        others_until_ns_ = now_ns + distrust_ns_;
+        others_until_ns_ = now_ns + tuning::distrust_ns;
     }
 
     [[nodiscard]] bool is_idle() const noexcept { return is_idle_; }
@@ -53,9 +43,7 @@ public:
 private:
     const std::uint64_t linger_ns_;
     bool is_idle_ = false; ///< The last yields came back at once.
-    std::uint64_t idle_since_ns_ = 0;
     std::uint64_t others_until_ns_ = 0;
-    std::uint64_t distrust_ns_ = 0;
     std::uint64_t nothing_since_ns_ = 0; ///< When it began to find nothing; 0: not yet.
 };
 

@@ -60,19 +60,16 @@ inline constexpr int looks_at_others = 8;
 
 // What its yields tell of the core: core_gauge.hpp --------------------------------------------------------------------
 
-/// A yield that took less found nobody.
-inline constexpr std::uint64_t quick_yield_ns = 5'000;
-/// A yield that took more found somebody who computes.
+/// A yield that took more found somebody who computes. Less: a moment of somebody else's ends the worker's stay on an idle
+/// core. More: it stays beside threads that need the core.
 inline constexpr std::uint64_t long_yield_ns = 50'000;
+
+/// After a long yield shorter ones say nothing so long: who computes may only have paused. Without it the worker took a quarter of
+/// the core from the tasks of a team, six times the changes of threads; more: a core that has become idle stays so unseen.
+inline constexpr std::uint64_t distrust_ns = 2'000'000;
+
 /// How long to stay awake on an idle core with something in flight. More: processor time. Less: large messages stand still
 /// until the next nap ends.
 inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;
-/// After a long yield quick ones say nothing so long: who computes may only have paused.
-inline constexpr std::uint64_t shortest_distrust_ns = 500'000;
-/// Twice as long each time that they were wrong, up to this: without it the worker took a quarter of the core from the tasks
-/// of a team, with it 3 to 4 %.
-inline constexpr std::uint64_t longest_distrust_ns = 2'000'000;
-/// They were wrong if a long yield comes within this time.
-inline constexpr std::uint64_t soon_ns = 4'000'000;
 
 } // namespace commtask::detail::tuning
