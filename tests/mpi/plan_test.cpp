@@ -262,6 +262,7 @@ TEST_F(Plans, CallBackAndReportInEveryRun) {
 }
 
 TEST_F(Plans, GoOnAfterARunThatFailed) {
+    if (!sees_truncation(1)) GTEST_SKIP() << "this MPI does not check messages to oneself";
     std::array<int, 2> mine{};
     int theirs = 0;
     commtask_status first = COMMTASK_STATUS_INIT;

@@ -148,8 +148,9 @@ private:
     const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
     const std::unique_ptr<task_trace> trace_;      ///< Null without COMMTASK_TRACE.
     const bool has_observers_;
-    mpi_transport transport_;
-    lane_set lanes_;
+    /// The driver's: in its own lines, since every post reads what is before it, and what is behind it.
+    alignas(2 * cache_line_bytes) mpi_transport transport_;
+    alignas(2 * cache_line_bytes) lane_set lanes_;
     std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
     mpi_comms comms_;
     plan_book plans_;

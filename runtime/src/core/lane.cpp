@@ -129,7 +129,7 @@ bool lane::progress() noexcept {
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
-        if (i > 0) fetch_next();
+        if (i >= tuning::taken_before_fetching) fetch_next();
         accept(*posted);
         posted = i < tuning::tasks_per_pass ? take_posted() : nullptr;
     }

@@ -15,6 +15,10 @@ namespace commtask::detail::tuning {
 /// poster works for others. Less: a burst needs more passes, or a wake-up.
 inline constexpr int tasks_per_pass = 64;
 
+/// Tasks that a pass takes in before it fetches the lines of later ones. More: a long burst waits for lines at its beginning.
+/// Less: the driver takes lines from a poster that is still writing there, which costs a post of a short burst a half more.
+inline constexpr int taken_before_fetching = 8;
+
 /// Looks, or passes, between two readings of the clock. More: a pause that should end by the clock lasts longer. Less: the
 /// clock, at 20 to 40 ns, takes a share of every short wait.
 inline constexpr unsigned looks_between_clocks = 64;
