@@ -2,6 +2,7 @@
 //
 // Plans on real ranks: what was recorded happens in every run, with new contents, in order, after its predecessors; members may
 // be held, asked, waited for and given other buffers; a run that failed can be followed by one that does not.
+#include "mpi_facts.hpp"
 #include "plan_fixture.hpp"
 
 #include <array>
