@@ -121,7 +121,7 @@ detail::lane* unpark() noexcept {
     if (!ends_the_program) return nullptr;
     detail::lane* const lane = current.parked_lane.exchange(nullptr);
     if (lane == nullptr) return nullptr;
-    lane->return_baton();
+    if (lane->is_held_by_me()) lane->return_baton(); // parking may have given up
     lane->wake_up.ring_surely();
     // release: partner of the acquire in active_lane().
     current.lane.store(lane, std::memory_order_release);

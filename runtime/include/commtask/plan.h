@@ -30,7 +30,7 @@ COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
  *  @param plan  written on success; give it back with commtask_plan_release. Null: what was recorded is dropped.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or ERR_ARGUMENT: MPI cannot make a
  *          member, e.g. its datatype was freed (the sentence has its number), and what was recorded is dropped;
- *          ERR_WORKER_THREAD: called in a callback, and the recording goes on; ERR_NO_MEMORY.
+ *          ERR_WORKER_THREAD: called in a function that MPI calls, and the recording goes on; ERR_NO_MEMORY.
  *  @buffers Of all members, arrays of counts, datatypes and reductions too: they must stay until the plan is released; what is in
  *           the buffers is read or written in runs alone.
  *  @blocking Until the worker has made the persistent requests. */
@@ -97,7 +97,7 @@ COMMTASK_API int commtask_plan_hold(commtask_plan_t plan, size_t member) COMMTAS
  *          ERR_NOT_INITIALIZED.
  *  @threads Any, callbacks too; not beside commtask_plan_release. What the thread wrote before is what is sent.
  *  @blocking Never. One atomic operation; the last thing that a member waited for hands it to the worker, with no system call unless
- *            the worker sleeps.
+ *            the worker sleeps. Where the worker has no core of its own, the caller makes MPI's call itself, as in a post.
  *  @failures After commtask_cancel of a run, a call that was meant for it counts for the next run: let compute threads come to their
  *            end before you start again. */
 COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;

@@ -155,8 +155,10 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
+void context::hide() noexcept { current_.store(nullptr, std::memory_order_seq_cst); }
+
 void context::close() noexcept {
-    current_.store(nullptr, std::memory_order_seq_cst);
+    hide();
     // acquire: partner of the release at a visit's end.
     while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
@@ -212,7 +214,7 @@ context::drained context::drain() noexcept {
 
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
-    close();
+    hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
     set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();

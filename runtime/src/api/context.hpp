@@ -114,8 +114,9 @@ public:
     static void set_running(context* next) noexcept { running_.store(next, std::memory_order_release); }
     /// From here on the program finds the one that runs.
     static void open() noexcept { current_.store(running(), std::memory_order_release); }
-    /// From here on the program finds none, and no thread is in a visit to the one that was there. A visit is a few
-    /// instructions.
+    /// From here on the program finds none.
+    static void hide() noexcept;
+    /// And no thread is in a visit to the one that was there.
     static void close() noexcept;
 
 private:

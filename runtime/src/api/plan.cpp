@@ -131,7 +131,7 @@ int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) 
     if (task == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
     plan_member& asked = (*plan)[member];
     commtask::detail::task* found = plan->started_of(asked);
-    if (found == nullptr) found = plan->unended_of(asked);
+    if (found == nullptr) found = plan->unended_of(asked); // there is one: the first run's are made with the plan
     found->life.take_reference();
     *task = static_cast<commtask_t>(found);
     return COMMTASK_OK;

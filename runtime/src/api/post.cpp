@@ -188,6 +188,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
     case plan::start_answer::done: break;
     }
+    slot.op.send.count = static_cast<MPI_Count>(started.size()); // the run's callback may release the plan
     if (may_wait) {
         started.take_places();
         slot.queue->owner->post(slot);

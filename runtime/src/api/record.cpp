@@ -21,7 +21,9 @@ namespace {
 /// A thread that ends while it records leaves nothing behind.
 struct end_of_thread {
     ~end_of_thread() {
-        if (recorded_here != nullptr) static_cast<void>(commtask_record_end(nullptr));
+        if (recorded_here == nullptr) return;
+        recorded_here->is_recorded_in_pass = lane::is_driving();
+        static_cast<void>(commtask_record_end(nullptr));
     }
 };
 
@@ -110,8 +112,11 @@ struct end_of_thread {
 
 } // namespace
 
-/// Of an earlier commtask_init.
-[[nodiscard]] static int refuse_old_recording() noexcept {
+/// Of an earlier commtask_init. Nothing was prepared with MPI.
+[[nodiscard]] static int drop_old_recording() noexcept {
+    commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
+    dropped->cancel_armed();
+    delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
 }
 
@@ -119,10 +124,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     commtask_plan_s& into = *recorded_here;
     const operation_traits& kind = operation_of(op.kind);
     int code = COMMTASK_OK;
-    if (into.session != runtime.session_number()) {
-        delete std::exchange(recorded_here, nullptr);
-        return refuse_old_recording();
-    }
+    if (into.session != runtime.session_number()) return drop_old_recording();
     comm_queue* const queue = [&] {
         const pause_recording scope; // the worker may have to look at the communicator
         return runtime.queue_of(op.comm, code);
@@ -149,12 +151,13 @@ using namespace commtask::detail;
 int commtask_record_begin(void) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (is_recording()) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
+    if (recorded_here != nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
     thread_local const end_of_thread notice;
     static_cast<void>(notice);
     recorded_here = new (std::nothrow) commtask_plan_s;
-    if (!is_recording()) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    if (recorded_here == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     recorded_here->session = runtime->session_number();
+    recorded_here->is_recorded_in_pass = lane::is_driving();
     return COMMTASK_OK;
 }
 
@@ -164,8 +167,8 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     }
     context* const runtime = context::current();
     if (runtime == nullptr || recorded_here->session != runtime->session_number()) {
-        delete std::exchange(recorded_here, nullptr);
-        return runtime == nullptr ? refuse_without_runtime() : refuse_old_recording();
+        const int code = drop_old_recording();
+        return runtime == nullptr ? refuse_without_runtime() : code;
     }
     commtask_plan_s& made = *recorded_here;
     const bool is_kept = plan != nullptr && runtime->plans().add(made);

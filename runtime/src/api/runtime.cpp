@@ -205,7 +205,9 @@ struct agreement {
     context::set_running(made.release());
     context::open();
     // A child has no worker: whatever ends there, by exit() say, must not wait for one.
+    // Nor must it write to its parent's trace.
     static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
+        tracer::end();
         context::set_running(nullptr);
         context::open();
     });

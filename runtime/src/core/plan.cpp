@@ -74,6 +74,7 @@ bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
         return false;
     }
     if (slot != nullptr) task_pool::drop(slot);
+    fresh->life.begin(1); // the plan's, should it never be armed
     slot = fresh;
     return true;
 }
@@ -146,20 +147,22 @@ plan::start_answer plan::try_start(task& run) noexcept {
         run.life.take_reference();
         // release: partner of the acquire in started_of().
         n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        return answer; // the claim ends when the run is sure to be posted, or is taken back
     }
     end_change();
     return answer;
 }
 
-/// Nobody else can have claimed the plan meanwhile, since the run has not ended.
 void plan::take_back_start() noexcept {
     task_pool::drop(std::exchange(last_run_, nullptr));
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    end_change();
 }
 
 void plan::take_places() noexcept {
     for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
+    end_change(); // before the post: the run's callback may start the next one
 }
 
 std::uint64_t plan::ticket_of(const plan_member& member) const noexcept {

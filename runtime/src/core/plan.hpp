@@ -83,7 +83,7 @@ public:
 
     /// What a start came to.
     enum class start_answer : std::uint8_t {
-        done,       ///< The run's task is to be posted, after take_places(); or take_back_start().
+        done,       ///< The run's task is to be posted, after take_places(); or take_back_start(). Nobody else can start.
         is_running, ///< Or is being changed.
         comm_is_gone,
         no_memory,
@@ -91,7 +91,7 @@ public:
     /// @param run  initialised, and not posted.
     [[nodiscard]] start_answer try_start(task& run) noexcept;
     void take_back_start() noexcept;
-    /// Places in program order for all ordered members; their number does not matter.
+    /// Places in program order for all ordered members; their number does not matter. Nothing is taken back from here on.
     void take_places() noexcept;
 
     /// After try_change(): whom to tell of each member's end.
@@ -104,7 +104,10 @@ public:
     /// After try_change(), if they are armed: the member's task in the next run.
     [[nodiscard]] task& next_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// Any thread: the member's task in the run that is under way, or in the next one; null if there was no memory for that.
-    [[nodiscard]] task* unended_of(plan_member& member) noexcept { return member.slots[next_set()]; }
+    [[nodiscard]] task* unended_of(plan_member& member) noexcept {
+        task* const found = member.slots[next_set()];
+        return is_armed() ? found : nullptr;
+    }
     /// The member's task in the run that was started last; null if there was none. Not beside a start.
     [[nodiscard]] task* started_of(plan_member& member) noexcept {
         // acquire: partner of the release in try_start().
@@ -194,4 +197,7 @@ private:
 /// The public handle points to it.
 struct commtask_plan_s : commtask::detail::plan {
     int session = 0; ///< Of the context that it was recorded in.
+    /// Whether it is recorded inside a pass, by a callback. What the thread does outside of that pass, or in a pass that it
+    /// makes meanwhile, is not for the plan.
+    bool is_recorded_in_pass = false;
 };

@@ -48,7 +48,7 @@ std::string mpi_transport::describe(const commtask_op& op) const {
 }
 
 std::string mpi_transport::describe(const task& which) const {
-    if (which.is_run()) return "plan of " + std::to_string(plan_of(which).size()) + " members";
+    if (which.is_run()) return "plan of " + std::to_string(which.op.send.count) + " members";
     if (which.is_member())
         return describe_posted(which) + ", member " + std::to_string(which.member->index) + " of a plan";
     return describe_posted(which);

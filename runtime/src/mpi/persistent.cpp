@@ -165,6 +165,7 @@ void mpi_transport::report_refused(completion_sink& sink) noexcept {
         const owner refused = owners_[i - 1];
         if (!refused.is_refused) continue;
         remove(i - 1);
+        if (refused.of->run.open_parts > 1) withdraw(*refused.of); // as in request_ended()
         sink.part_ended(*refused.of, refused.part);
     }
 }

@@ -244,7 +244,9 @@ void mpi_transport::withdraw(task& which) noexcept {
     // is not in the list has ended in this look, and is about to be reported.
     if (!operation_of(which.op.kind).waits_for_message || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
-    if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
+    // Refused: it is not active, and is about to be reported too.
+    const std::size_t at = which.run.status_request_at;
+    if (requests_[at] != MPI_REQUEST_NULL && !owners_[at].is_refused) MPI_Cancel(&requests_[at]);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
@@ -269,7 +271,8 @@ void mpi_transport::abandon(task& which) noexcept {
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_traits& kind = operation_of(owners_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.waits_for_message && owners_[index].part == 0 && abandoned != MPI_REQUEST_NULL) {
+    const bool is_active = abandoned != MPI_REQUEST_NULL && !owners_[index].is_refused;
+    if (kind.waits_for_message && owners_[index].part == 0 && is_active) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;
