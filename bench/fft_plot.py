@@ -13,6 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))
 import whole_file  # noqa: E402
 
 SIDES = ("SOI p2p", "SOI offload", "six-step p2p", "FFTW-MPI", "FFTW serial")

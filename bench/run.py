@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))  # whole_file
 
 import dslash  # noqa: E402
 import fft  # noqa: E402

@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools" / "report"))
 import whole_file  # noqa: E402
 
 NATIVE, COMMTASK = "#9aa0a6", "#1f6fb2"

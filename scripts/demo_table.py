@@ -16,6 +16,7 @@ import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))  # whole_file
 import launch  # noqa: E402
 import miniapp  # noqa: E402
 import whole_file  # noqa: E402

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  # whole_file
 
 import dslash  # noqa: E402
 import figures  # noqa: E402

@@ -73,7 +73,7 @@ class Wrapper:
             return self.task(self.arguments[:-1], self.arguments[-1], self.real)
         if self.class_ == "blocking":
             return self.blocking()
-        section = "lane_section" if self.class_ == "lane" else "worker_section"
+        section = "blocking_section" if self.class_ == "lane" else "baton_section"
         if self.name.endswith(("_init", "_init_c")) and self.position_of("MPI_Request*") is not None:
             request = self.arguments[self.position_of("MPI_Request*")]
             comm = self.arguments[self.position_of("MPI_Comm")]
@@ -159,8 +159,8 @@ def text_of_redirect(wrappers):
 
 def text_of_wrappers(wrappers):
     lines = [NOTE, '#include "own.hpp"', '#include "order_check.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
-             '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"', "", "using commtask::interposer::lane_section;",
-             "using commtask::interposer::worker_section;", ""]
+             '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"', "",
+             "using commtask::interposer::baton_section;", "using commtask::interposer::blocking_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]
     lines += ["", 'extern "C" {']
     collectives = [w.name for w in wrappers if w.is_collective()]

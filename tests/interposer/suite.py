@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "report"))
 import whole_file  # noqa: E402
 
 FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "errors", "f08", "f77", "f90", "group", "impls", "info", "init", "io",

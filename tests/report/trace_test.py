@@ -6,6 +6,8 @@
 import json
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -160,6 +162,33 @@ class Refusals(Case):
     def test_a_page_in_place_of_a_folder(self):
         halo_run(self.folder)
         self.refusal("--html", self.folder, self.folder, contains=str(self.folder))
+
+    def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(self):
+        page = self.folder / "page.html"
+        page.write_text("old", encoding="utf-8")
+        trace = halo_run(self.folder / "trace")
+
+        def allow_little():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        done = subprocess.run([sys.executable, "-B", PROGRAM, "--html", page, trace], capture_output=True, text=True, timeout=60,
+                              check=False, preexec_fn=allow_little)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("cannot be written", done.stderr)
+        self.assertEqual(page.read_text(encoding="utf-8"), "old")
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"page.html", "trace"})
+
+    def test_a_text_that_nobody_could_read_is_a_failure(self):
+        trace = halo_run(self.folder / "trace")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            lost = subprocess.run([sys.executable, PROGRAM, "--text", trace], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, check=False)
+        closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", sys.executable, PROGRAM, "--text", str(trace)],
+                                stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        for done in (lost, closed):
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("standard output was lost", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_text_of_results_of_benchmarks(self):
         (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "results": []}))

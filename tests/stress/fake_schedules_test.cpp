@@ -114,12 +114,12 @@ public:
                        0};
         static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(after.size())));
         for (task* const predecessor : after) graph::add_predecessor(made, *predecessor);
-        queue.owner->post(made);
+        queue.served_by->post(made);
         ++n_posted;
         held_.push_back(&made);
         if (random_() % 8 == 0) {
             task& unwanted = *held_[random_() % held_.size()];
-            unwanted.queue->owner->cancel(unwanted);
+            unwanted.queue->served_by->cancel(unwanted);
         }
         if (random_() % 3 == 0) signal_one();
         if (held_.size() > 32) forget_one();

@@ -8,7 +8,9 @@ import collections
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,6 +103,29 @@ def check_otf2(run, archive):
         last[place] = int(time)
 
 
+def check_end_before_the_end(options, traces, folder):
+    """What could not be written whole is not there, and what was there before is."""
+    result = folder / "again"
+    if options.format == "perfetto":
+        result.write_text("old", encoding="utf-8")
+
+    def allow_little():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+    before = sorted(folder.iterdir())
+    done = subprocess.run([options.convert, traces, f"--{options.format}", result], capture_output=True, text=True,
+                          check=False, preexec_fn=allow_little)
+    demand(done.returncode == 2, f"exit status {done.returncode}: {done.stderr}")
+    demand(sorted(folder.iterdir()) == before, f"left behind: {sorted(folder.iterdir())}")
+    demand(options.format != "perfetto" or result.read_text(encoding="utf-8") == "old", "the old file was touched")
+
+
+def check_lost_output(options, traces):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([options.convert, traces], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    demand(done.returncode == 1 and "standard output was lost" in done.stderr, done.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--reader", required=True)
@@ -115,12 +140,6 @@ def main():
     if options.format not in output_of(options.convert, "--formats").split():
         print(f"commtask-trace-convert was built without {options.format}")
         return CANNOT_RUN
-    if options.format == "perfetto" and not os.access(options.perfetto, os.X_OK):
-        print(SKIP_SCHEMA)
-        return CANNOT_RUN
-    if options.format == "otf2" and shutil.which("otf2-print") is None:
-        print("otf2-print is not there (Debian: otf2-tools)")
-        return CANNOT_RUN
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         traces = folder / "traces"
@@ -130,6 +149,14 @@ def main():
         said = output_of(options.convert, traces, f"--{options.format}", result)
         run = trace_run.read_run([traces])
         demand(f"{len(run.messages)} messages are on both ranks" in said, said)
+        check_end_before_the_end(options, traces, folder)
+        check_lost_output(options, traces)
+        if options.format == "perfetto" and not os.access(options.perfetto, os.X_OK):
+            print(SKIP_SCHEMA)
+            return CANNOT_RUN
+        if options.format == "otf2" and shutil.which("otf2-print") is None:
+            print("otf2-print is not there (Debian: otf2-tools)")
+            return CANNOT_RUN
         if options.format == "perfetto":
             check_perfetto(run, result, options.perfetto)
         else:

@@ -80,7 +80,7 @@ public:
     std::thread::id only_poller;
 
     /// The next poll reports this part of the task.
-    void land(task& which, const outcome& result = {}, std::uint32_t part = 0) {
+    void land(task& which, const task_result& result = {}, std::uint32_t part = 0) {
         flying_.erase({&which, part});
         landed_.push_back({&which, part, result});
         count_in_flight();
@@ -94,7 +94,7 @@ private:
     struct report {
         task* which;
         std::uint32_t part;
-        outcome result;
+        task_result result;
     };
     void count_in_flight() { n_in_flight_ = flying_.size() + landed_.size(); }
 
@@ -226,7 +226,7 @@ public:
     lane& the_lane() { return lanes()[0]; }
 
     /// Ends a started task and runs.
-    void complete(task& which, const outcome& result = {}) {
+    void complete(task& which, const task_result& result = {}) {
         carrier().land(which, result);
         run();
     }

@@ -34,7 +34,7 @@ TEST(Lane, StartsIndependentTasksInTheOrderOfTheirPosts) {
 TEST(Lane, StartsASuccessorOnlyAfterItsLastPredecessorInEveryOrder) {
     std::array<std::size_t, 3> order{0, 1, 2};
     do {
-        SCOPED_TRACE(::testing::Message() << "order " << order[0] << order[1] << order[2]);
+        SCOPED_TRACE(::testing::PrintToString(order));
         lane_bench bench;
         const tasks halos{&bench.post(), &bench.post(), &bench.post()};
         task& send = bench.post({.after = halos});
@@ -114,6 +114,7 @@ TEST(Lane, EndsAChainOfAHundredThousandWithoutRecursion) {
 TEST(Lane, HoldsOrderedTasksUntilTheirTurnInEveryOrderOfReadiness) {
     std::array<std::size_t, 4> order{0, 1, 2, 3};
     do {
+        SCOPED_TRACE(::testing::PrintToString(order));
         lane_bench bench;
         tasks events;
         tasks ordered;

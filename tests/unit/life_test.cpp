@@ -87,6 +87,7 @@ TEST(Life, NumbersAreNeverUsedAgain) {
 
 TEST(Life, EndsWithTheLastPartInEitherOrder) {
     for (const std::array<std::uint32_t, 2> order : {std::array{0U, 1U}, std::array{1U, 0U}}) {
+        SCOPED_TRACE(::testing::PrintToString(order));
         lane_bench bench;
         task& exchange = bench.post({.n_parts = 2});
         task& next = bench.post({.after = {&exchange}, .tag = at_once});

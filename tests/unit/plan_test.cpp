@@ -97,6 +97,7 @@ TEST(Plan, EndsWithItsLastMemberInEveryOrderAndRunsAgain) {
     recorded<1> exchange{bench, {{}, {}, {}}};
     std::array<std::size_t, 3> order{0, 1, 2};
     do {
+        SCOPED_TRACE(::testing::PrintToString(order));
         task& run = exchange.start();
         bench.run();
         EXPECT_EQ(bench.carrier().take_started(), exchange.all());
@@ -205,6 +206,7 @@ TEST(Plan, HoldsAMemberUntilItIsReadyAtAnyMoment) {
     recorded<1> exchange{bench,
                          {{}, {.after = {0}, .is_held = true, .tag = at_once}, {.is_held = true, .tag = at_once}}};
     for (const int moment : {0, 1, 2, 3, 0, 3}) {
+        SCOPED_TRACE(::testing::Message() << "moment " << moment);
         const auto now = [&](int which) {
             if (which != moment) return;
             EXPECT_TRUE(exchange.make_ready(1));
@@ -220,7 +222,7 @@ TEST(Plan, HoldsAMemberUntilItIsReadyAtAnyMoment) {
         bench.complete(exchange[0]);
         now(3);
         bench.run();
-        EXPECT_EQ(state_of(run), task_state::completed) << "moment " << moment;
+        EXPECT_EQ(state_of(run), task_state::completed);
         EXPECT_EQ(bench.carrier().take_started().size(), 3U);
     }
     EXPECT_FALSE(exchange.make_ready(0)) << "it is not held";
@@ -282,6 +284,7 @@ TEST(Plan, HasItsMembersCanceledIfItMustNotStart) {
 
 TEST(Plan, IsCanceledAtAnyMoment) {
     for (const int moment : {0, 1, 2, 3}) {
+        SCOPED_TRACE(::testing::Message() << "moment " << moment);
         lane_bench bench;
         recorded<1> exchange{bench, {{}, {.after = {0}}, {.is_held = true}, {.tag = at_once}}};
         for (int i = 0; i < 3; ++i) {
@@ -301,7 +304,7 @@ TEST(Plan, IsCanceledAtAnyMoment) {
                 bench.the_lane().cancel(run);
                 bench.run();
             }
-            EXPECT_EQ(state_of(run), task_state::canceled) << "moment " << moment;
+            EXPECT_EQ(state_of(run), task_state::canceled);
             lane_bench::signal(gate);
             bench.run();
         }

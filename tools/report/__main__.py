@@ -84,11 +84,12 @@ def convert(given, traces):
 
 def write_page(given, summary, results):
     import page
+    import whole_file
     file = given.html or DEFAULT_PAGE
     text = page.render(summary, results, VERSION)
     try:
-        with open(file, "w", encoding="utf-8") as out:
-            out.write(text)
+        with whole_file.aside(file) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Refusal(f"{file} cannot be written: {error.strerror}.") from error
     print(f"commtask-report: wrote {file}", file=sys.stderr)
@@ -110,18 +111,30 @@ def run(given):
     return convert(given, traces) if given.perfetto or given.otf2 else 0
 
 
+def drop_output():
+    """What is still buffered must not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main():
+    if sys.stdout is None:
+        print("commtask-report: standard output was lost: it is closed", file=sys.stderr)
+        return 1
     try:
-        code = run(parse(sys.argv[1:]))
-        sys.stdout.flush()
-        return code
+        try:
+            return run(parse(sys.argv[1:]))
+        finally:
+            sys.stdout.flush()
     except Refusal as error:
         print(f"commtask-report: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # Whoever read the text has seen enough; what is still buffered must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read the text has seen enough
+        drop_output()
         return 0
+    except OSError as error:  # files of others are refusals
+        print(f"commtask-report: standard output was lost: {error.strerror}", file=sys.stderr)
+        drop_output()
+        return 1
 
 
 if __name__ == "__main__":

@@ -62,6 +62,13 @@ void print_what_was_read(const run& read) {
     std::printf("%zu messages are on both ranks\n", read.n_messages);
 }
 
+/// What could not be printed stdio says at the end only.
+[[nodiscard]] bool is_output_whole() {
+    if (std::ferror(stdout) == 0 && std::fflush(stdout) == 0) return true;
+    std::fputs("commtask-trace-convert: standard output was lost\n", stderr);
+    return false;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -77,14 +84,14 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     if (asks_formats) {
         print_formats();
-        return 0;
+        return is_output_whole() ? 0 : 1;
     }
     try {
         const run read = commtask::tools::read_run(traces);
         if (!perfetto.empty()) convert_to_perfetto(read, perfetto);
         if (!otf2.empty()) convert_to_otf2(read, otf2);
         print_what_was_read(read);
-        return 0;
+        return is_output_whole() ? 0 : 1;
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "commtask-trace-convert: %s\n", failure.what());
         return 2;

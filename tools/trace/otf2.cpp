@@ -5,6 +5,7 @@
 // Messages between ranks that nobody matched keep their half.
 #include "otf2.hpp"
 
+#include "aside.hpp"
 #include "otf2_names.hpp"
 
 #include <algorithm>
@@ -47,12 +48,12 @@ struct location {
 
 class archive {
 public:
-    archive(const run& from, const std::string& folder) : from_(from), folder_(folder) {
+    archive(const run& from, const std::string& folder) : from_(from), folder_(folder), result_(folder) {
         if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
             throw trace_error{folder + " is not empty: name a folder that is to be made"};
         }
-        archive_.reset(OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, chunk_bytes, 4 * chunk_bytes,
-                                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
+        archive_.reset(OTF2_Archive_Open(result_.part().c_str(), "traces", OTF2_FILEMODE_WRITE, chunk_bytes,
+                                         4 * chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
         if (!archive_) throw trace_error{folder + " cannot be written: OTF2 does not open it"};
         static const OTF2_FlushCallbacks flush{
             [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType { return OTF2_FLUSH; },
@@ -68,6 +69,7 @@ public:
         write_events();
         write_definitions();
         check(OTF2_Archive_Close(archive_.release()), folder_);
+        result_.keep();
     }
 
 private:
@@ -272,6 +274,7 @@ private:
 
     const run& from_;
     const std::string folder_;
+    aside result_; ///< Goes after the archive, which may still write there.
     std::unique_ptr<OTF2_Archive, closes> archive_;
     otf2_names names_;
     std::vector<definition> definitions_;

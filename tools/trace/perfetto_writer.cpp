@@ -52,7 +52,8 @@ enum annotation_field : protozero::pbf_tag_type { annotation_name = 1, annotatio
 
 } // namespace
 
-perfetto_writer::perfetto_writer(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+perfetto_writer::perfetto_writer(const std::string& path)
+    : path_(path), result_(path), file_(result_.part(), std::ios::binary) {
     if (!file_) throw trace_error{path + " cannot be written"};
 }
 
@@ -65,6 +66,7 @@ void perfetto_writer::put(const std::string& packet) {
 void perfetto_writer::finish() {
     file_.close();
     if (!file_) throw trace_error{path_ + " could not be written to its end: is the disk full?"};
+    result_.keep();
 }
 
 template <typename Fill>

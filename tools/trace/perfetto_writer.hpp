@@ -5,6 +5,8 @@
 // its time.
 #pragma once
 
+#include "aside.hpp"
+
 #include <protozero/pbf_writer.hpp>
 
 #include <cstdint>
@@ -72,6 +74,7 @@ private:
     void put(const std::string& packet);
 
     const std::string path_;
+    aside result_;
     std::ofstream file_;
     track n_tracks_ = 0;
     bool is_first_ = true;

@@ -79,13 +79,13 @@ void delete_attribute(int key) {
 
 void delete_attributes_of_self() {
     for (int key = MPI_KEYVAL_INVALID; take_last_key(key);) {
-        const lane_section section;
+        const blocking_section section;
         if (has_attribute(key)) delete_attribute(key);
     }
 }
 
 int own_MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
-    return inside<lane_section>([&] {
+    return inside<blocking_section>([&] {
         const int code = commtask_real_MPI_Comm_set_attr(comm, key, value);
         if (code == MPI_SUCCESS) note_key(comm, key);
         return code;
@@ -95,7 +95,7 @@ int own_MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
 int own_MPI_Attr_put(MPI_Comm comm, int key, void* value) { return own_MPI_Comm_set_attr(comm, key, value); }
 
 int own_MPI_Comm_delete_attr(MPI_Comm comm, int key) {
-    return inside<lane_section>([&] {
+    return inside<blocking_section>([&] {
         const int code = commtask_real_MPI_Comm_delete_attr(comm, key);
         if (code == MPI_SUCCESS) forget_key(comm, key);
         return code;

@@ -18,7 +18,7 @@ template <std::size_t Index>
 struct handler_function {
     static void call(MPI_Comm* comm, int* code, ...) {
         if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-        const detail::lane::refused_waits scope{current.lets_threads_in}; // as in worker_section
+        const detail::lane::refused_waits scope{current.lets_threads_in}; // as in baton_section
         programs_handlers.programs(Index)(comm, code, nullptr);
     }
 };
@@ -42,7 +42,7 @@ struct handler_function {
 } // namespace
 
 int raise(MPI_Comm comm, int code) {
-    const worker_section section;
+    const baton_section section;
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (get_handler(comm, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_ARE_FATAL && current.lets_threads_in) {
         // What stands in for it may not call MPI then. MPI ends the program, in its own words.
@@ -56,7 +56,7 @@ int raise(MPI_Comm comm, int code) {
 }
 
 int own_MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
-    return inside<worker_section>([&] {
+    return inside<baton_section>([&] {
         return commtask_real_MPI_Comm_create_errhandler(programs_handlers.stand_in_for<handler_function>(function),
                                                         handler);
     });
@@ -68,13 +68,13 @@ int own_MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhan
 
 int own_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     if (passes_through() && mine.depth == 0) return commtask_real_MPI_Comm_set_errhandler(comm, handler);
-    return inside<worker_section>([&] { return commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler)); });
+    return inside<baton_section>([&] { return commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler)); });
 }
 
 int own_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler) { return own_MPI_Comm_set_errhandler(comm, handler); }
 
 int own_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
-    return inside<worker_section>([&] { return get_handler(comm, handler); });
+    return inside<baton_section>([&] { return get_handler(comm, handler); });
 }
 
 int own_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler) {

@@ -145,7 +145,7 @@ int own_MPI_Finalize() {
     if (active_lane() != nullptr && mine.depth == 0) {
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
-        { const worker_section issue_what_was_posted; }
+        { const baton_section issue_what_was_posted; }
         // release: partner of the acquire in active_lane().
         current.lane.store(nullptr, std::memory_order_release);
         ++mine.depth;

@@ -9,20 +9,20 @@
 namespace commtask::interposer {
 
 int own_MPI_Type_commit(MPI_Datatype* type) {
-    const int code = inside<worker_section>([&] { return commtask_real_MPI_Type_commit(type); });
+    const int code = inside<baton_section>([&] { return commtask_real_MPI_Type_commit(type); });
     if (code == MPI_SUCCESS) known::type_was_committed(*type);
     return code;
 }
 
 int own_MPI_Type_dup(MPI_Datatype type, MPI_Datatype* copy) {
-    const int code = inside<lane_section>([&] { return commtask_real_MPI_Type_dup(type, copy); });
+    const int code = inside<blocking_section>([&] { return commtask_real_MPI_Type_dup(type, copy); });
     if (code == MPI_SUCCESS && !passes_through() && known::is_type_good(type)) known::type_was_committed(*copy);
     return code;
 }
 
 int own_MPI_Type_free(MPI_Datatype* type) {
     if (type != nullptr) known::type_is_freed(*type);
-    return inside<lane_section>([&] { return commtask_real_MPI_Type_free(type); });
+    return inside<blocking_section>([&] { return commtask_real_MPI_Type_free(type); });
 }
 
 } // namespace commtask::interposer

@@ -54,7 +54,7 @@ int free(persistent* which) {
         known.entries.erase(found);
         count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
     }
-    if (task == COMMTASK_NULL) return inside<worker_section>([&] { return commtask_real_MPI_Request_free(&request); });
+    if (task == COMMTASK_NULL) return inside<baton_section>([&] { return commtask_real_MPI_Request_free(&request); });
     // A task that comes after it frees the request; nobody waits for either.
     const auto give_back = [](void* argument) -> int {
         const std::unique_ptr<persistent> last{static_cast<persistent*>(argument)};
@@ -101,12 +101,12 @@ namespace {
 
 int own_MPI_Start(MPI_Request* request) {
     if (request != nullptr && start_one(*request)) return MPI_SUCCESS;
-    return inside<worker_section>([&] { return commtask_real_MPI_Start(request); });
+    return inside<baton_section>([&] { return commtask_real_MPI_Start(request); });
 }
 
 int own_MPI_Startall(int count, MPI_Request* requests) {
     if (requests == nullptr || count < 0) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Startall(count, requests); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Startall(count, requests); });
     }
     for (int i = 0; i < count; ++i) {
         if (const int code = own_MPI_Start(&requests[i]); code != MPI_SUCCESS) return code;

@@ -88,7 +88,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
         }
         handles::release(holder);
     }
-    return inside<worker_section>([&] { return native(request); });
+    return inside<baton_section>([&] { return native(request); });
 }
 
 /// Asks MPI for a request of a blocking call. MPICH reports what it finds to the handler of MPI_COMM_WORLD, and the blocking
@@ -106,7 +106,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 template <typename Twin>
 int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = inside<worker_section>([&] { return twin(&request); });
+    int code = inside<baton_section>([&] { return twin(&request); });
     if (code != MPI_SUCCESS) return code;
     look_until([&] { return test_quietly(request, status, code); });
     return code == MPI_SUCCESS ? code : raise(comm, code);

@@ -43,7 +43,7 @@ inline void let_go(const tracked_request& of, MPI_Request& request) noexcept {
     }
 }
 
-/// An array with its owners, and the requests that are the MPI's own side by side for its functions.
+/// An array, the task of each of its requests, and the requests that are the MPI's own side by side for its functions.
 class batch {
 public:
     batch(int count, MPI_Request* requests);

@@ -57,10 +57,10 @@ inline constinit interposed_program current;
 }
 
 /// MPI is this thread's as long as one of these lives. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a function
-/// of the program's inside (but those of attributes, which are called in a lane_section): who waits there is refused.
-class worker_section {
+/// of the program's inside (but those of attributes, which are called in a blocking_section): who waits there is refused.
+class baton_section {
 public:
-    worker_section() noexcept : lane_(active_lane()), refused_(current.lets_threads_in && mine.depth == 0) {
+    baton_section() noexcept : lane_(active_lane()), refused_(current.lets_threads_in && mine.depth == 0) {
         ++mine.depth;
         if (lane_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
             lane_ = nullptr;
@@ -69,9 +69,9 @@ public:
         lane_->take_baton_as_guest();
         lane_->take_in_all();
     }
-    worker_section(const worker_section&) = delete;
-    worker_section& operator=(const worker_section&) = delete;
-    ~worker_section() {
+    baton_section(const baton_section&) = delete;
+    baton_section& operator=(const baton_section&) = delete;
+    ~baton_section() {
         if (lane_ == nullptr) {
             --mine.depth;
             return;
@@ -91,28 +91,28 @@ private:
     detail::lane::refused_waits refused_;
 };
 
-/// Like worker_section, for calls that may block until other processes act: other threads go on where MPI permits it.
-class lane_section {
+/// Like baton_section, for calls that may block until other processes act: other threads go on where MPI permits it.
+class blocking_section {
 public:
-    lane_section() noexcept {
+    blocking_section() noexcept {
         if (mine.depth > 0 || !current.lets_threads_in || active_lane() == nullptr) {
             holder_.emplace();
             return;
         }
-        { const worker_section issue_what_was_posted; }
+        { const baton_section issue_what_was_posted; }
         ++mine.depth;
         active_lane()->add_blocked_outside(1);
     }
-    lane_section(const lane_section&) = delete;
-    lane_section& operator=(const lane_section&) = delete;
-    ~lane_section() {
+    blocking_section(const blocking_section&) = delete;
+    blocking_section& operator=(const blocking_section&) = delete;
+    ~blocking_section() {
         if (holder_) return;
         --mine.depth;
         if (detail::lane* const lane = active_lane()) lane->add_blocked_outside(-1);
     }
 
 private:
-    std::optional<worker_section> holder_; ///< None: other threads may call MPI meanwhile.
+    std::optional<baton_section> holder_; ///< None: other threads may call MPI meanwhile.
 };
 
 /// Whether this thread may drive: it is in a section that took the baton, and in no pass.
@@ -141,7 +141,7 @@ template <typename Start, typename Look>
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
         detail::lane* const lane = lane_for_waiting();
-        const worker_section section;
+        const baton_section section;
         if (turn == 0 && !start()) return in_passing::refused;
         const unsigned n_looks = current.patience.now();
         bool is_disturbed = false;
@@ -171,7 +171,7 @@ void look_until(Look&& look) {
     constexpr unsigned looks_between_yields = 32;
     for (unsigned i = 1;; ++i) {
         {
-            const worker_section section;
+            const baton_section section;
             if (look()) return;
             if (detail::lane* const lane = active_lane(); has_baton(lane)) lane->progress();
         }
@@ -196,7 +196,7 @@ void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::lane::is_driving()) return;
     // A loop of tests would keep the baton from threads that wait for it.
     if (detail::lane* const lane = active_lane(); lane != nullptr && lane->has_guests()) sched_yield();
-    const worker_section section;
+    const baton_section section;
     detail::lane* const lane = active_lane();
     if (!has_baton(lane)) return;
     lane->progress();

@@ -38,7 +38,7 @@ namespace {
 int own_MPI_Comm_spawn(const char* command, char** argv, int n, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made,
                        int* codes) {
     char* const run = const_cast<char*>(path_of_commtask_run());
-    return inside<lane_section>([&] {
+    return inside<blocking_section>([&] {
         if (run == nullptr || command == nullptr || !is_root(comm, root)) {
             return commtask_real_MPI_Comm_spawn(command, argv, n, info, root, comm, made, codes);
         }
@@ -51,7 +51,7 @@ int own_MPI_Comm_spawn(const char* command, char** argv, int n, MPI_Info info, i
 int own_MPI_Comm_spawn_multiple(int count, char** commands, char*** argvs, const int* n, const MPI_Info* infos,
                                 int root, MPI_Comm comm, MPI_Comm* made, int* codes) {
     char* const run = const_cast<char*>(path_of_commtask_run());
-    return inside<lane_section>([&] {
+    return inside<blocking_section>([&] {
         if (run == nullptr || commands == nullptr || count <= 0 || !is_root(comm, root)) {
             return commtask_real_MPI_Comm_spawn_multiple(count, commands, argvs, n, infos, root, comm, made, codes);
         }

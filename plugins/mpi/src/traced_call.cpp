@@ -66,7 +66,7 @@ void traced_passing::write(const MPI_Status* status) noexcept {
     detail::context* const runtime = detail::context::running();
     const detail::comm_queue* const queue = runtime == nullptr ? nullptr : runtime->comms().find(op_.comm);
     if (queue == nullptr) return;
-    detail::outcome how;
+    detail::task_result how;
     how.bytes = detail::payload_bytes(op_);
     how.source = -1;
     if (detail::operation_of(op_.kind).receives && status != MPI_STATUS_IGNORE) {

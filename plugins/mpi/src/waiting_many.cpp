@@ -191,7 +191,7 @@ enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
 
 int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (!is_array(count, requests)) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Waitall(count, requests, statuses); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Waitall(count, requests, statuses); });
     }
     if (are_tasks(count, requests) && wait_for_handles(count, requests, status_array{statuses})) return MPI_SUCCESS;
     batch all{count, requests};
@@ -245,12 +245,12 @@ namespace {
 
 int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
     if (!is_array(count, requests) || flag == nullptr) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        return inside<worker_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
@@ -258,7 +258,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     int code = MPI_SUCCESS;
     if (all.has_natives()) {
         const polled::among which{static_cast<int>(all.natives().size()), all.natives().data()};
-        const worker_section section;
+        const baton_section section;
         // Whether tasks are open or not: other ranks may wait for what only a look here brings forward.
         MPI_Status how = current.empty_status;
         int failed = 0;
@@ -291,7 +291,7 @@ namespace {
     MPI_Status own_status;
     own_status.MPI_ERROR = status == MPI_STATUS_IGNORE ? MPI_SUCCESS : status->MPI_ERROR;
     const polled::among completed{static_cast<int>(all.natives().size()), all.natives().data()};
-    const worker_section section;
+    const baton_section section;
     code = commtask_real_MPI_Testany(static_cast<int>(all.natives().size()), all.natives().data(), &which, &has_come,
                                      &own_status);
     all.return_natives();
@@ -308,7 +308,7 @@ namespace {
 
 int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
     if (!is_array(count, requests) || index == nullptr) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Waitany(count, requests, index, status); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Waitany(count, requests, index, status); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
@@ -336,12 +336,12 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
 
 int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
     if (!is_array(count, requests) || index == nullptr || flag == nullptr) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        return inside<worker_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
     look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
@@ -377,7 +377,7 @@ namespace {
         std::vector<int> ended(static_cast<std::size_t>(n_natives));
         std::vector<MPI_Status> their_statuses(static_cast<std::size_t>(n_natives));
         int n_of_them = 0;
-        const int code = inside<worker_section>([&] {
+        const int code = inside<baton_section>([&] {
             return commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
                                               their_statuses.data());
         });
@@ -398,7 +398,7 @@ namespace {
 
 int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indices, MPI_Status* statuses) {
     if (!is_array(count, requests) || n_ended == nullptr || indices == nullptr) {
-        return inside<worker_section>(
+        return inside<baton_section>(
             [&] { return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses); });
     }
     batch all{count, requests};
@@ -428,13 +428,13 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
 
 int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indices, MPI_Status* statuses) {
     if (!is_array(count, requests) || n_ended == nullptr || indices == nullptr) {
-        return inside<worker_section>(
+        return inside<baton_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        return inside<worker_section>(
+        return inside<baton_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));

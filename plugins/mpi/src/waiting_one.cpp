@@ -44,7 +44,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         const polled::among completed{1, request};
         if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
-        return inside<worker_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
     look_at_one(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
@@ -56,7 +56,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     const tracked_request of = tracked(request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
-        return inside<worker_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
+        return inside<baton_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
     }
     look_at_one(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
@@ -69,13 +69,13 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
 int own_MPI_Cancel(MPI_Request* request) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder == nullptr || of.task == COMMTASK_NULL) {
-        const worker_section section;
+        const baton_section section;
         // A persistent one that has ended is inactive for MPI, and active for the program.
         if (of.task != COMMTASK_NULL && has_ended(of.task)) return MPI_SUCCESS;
         return commtask_real_MPI_Cancel(request);
     }
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
-    const worker_section issue_what_was_posted;
+    const baton_section issue_what_was_posted;
     commtask_cancel(of.task);
     detail::lane* const lane = active_lane();
     if (!has_baton(lane)) return MPI_SUCCESS;
@@ -91,7 +91,7 @@ int own_MPI_Request_free(MPI_Request* request) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder != nullptr && of.task != COMMTASK_NULL) {
         if (detail::operation_of(of.task->op.kind).takes_message || of.holder->arrays != nullptr) {
-            const worker_section issue_it; // the slot has what it needs until then
+            const baton_section issue_it; // the slot has what it needs until then
         }
         detail::task_pool::drop(of.task);
         let_go(of, *request);
@@ -103,14 +103,14 @@ int own_MPI_Request_free(MPI_Request* request) {
         return persistents::free(kept);
     }
     const polled::among completed{1, request};
-    return inside<worker_section>([&] { return commtask_real_MPI_Request_free(request); });
+    return inside<baton_section>([&] { return commtask_real_MPI_Request_free(request); });
 }
 
 #if MPI_VERSION >= 4
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
     const tracked_request of = tracked(request);
     if (of.task != COMMTASK_NULL) look_at_one(of.task);
-    const worker_section section; // from here on the task does not end
+    const baton_section section; // from here on the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
         return commtask_real_MPI_Parrived(request, partition, flag);
     }

@@ -29,14 +29,14 @@ omp_event_handle_t unpack(void* argument) noexcept {
 
 /// A proxy task without a body: completed by its desk.
 struct desk_bell {
-    desk* owner;
+    desk* at;
     void run() noexcept {}
     void end() noexcept {}
 };
 
 /// Fulfils an event from a thread of the team.
 struct desk_bell_answer {
-    desk* owner;
+    desk* at;
     omp_event_handle_t event;
     kmp_task* proxy; ///< Itself, if it is a proxy task.
 
@@ -49,13 +49,13 @@ struct desk_bell_answer {
     void end() noexcept { answer(); }
 
     void answer() const noexcept {
-        const bool is_last = owner->note_answered();
+        const bool is_last = at->note_answered();
         omp_fulfill_event(event);
         if (proxy != nullptr) {
             __kmpc_proxy_task_completed_ooo(proxy);
         }
         if (is_last) {
-            owner->end_waits();
+            at->end_waits();
         }
     }
 };
@@ -113,7 +113,7 @@ void end_task(const commtask_status* status, void* argument) {
     }
     // Counted as ended when whoever waits for all of them finds it released.
     if constexpr (By == ending::bell) {
-        kmp_task_of<desk_bell>::payload_of(argument).owner->ring(static_cast<kmp_task*>(argument));
+        kmp_task_of<desk_bell>::payload_of(argument).at->ring(static_cast<kmp_task*>(argument));
         ledger::of_process().note_ended();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
@@ -194,7 +194,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
         return code;
     }
     if (bell_of_team != nullptr) {
-        kmp_task_of<desk_bell>::payload_of(bell_of_team).owner->ring(bell_of_team);
+        kmp_task_of<desk_bell>::payload_of(bell_of_team).at->ring(bell_of_team);
     } else {
         omp_fulfill_event(event);
     }

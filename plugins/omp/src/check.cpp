@@ -25,10 +25,10 @@ namespace {
 struct task_record {
     task_record* parent = nullptr;
     bool is_explicit = false;
-    bool is_in_taskgroup = false;      ///< Of an ancestor, when it was created.
-    bool is_undeferred = false;        ///< By an if clause; not because its team has one thread.
-    int n_taskgroups = 0;              ///< That it has open itself; only its own thread looks.
-    std::atomic<unsigned> n_owners{1}; ///< The task until it ends, and the children that name it.
+    bool is_in_taskgroup = false;          ///< Of an ancestor, when it was created.
+    bool is_undeferred = false;            ///< By an if clause; not because its team has one thread.
+    int n_taskgroups = 0;                  ///< That it has open itself; only its own thread looks.
+    std::atomic<unsigned> n_references{1}; ///< The task until it ends, and the children that name it.
     std::atomic<bool> is_communication{false};
     std::atomic<bool> has_ended{false};
     std::atomic<unsigned> n_unfinished{0}; ///< Children that are communications and have not ended.
@@ -48,8 +48,8 @@ ompt_data_t* current_task() noexcept {
 }
 
 void release(task_record* record) noexcept {
-    // Acquire and release: who deletes sees what all former owners wrote.
-    while (record != nullptr && record->n_owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    // Acquire and release: who deletes sees what all who had a reference wrote.
+    while (record != nullptr && record->n_references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         task_record* const parent = record->parent;
         delete record;
         record = parent;
@@ -134,7 +134,7 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
         record->is_in_taskgroup = parent->is_in_taskgroup || parent->n_taskgroups > 0;
         if (parent->is_explicit && !record->is_in_taskgroup) {
             record->parent = parent;
-            parent->n_owners.fetch_add(1, std::memory_order_relaxed); // the creator, an owner, is running
+            parent->n_references.fetch_add(1, std::memory_order_relaxed); // the creator, which has one, is running
         }
     }
     task->ptr = record;

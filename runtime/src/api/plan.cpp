@@ -106,7 +106,7 @@ int commtask_plan_ready(commtask_plan_t plan, size_t member) noexcept {
                       "the system gave no memory for the plan's next run, which must be started first");
     }
     const graph::ready_answer answer = graph::make_ready(*waiting);
-    if (answer.waits_for_none) held.queue->owner->released(*waiting);
+    if (answer.waits_for_none) held.queue->served_by->released(*waiting);
     if (answer.was_held) return COMMTASK_OK;
     return held.is_held
                ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)

@@ -27,7 +27,7 @@ void plan_book::remove(const commtask_plan_s& released) noexcept {
 }
 
 void plan_book::destroy(commtask_plan_s& released) noexcept {
-    for (plan_member& member : released) member.queue->owner->below().forget(member);
+    for (plan_member& member : released) member.queue->served_by->below().forget(member);
     released.cancel_armed();
     delete &released;
 }

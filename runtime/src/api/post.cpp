@@ -145,7 +145,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     task_trace* const traced = runtime.trace_if_kept();
     const std::uint64_t begin_ns = slot->posted_ns = now_ns();
     const std::uint64_t id = begin_trace(*slot, traced);
-    queue.owner->post(*slot);
+    queue.served_by->post(*slot);
     if (traced != nullptr) trace_post(*traced, id, commtask_op_noop(comm), queue, COMMTASK_ORDERED, nullptr, begin_ns);
     return COMMTASK_OK;
 }
@@ -155,25 +155,25 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 [[nodiscard]] int post_ordered(task& slot, comm_queue& queue, const commtask_ticket* ticket, bool may_wait) noexcept {
     comm_order& order = queue.orders[slot.extras.ticket_class];
     if (ticket == nullptr) {
-        if (!may_wait) return queue.owner->try_post_ordered(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
+        if (!may_wait) return queue.served_by->try_post_ordered(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
         slot.extras.ticket = order.take_ticket();
-        queue.owner->post(slot);
+        queue.served_by->post(slot);
         return COMMTASK_OK;
     }
     slot.extras.ticket = ticket->number;
     // A post may wait for a driver, whose callbacks use tickets too: not while the book is locked.
-    switch (order.use_kept(ticket->number, [&] { return may_wait || queue.owner->try_post(slot); })) {
+    switch (order.use_kept(ticket->number, [&] { return may_wait || queue.served_by->try_post(slot); })) {
     case ticket_use::unknown: return refuse_used_ticket(*ticket);
     case ticket_use::refused: return COMMTASK_AGAIN;
     case ticket_use::done: break;
     }
-    if (may_wait) queue.owner->post(slot);
+    if (may_wait) queue.served_by->post(slot);
     return COMMTASK_OK;
 }
 
-[[nodiscard]] int post_unordered(task& slot, lane& owner, bool may_wait) noexcept {
-    if (!may_wait) return owner.try_post(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
-    owner.post(slot);
+[[nodiscard]] int post_unordered(task& slot, lane& to, bool may_wait) noexcept {
+    if (!may_wait) return to.try_post(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
+    to.post(slot);
     return COMMTASK_OK;
 }
 
@@ -191,10 +191,10 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     slot.op.send.count = static_cast<MPI_Count>(started.size()); // the run's callback may release the plan
     if (may_wait) {
         started.take_places();
-        slot.queue->owner->post(slot);
+        slot.queue->served_by->post(slot);
         return COMMTASK_OK;
     }
-    if (slot.queue->owner->try_post_ordered(slot)) return COMMTASK_OK;
+    if (slot.queue->served_by->try_post_ordered(slot)) return COMMTASK_OK;
     started.take_back_start();
     return COMMTASK_AGAIN;
 }
@@ -252,7 +252,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);
         code = post_ordered(*slot, *queue, ticket, may_wait);
     } else {
-        code = post_unordered(*slot, *queue->owner, may_wait);
+        code = post_unordered(*slot, *queue->served_by, may_wait);
     }
     if (code != COMMTASK_OK) {
         if (slot->has_extras()) undo_extras(*slot);

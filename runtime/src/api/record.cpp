@@ -104,7 +104,7 @@ struct end_of_thread {
 /// A driver. @return the first member that MPI cannot make, with MPI's code; null: all are made
 [[nodiscard]] plan_member* prepare_all(plan& made, int& mpi_code) noexcept {
     for (plan_member& member : made) {
-        mpi_code = member.queue->owner->below().prepare(member);
+        mpi_code = member.queue->served_by->below().prepare(member);
         if (mpi_code != MPI_SUCCESS) return &member;
     }
     return nullptr;

@@ -38,7 +38,7 @@ namespace {
 /// are gone: its slot alone is touched, which a canceled one was kept for.
 void tell_successor(task& successor) noexcept {
     switch (successor.life.state()) {
-    case task_state::open: return successor.queue->owner->released(successor);
+    case task_state::open: return successor.queue->served_by->released(successor);
     case task_state::given_up: return;
     default: return task_pool::drop(&successor);
     }
@@ -224,7 +224,7 @@ int commtask_release(commtask_t* handle) noexcept {
 
 int commtask_cancel(commtask_t handle) noexcept {
     if (handle == COMMTASK_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "task is COMMTASK_NULL");
-    if (!has_ended(*handle)) handle->queue->owner->cancel(*handle);
+    if (!has_ended(*handle)) handle->queue->served_by->cancel(*handle);
     return COMMTASK_OK;
 }
 

@@ -24,9 +24,9 @@ enum class order_class : std::uint32_t { messages = 0, collectives = 1 };
 
 class comm_queue {
 public:
-    comm_queue(lane& served_by, std::uint32_t its_number) noexcept : owner(&served_by), number(its_number) {}
+    comm_queue(lane& its_lane, std::uint32_t its_number) noexcept : served_by(&its_lane), number(its_number) {}
 
-    lane* const owner;
+    lane* const served_by;
     const std::uint32_t number; ///< Its own in the process; tickets have it.
 
     // Written by the driver while no communicator has the queue.

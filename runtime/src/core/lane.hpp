@@ -306,7 +306,7 @@ void lane::for_each_live(task_filter chosen, Visit&& visit) const {
 }
 
 /// To finish() and signal(): a task whose last predecessor is done goes back to its lane.
-inline void release_to_its_lane(task& successor) noexcept { successor.queue->owner->released(successor); }
+inline void release_to_its_lane(task& successor) noexcept { successor.queue->served_by->released(successor); }
 
 /// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept;

@@ -30,10 +30,10 @@ void lane::make_run_ready(task& run, phase from) noexcept {
         member.posted_ns = run.posted_ns;
         member.extras.ticket = recorded.ticket_of(each);
         if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
-        if (each.queue->owner == this) {
+        if (each.queue->served_by == this) {
             accept(member);
         } else {
-            each.queue->owner->post(member);
+            each.queue->served_by->post(member);
         }
     }
 }
@@ -51,7 +51,7 @@ void lane::cancel_members(task& run) noexcept {
     plan& recorded = plan_of(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
-        if (member.life.state() == task_state::open) each.queue->owner->cancel(member);
+        if (member.life.state() == task_state::open) each.queue->served_by->cancel(member);
     }
 }
 
@@ -63,8 +63,8 @@ void lane::let_member_go(task& member) noexcept {
 void lane::tell_run(task& member, task_state how) noexcept {
     task* const run = member.member->of->member_ended(*member.member, how);
     if (run == nullptr) return;
-    if (run->queue->owner == this) return part_ended(*run, its_members);
-    run->queue->owner->hand_over(*run, mark_members_ended);
+    if (run->queue->served_by == this) return part_ended(*run, its_members);
+    run->queue->served_by->hand_over(*run, mark_members_ended);
 }
 
 /// All that it is made of has ended.

@@ -183,10 +183,10 @@ task* plan::member_ended(const plan_member& member, task_state how) noexcept {
     return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? running_ : nullptr;
 }
 
-void plan::sum_up(outcome& result) noexcept {
+void plan::sum_up(task_result& result) noexcept {
     const std::uint32_t failed = first_failed_.load(std::memory_order_relaxed);
     if (failed != nobody) {
-        const outcome& first = running_of(members_[failed]).result;
+        const task_result& first = running_of(members_[failed]).result;
         result.error = first.error;
         result.error_class = first.error_class;
     }

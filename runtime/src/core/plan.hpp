@@ -124,7 +124,7 @@ public:
     /// The ticket of an ordered member in this run.
     [[nodiscard]] std::uint64_t ticket_of(const plan_member& member) const noexcept;
     /// The run's result, of its members'.
-    void sum_up(outcome& result) noexcept;
+    void sum_up(task_result& result) noexcept;
     /// All has ended. From here on the next run may be started.
     void end_run() noexcept;
     [[nodiscard]] std::uint32_t approx_open() const noexcept { return n_open_.load(std::memory_order_relaxed); }

@@ -95,7 +95,7 @@ enum task_flag : std::uint32_t {
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
-struct outcome {
+struct task_result {
     int error = 0;       ///< MPI error code, 0 is success.
     int error_class = 0; ///< Its class.
     int source = 0;
@@ -151,7 +151,7 @@ struct alignas(2 * cache_line_bytes) task {
     alignas(cache_line_bytes) life_word life;
     std::atomic<std::uint32_t> waiting_for; ///< Unfinished predecessors, plus one until they are all linked.
     std::atomic<edge*> successors;          ///< closed_well() or closed_badly() at the end.
-    outcome result;
+    task_result result;
 
     // The driver's.
     alignas(2 * cache_line_bytes) task* next_in_list; ///< In a task_list of its driver's, or among late posts.

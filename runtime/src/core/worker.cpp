@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's loops. The clock is read only when nothing moves, so that a busy worker spends its time on tasks. A shared
-// worker that found nothing yields a few times and then naps, each nap twice the last up to the bound, and longer while
-// others drive; with nothing in flight, and nobody driving, both kinds sleep until somebody rings, and cost nothing.
+// The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks. A shared
+// worker that found nothing to do yields a few times. Then it naps, each time twice as long as before, up to a bound. If other
+// threads drive, it naps for several such bounds. If nothing is in flight and nobody drives, a worker of either kind sleeps until
+// somebody rings, and costs nothing.
 #include "core/worker.hpp"
 
 #include "core/tuning.hpp"

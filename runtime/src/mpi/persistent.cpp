@@ -129,7 +129,7 @@ start_result mpi_transport::gather(task& which, const kept_requests& kept) noexc
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
     for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
         requests_.push_back(kept.requests[part]);
-        owners_.push_back({&which, part});
+        parts_.push_back({&which, part});
     }
     n_gathered_ += which.run.open_parts;
     count_in_flight();
@@ -153,8 +153,8 @@ void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
         int is_over = 0;
         const int code = errors.code_of(MPI_Test(&requests_[i], &is_over, MPI_STATUS_IGNORE));
         if (code == MPI_SUCCESS && is_over == 0) continue;
-        take_error(*owners_[i].of, error);
-        owners_[i].is_refused = true;
+        take_error(*parts_[i].of, error);
+        parts_[i].is_refused = true;
         has_refused_ = true;
     }
 }
@@ -162,7 +162,7 @@ void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
 void mpi_transport::report_refused(completion_sink& sink) noexcept {
     has_refused_ = false;
     for (std::size_t i = requests_.size(); i > 0; --i) {
-        const owner refused = owners_[i - 1];
+        const started_part refused = parts_[i - 1];
         if (!refused.is_refused) continue;
         remove(i - 1);
         if (refused.of->run.open_parts > 1) withdraw(*refused.of); // as in request_ended()

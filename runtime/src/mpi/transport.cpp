@@ -25,7 +25,7 @@ mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
       ended_(test_window) {
     constexpr std::size_t expected_in_flight = 1024;
     requests_.reserve(expected_in_flight);
-    owners_.reserve(expected_in_flight);
+    parts_.reserve(expected_in_flight);
 }
 
 void mpi_transport::take_error(task& which, int error) noexcept {
@@ -70,7 +70,7 @@ bool mpi_transport::has_room_for_requests() noexcept {
     const std::size_t needed = requests_.size() + started_requests{}.requests.size();
     if (needed <= requests_.capacity()) return true;
     try {
-        owners_.reserve(2 * needed);
+        parts_.reserve(2 * needed);
         requests_.reserve(2 * needed);
     } catch (const std::bad_alloc&) {
         return false;
@@ -125,7 +125,7 @@ start_result mpi_transport::start(task& which) noexcept {
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
     for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
         requests_.push_back(started.requests[part]);
-        owners_.push_back({&which, part});
+        parts_.push_back({&which, part});
     }
     if (started.holds_receive) unmatched_.push(which);
     count_in_flight();
@@ -177,7 +177,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
     // All are taken out before the first is reported, from the back, since the last request moves into the gap.
     for (ended_request& each : ended | std::views::reverse) {
         const std::size_t index = first + static_cast<std::size_t>(each.index);
-        each.whose = owners_[index];
+        each.whose = parts_[index];
         remove(index);
     }
     const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
@@ -196,13 +196,14 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
         const errors_come_back errors;
         const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
         if (code == MPI_SUCCESS && has_ended == 0) continue;
-        const owner whose = owners_[index - 1];
+        const started_part whose = parts_[index - 1];
         remove(index - 1);
         request_ended(whose, status, code, sink);
     }
 }
 
-void mpi_transport::request_ended(owner ended, const MPI_Status& status, int error, completion_sink& sink) noexcept {
+void mpi_transport::request_ended(started_part ended, const MPI_Status& status, int error,
+                                  completion_sink& sink) noexcept {
     task& which = *ended.of;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
@@ -221,17 +222,17 @@ void mpi_transport::request_ended(owner ended, const MPI_Status& status, int err
 
 void mpi_transport::remove(std::size_t index) noexcept {
     requests_[index] = requests_.back();
-    owners_[index] = owners_.back();
-    if (owners_[index].part == 0) owners_[index].of->run.status_request_at = static_cast<std::uint32_t>(index);
+    parts_[index] = parts_.back();
+    if (parts_[index].part == 0) parts_[index].of->run.status_request_at = static_cast<std::uint32_t>(index);
     requests_.pop_back();
-    owners_.pop_back();
+    parts_.pop_back();
     count_in_flight();
 }
 
 /// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
 bool mpi_transport::has_status_request(const task& which) const noexcept {
     const std::size_t at = which.run.status_request_at;
-    return at < owners_.size() && owners_[at].of == &which && owners_[at].part == 0;
+    return at < parts_.size() && parts_[at].of == &which && parts_[at].part == 0;
 }
 
 void mpi_transport::withdraw(task& which) noexcept {
@@ -246,7 +247,7 @@ void mpi_transport::withdraw(task& which) noexcept {
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
     // Refused: it is not active, and is about to be reported too.
     const std::size_t at = which.run.status_request_at;
-    if (requests_[at] != MPI_REQUEST_NULL && !owners_[at].is_refused) MPI_Cancel(&requests_[at]);
+    if (requests_[at] != MPI_REQUEST_NULL && !parts_[at].is_refused) MPI_Cancel(&requests_[at]);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
@@ -259,8 +260,8 @@ void mpi_transport::abandon(task& which) noexcept {
         --n_left;
     }
     // The send of a sendrecv, which no task knows the place of.
-    for (std::size_t i = owners_.size(); i > 0 && n_left > 0; --i) {
-        if (owners_[i - 1].of != &which) continue;
+    for (std::size_t i = parts_.size(); i > 0 && n_left > 0; --i) {
+        if (parts_[i - 1].of != &which) continue;
         abandon_request(i - 1);
         --n_left;
     }
@@ -269,10 +270,10 @@ void mpi_transport::abandon(task& which) noexcept {
 }
 
 void mpi_transport::abandon_request(std::size_t index) noexcept {
-    const operation_traits& kind = operation_of(owners_[index].of->op.kind);
+    const operation_traits& kind = operation_of(parts_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    const bool is_active = abandoned != MPI_REQUEST_NULL && !owners_[index].is_refused;
-    if (kind.waits_for_message && owners_[index].part == 0 && is_active) {
+    const bool is_active = abandoned != MPI_REQUEST_NULL && !parts_[index].is_refused;
+    if (kind.waits_for_message && parts_[index].part == 0 && is_active) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;

@@ -45,7 +45,7 @@ public:
 
 private:
     /// Whose request it is.
-    struct owner {
+    struct started_part {
         task* of;
         std::uint32_t part;      ///< The status of part 0 is the task's; a sendrecv's send is part 1.
         bool is_refused = false; ///< MPI has not started it: the next poll reports it.
@@ -54,13 +54,13 @@ private:
     /// What one Testsome found, once its request is out of the table.
     struct ended_request {
         int index; ///< In the window.
-        owner whose;
+        started_part whose;
         MPI_Status* status;
     };
 
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
-    void request_ended(owner ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void request_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
@@ -87,8 +87,8 @@ private:
     const std::size_t window_;
     const bool keeps_stats_;
     std::vector<MPI_Request> requests_;
-    std::vector<owner> owners_; ///< Parallel to requests_.
-    task_list unmatched_;       ///< Mprobes without a message and receives behind them, in the order of issue.
+    std::vector<started_part> parts_; ///< Parallel to requests_.
+    task_list unmatched_;             ///< Mprobes without a message and receives behind them, in the order of issue.
     bool has_refused_ = false;
     std::size_t n_probes_ = 0; ///< Those that have no request.
     std::size_t cursor_ = 0;   ///< Where the next window begins.

@@ -86,7 +86,7 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
     records_.write({now_ns(),
                     which.trace_id,
                     static_cast<std::uint64_t>(bytes),
-                    {static_cast<std::uint32_t>(end_of(step.end)), record_type::moved, which.queue->owner->number(),
+                    {static_cast<std::uint32_t>(end_of(step.end)), record_type::moved, which.queue->served_by->number(),
                      static_cast<std::uint8_t>(step.to), static_cast<std::uint8_t>(step.from)}});
     if (!is_final || step.end != task_state::completed || !kind.receives || which.result.source < 0) return;
     records_.write(
@@ -121,8 +121,8 @@ void task_trace::write_posted(std::uint64_t id, const commtask_op& op, const com
     records_.write({begin_ns,
                     id,
                     halves(peer, tag),
-                    {queue.trace_number, record_type::posted, queue.owner->number(), static_cast<std::uint8_t>(number),
-                     static_cast<std::uint8_t>(flags)}});
+                    {queue.trace_number, record_type::posted, queue.served_by->number(),
+                     static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(flags)}});
     if (kind.has_dest && kind.has_source) {
         records_.write(
             {begin_ns, id, halves(rank_of(op.source), tag_of(op.recv_tag)), {0, record_type::receives_from}});
@@ -146,9 +146,9 @@ void task_trace::waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept
 }
 
 void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns,
-                        const outcome& how) noexcept {
+                        const task_result& how) noexcept {
     const std::uint64_t id = records_.new_id();
-    const std::uint8_t lane = queue.owner->number();
+    const std::uint8_t lane = queue.served_by->number();
     const auto move = [&](std::uint64_t time_ns, phase from, phase to, trace::task_end end, std::int64_t bytes) {
         records_.write({time_ns,
                         id,

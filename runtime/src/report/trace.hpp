@@ -30,7 +30,8 @@ public:
 
     /// A thread that called MPI itself: an operation that began then, and has just ended well, without having been a task.
     /// @param how  source < 0: it has received nothing
-    void passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns, const outcome& how) noexcept;
+    void passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns,
+                const task_result& how) noexcept;
 
     /// A thread waits for a task, or for several.
     void wait_begins(const task* which) noexcept;
