@@ -61,7 +61,7 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
-                        help="dslash, fft and offload only; link: not offload; rendezvous: dslash only")
+                        help="dslash, fft, offload and trace only; link: not offload; rendezvous: dslash only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
@@ -87,7 +87,7 @@ def measure(given, build):
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
     if given.name == "trace":
-        return trace_cost.run(build, given.quick, given.json)
+        return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)
 
 

@@ -20,11 +20,11 @@ MODES = ("offload", "omp")
 LATTICES = (("8.8.8.16", 200), ("16.16.16.32", 20))
 
 
-def of_events(build, is_quick):
-    """bench_trace's own report."""
+def of_events(build, is_quick, prefix):
+    """bench_trace's own report, of one rank whose thread and worker have a core each where there are two."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "events.json"
-        words = build.mpiexec(1) + [str(build.program("bench_trace")), "--json", str(file)] + (["--quick"] if is_quick else [])
+        words = build.mpiexec(1) + [*prefix, str(build.program("bench_trace")), "--json", str(file)] + (["--quick"] if is_quick else [])
         if subprocess.run(words, timeout=600, check=False).returncode != 0:
             raise miniapp.Failed("bench_trace did not end well")
         return json.loads(file.read_text(encoding="utf-8"))
@@ -45,7 +45,7 @@ def hop_ms(build, n_ranks, mode, lattice, n_iterations, is_traced, prefix):
         json_file = str(Path(folder) / "run.json")
         words = [*prefix, "env", f"COMMTASK_TRACE={folder if is_traced else ''}"]
         words += [str(build.program("lqcd_dslash", "apps/lqcd_dslash")), "--lattice", lattice, "--grid", f"1.1.1.{n_ranks}", "--mode", mode]
-        words += ["--threads", str(network.cores_of(n_ranks)), "--iterations", str(n_iterations), "--repeat", "5", "--check", "none"]
+        words += ["--threads", str(network.cores_of(n_ranks)), "--iterations", str(n_iterations), "--repeat", "3", "--check", "none"]
         words += ["--json", json_file] + (["--force-comm"] if n_ranks == 1 else [])
         document = network.Network(build, "", n_ranks).execute(words, json_file)
         if is_traced and not list(Path(folder).glob("*.cttrace")):
@@ -73,14 +73,17 @@ def of_dslash(build, setting, n_ranks, prefix, is_quick):
     return report
 
 
-def run(build, is_quick, json_file):
-    """The exit status of the driver."""
-    documents = [of_events(build, is_quick)]
-    parts = [("own cores", 1, shield())] if len(os.sched_getaffinity(0)) > 1 else []
-    for setting, n_ranks, prefix in [*parts, ("crowded", 2, [])]:
-        report = of_dslash(build, setting, n_ranks, prefix, is_quick)
+def run(build, setting, is_quick, json_file):
+    """"crowded", or all; the exit status of the driver."""
+    documents = []
+    if setting == "all" and len(os.sched_getaffinity(0)) > 1:
+        documents.append(of_events(build, is_quick, shield()))
+        report = of_dslash(build, "own cores", 1, shield(), is_quick)
         print(report.to_table(), flush=True)
         documents.append(report.to_json())
+    report = of_dslash(build, "crowded", 2, [], is_quick)
+    print(report.to_table(), flush=True)
+    documents.append(report.to_json())
     if json_file:
         whole_file.write_json(json_file, documents)
     return 0
