@@ -119,6 +119,8 @@ public:
 
     /// The run's task is about to have its members accepted.
     void begin_run(task& run) noexcept { running_ = &run; }
+    /// The task of the run that is under way; any driver of a member.
+    [[nodiscard]] const task& running() const noexcept { return *running_; }
     /// The member's task in the run that is under way.
     [[nodiscard]] task& running_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// The ticket of an ordered member in this run.
