@@ -27,7 +27,7 @@ WORDS = {
     "waits": "no yes",
     "counts": "none one send_arrays recv_arrays arrays typed_arrays shared each_block block_arrays",
 }
-# Arguments that are one parameter: declaration, documentation, where it is kept.
+# Arguments beside buffers and tags, of one parameter each or two: declaration, documentation, where it is kept.
 ARGUMENTS = {
     "dest": ("int dest", "the rank that receives", "peer"),
     "source": ("int source", "the rank that sends, or MPI_ANY_SOURCE", "source"),
@@ -43,6 +43,12 @@ ARGUMENTS = {
     "call_function": ("commtask_call_function function", "runs on the worker and must not wait for another task", "call"),
     "argument": ("void* argument", "handed to it; must live until the task has ended", "result"),
     "plan": ("commtask_plan_t plan", "from commtask_record_end; it is not running", "result"),
+}
+LISTS = {
+    "dests": [("const int dests[]", "the ranks that receive; MPI_PROC_NULL gets nothing", "dests"),
+              ("int n_dests", "how many", "peer")],
+    "sources": [("const int sources[]", "the ranks that send; MPI_PROC_NULL sends nothing", "sources"),
+                ("int n_sources", "how many", "source")],
 }
 SIDES = {"from": "send", "into": "recv", "inout": "recv"}
 
@@ -83,9 +89,18 @@ class Operation:
         return self.counts in ["arrays", "typed_arrays", *one_sided.get(side, sum(one_sided.values(), []))]
 
     def is_in_fortran(self):
-        """Whether the Fortran module has it: not what keeps handles behind a pointer."""
+        """Whether the Fortran module has it: not what keeps handles behind a pointer, nor what is recorded only."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
-        return self.family != "door" and self.counts != "typed_arrays" and not has_handle
+        is_left_out = self.has_partitions or not LISTS.keys().isdisjoint(self.arguments)
+        return self.family != "door" and self.counts != "typed_arrays" and not has_handle and not is_left_out
+
+    @property
+    def is_of_many(self):
+        return self.has_partitions or "dests" in self.arguments
+
+    @property
+    def has_partitions(self):
+        return "partitions" in self.arguments
 
     def parameters(self, is_int=False):
         found = []
@@ -94,8 +109,11 @@ class Operation:
                 found += self._side(word, is_int)
             elif word in ("send_tag", "recv_tag"):
                 found.append(self._tag(word))
-            else:
-                found.append(Parameter(*ARGUMENTS[word]))
+            elif word in LISTS:
+                found += [Parameter(*each) for each in LISTS[word]]
+            elif word != "partitions":  # a parameter of its side
+                declared, meaning, field = ARGUMENTS[word]
+                found.append(Parameter(declared, meaning.replace(", or MPI_ANY_SOURCE", "") if self.has_partitions else meaning, field))
         if "plan" in self.arguments:  # which has its communicators
             return found
         meaning = "whose order the task belongs to" if self.family == "door" else "the communicator"
@@ -106,8 +124,10 @@ class Operation:
     def _tag(self, word):
         is_one_of_two = "send_tag" in self.arguments and "recv_tag" in self.arguments
         meaning = "of the message" + {"send_tag": " sent", "recv_tag": " received"}[word] * is_one_of_two
-        return Parameter(f"int {word if is_one_of_two else 'tag'}",
-                         meaning + ", or MPI_ANY_TAG" * (word == "recv_tag"), word)
+        if "dests" in self.arguments and "sources" in self.arguments:
+            meaning = "of all messages, sent and received"
+        may_be_any = word == "recv_tag" and not self.has_partitions
+        return Parameter(f"int {word if is_one_of_two else 'tag'}", meaning + ", or MPI_ANY_TAG" * may_be_any, word)
 
     def _buffer_meaning(self, word):
         if word == "inout":
@@ -134,6 +154,9 @@ class Operation:
                                       "elements of each rank's block", "counts")}[self.counts]
             return [*found, Parameter(*count[:2], f"recv.{count[2]}"),
                     Parameter("MPI_Datatype type", "of one element", "recv.type")]
+        if self.has_partitions:
+            found.append(Parameter("int n_partitions", "into how many equal parts the buffer falls; the other side may have "
+                                   "another number", f"{'recv' if side == 'send' else 'send'}.count"))
         peer = "neighbor" if self.family == "neighborhood" else "rank"
         which = {"send": f"for each {peer}", "recv": f"from each {peer}"}[side]
         if self.has_arrays(side):
@@ -147,29 +170,38 @@ class Operation:
             if is_typed:
                 return [*found, Parameter(f"const MPI_Datatype {prefix}types[]", which, f"{side}.types")]
         else:
-            found.append(Parameter(f"MPI_Count {prefix}count", "elements", f"{side}.count"))
+            elements = "elements of each partition" if self.has_partitions else "elements"
+            found.append(Parameter(f"MPI_Count {prefix}count", elements, f"{side}.count"))
         done = {"send": " sent", "recv": " received"}[side] * has_two
         return [*found, Parameter(f"MPI_Datatype {prefix}type", f"of one element{done}", f"{side}.type")]
 
 
-# The headers of functions that make operations: why each is there, and what belongs into it.
+# The headers of functions that make operations: why each is there, what belongs into it, and whether in the form for int.
+LARGE, INT = False, True
 HEADERS = {
     "messages": (
         "The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first finds "
-        "out how long the message is.", lambda row: row.order == "messages" and row.family != "door"),
+        "out how long the message is.", lambda row: row.order == "messages" and row.family != "door" and not row.is_of_many,
+        [LARGE]),
+    "many": (
+        "Many messages by one operation: one buffer to many ranks, blocks to and from the ranks of a list, a buffer that goes "
+        "part by part. Who is at the other end need not know: multicast and many_to_many are plain messages, which match any "
+        "send and receive. The lists and arrays must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
     "collectives": (
         "The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank issues "
         "them in the order in which it posted them (or took their tickets), so ranks agree.",
-        lambda row: row.order == "collectives" and not row.has_arrays()),
+        lambda row: row.order == "collectives" and not row.has_arrays(), [LARGE]),
     "collectives_v": (
         "The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "
-        "functions. collectives_int.h has the int forms. The arrays must live until the task has ended.", Operation.has_arrays),
+        "functions. collectives_int.h has the int forms. The arrays must live until the task has ended.",
+        lambda row: row.order == "collectives" and row.has_arrays(), [LARGE]),
     "collectives_int": (
         "The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with _int, "
-        "so that a program keeps the arrays it has. The arrays must live until the task has ended.", Operation.has_arrays),
+        "so that a program keeps the arrays it has. The arrays must live until the task has ended.",
+        lambda row: row.order == "collectives" and row.has_arrays(), [INT]),
     "doors": (
         "The general doors: any function that starts a request, any function that must run between MPI calls, and requests that "
-        "exist already.", lambda row: row.family == "door"),
+        "exist already.", lambda row: row.family == "door", [LARGE]),
 }
 
 
@@ -178,7 +210,8 @@ def read_table():
     text = re.sub(r"^\s*//.*$", "", (ROOT / TABLE).read_text(encoding="utf-8"), flags=re.M)
     rows = []
     for inside in re.findall(r"^COMMTASK_OPERATION\((.*?)\)$", text, flags=re.M | re.S):
-        *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', inside)
+        joined = re.sub(r'"\n\s*"', "", inside)  # a long text is in several literals
+        *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', joined)
         if len(words) != 7:
             sys.exit(f"{TABLE}: a row has {len(words) + 2} columns instead of 9: {inside}")
         row = Operation(int(words[0]), *words[1:], ast.literal_eval(arguments).split(), ast.literal_eval(sentence))
@@ -186,7 +219,7 @@ def read_table():
             if getattr(row, column) not in known.split():
                 sys.exit(f"{TABLE}: {row.name}: {column} is '{getattr(row, column)}', and is one of: {known}")
         for word in row.arguments:
-            if word not in ARGUMENTS and word not in SIDES and word not in ("send_tag", "recv_tag"):
+            if word not in {*ARGUMENTS, *LISTS, *SIDES, "send_tag", "recv_tag", "partitions"}:
                 sys.exit(f"{TABLE}: {row.name}: '{word}' is no argument that this program knows")
         rows.append(row)
     if [row.number for row in rows] != list(range(1, len(rows) + 1)) or len({row.name for row in rows}) != len(rows):
@@ -240,8 +273,8 @@ def text_of_function(row, is_int):
 def texts_of_functions(rows):
     """By header: the functions that make operations."""
     return {f"{INCLUDE}/{name}.h": header(name, why, ["operation"], "\n".join(
-        text_of_function(row, name == "collectives_int") for row in rows if belongs(row)))
-        for name, (why, belongs) in HEADERS.items()}
+        text_of_function(row, is_int) for row in rows if belongs(row) for is_int in forms if row.has_arrays() or not is_int))
+        for name, (why, belongs, forms) in HEADERS.items()}
 
 
 def text_of_page(rows):

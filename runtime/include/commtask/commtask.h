@@ -11,6 +11,7 @@
 #ifndef COMMTASK_COMMTASK_H
 #define COMMTASK_COMMTASK_H
 
+#include <commtask/listen.h>
 #include <commtask/operations.h>
 #include <commtask/plan.h>
 #include <commtask/types.h>

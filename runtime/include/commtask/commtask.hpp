@@ -12,6 +12,8 @@
 #include <commtask/collectives_v.hpp>
 #include <commtask/coroutine.hpp>
 #include <commtask/event.hpp>
+#include <commtask/listener.hpp>
+#include <commtask/many.hpp>
 #include <commtask/operation.hpp>
 #include <commtask/outcome.hpp>
 #include <commtask/plan.hpp>

@@ -48,7 +48,11 @@ typedef enum commtask_kind {
     COMMTASK_OP_ATTACH = 35,               /**< commtask_op_attach */
     COMMTASK_OP_NOOP = 36,                 /**< commtask_op_noop */
     COMMTASK_OP_PLAN = 37,                 /**< commtask_op_plan */
-    COMMTASK_OP_END = 38                   /**< one past the last */
+    COMMTASK_OP_MULTICAST = 38,            /**< commtask_op_multicast */
+    COMMTASK_OP_MANY_TO_MANY = 39,         /**< commtask_op_many_to_many */
+    COMMTASK_OP_PSEND = 40,                /**< commtask_op_psend */
+    COMMTASK_OP_PRECV = 41,                /**< commtask_op_precv */
+    COMMTASK_OP_END = 42                   /**< one past the last */
 } commtask_kind;
 
 #ifdef __cplusplus

@@ -52,8 +52,12 @@ typedef struct commtask_op {
     int send_tag;
     int recv_tag;
     int reserved; /**< 0 */
-    void* result; /**< new communicator, message, request, a function's argument, or what is beyond these fields */
     __extension__ union {
+        void* result; /**< new communicator, message, request, a function's argument, or what is beyond these fields */
+        const int* dests; /**< ranks that messages go to; `peer` is their number */
+    };
+    __extension__ union {
+        const int* sources; /**< ranks that messages come from; `source` is their number */
         MPI_Op reduction;
         commtask_start_function start;
         commtask_call_function call;

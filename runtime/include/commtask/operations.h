@@ -9,6 +9,7 @@
 #include <commtask/collectives_int.h>
 #include <commtask/collectives_v.h>
 #include <commtask/doors.h>
+#include <commtask/many.h>
 #include <commtask/messages.h>
 
 #endif

@@ -102,6 +102,30 @@ COMMTASK_API int commtask_plan_hold(commtask_plan_t plan, size_t member) COMMTAS
  *            end before you start again. */
 COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
+/** Lets partitions of a psend go: a thread has filled them, and they leave as soon as all partitions that share a message with them
+ *  are filled too (64 KiB, or a 32nd of the buffer if that is more, go as one message). Each partition once in every run. While the
+ *  plan is not running this counts for the next run, as in commtask_plan_ready.
+ *  @param plan    the plan.
+ *  @param member  the psend's number.
+ *  @param first   the first of them.
+ *  @param count   how many; 0 lets none go.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: no such member or partition, it is no psend, or some were made ready before in this run (the
+ *          others are ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
+ *  @threads Any, callbacks too; not beside commtask_plan_release. What the threads wrote before is what is sent.
+ *  @blocking Never. Two atomic operations for each partition; the last one of a message hands it to the worker.
+ *  @failures As commtask_plan_ready. */
+COMMTASK_API int commtask_plan_partitions_ready(commtask_plan_t plan, size_t member, int first,
+                                                int count) COMMTASK_NOEXCEPT;
+
+/** Asks whether a partition has been received, or, of a psend, been sent, in the run that was started last.
+ *  @param plan       the plan.
+ *  @param member     the number of a precv or psend.
+ *  @param partition  which one.
+ *  @return 1: all messages that it is part of have ended, in whatever way (the member says how, when it has ended); 0: not yet;
+ *          ERR_ARGUMENT, ERR_NOT_INITIALIZED.
+ *  @threads Any; not beside a call that starts the plan again or releases it. */
+COMMTASK_API int commtask_plan_partition_arrived(commtask_plan_t plan, size_t member, int partition) COMMTASK_NOEXCEPT;
+
 /** Asks whether a member has ended in the run that was started last.
  *  @param plan    the plan.
  *  @param member  its number.

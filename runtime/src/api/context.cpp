@@ -133,6 +133,7 @@ context::~context() {
     set_running(nullptr);
     lanes_.stop_workers();
     plans_.forget_all();
+    listeners_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
@@ -175,6 +176,7 @@ bool context::is_inside_a_call() noexcept {
 }
 
 context::drained context::drain() noexcept {
+    listeners_.close_all();
     lanes_.watch_drain();
     // This thread does not drive: a function of the program's that does not come back must not keep it.
     const waiting_policy looks_on{true, waiting().spin_ns};

@@ -177,6 +177,13 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     return COMMTASK_OK;
 }
 
+[[nodiscard]] int refuse_single_partitions(const operation_traits& operation) noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "%s goes as its plan says when partitions are ready: record it between commtask_record_begin and "
+                  "commtask_record_end",
+                  operation.name);
+}
+
 /// A run's task goes to the lane of the plan, whose members take their places now.
 [[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
     plan& started = plan_of(slot);
@@ -188,7 +195,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
     case plan::start_answer::done: break;
     }
-    slot.op.send.count = static_cast<MPI_Count>(started.size()); // the run's callback may release the plan
+    slot.op.send.count = static_cast<MPI_Count>(started.n_posted()); // the run's callback may release the plan
     if (may_wait) {
         started.take_places();
         slot.queue->served_by->post(slot);
@@ -213,7 +220,8 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     if (queue == nullptr) return code;
     if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     const operation_traits& operation = operation_of(op.kind);
-    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
+    if (operation.has_partitions) return refuse_single_partitions(operation);
+    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & (flag_is_call | flag_stands);
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
         flags |= options->flags | flag_has_extras;
@@ -327,6 +335,7 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     if (operation_of(operation->kind).takes_plan) {
         return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
     }
+    if (operation_of(operation->kind).has_partitions) return refuse_single_partitions(operation_of(operation->kind));
     const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
     const std::uint64_t number = queue->orders[order].take_to_keep();
     if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");

@@ -6,6 +6,7 @@
 
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
+#include "api/partitions.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 
@@ -37,6 +38,11 @@ struct end_of_thread {
     }
     if (kind.takes_plan) return refuse(COMMTASK_ERR_ARGUMENT, "a plan cannot be recorded in a plan");
     if (options == nullptr) return COMMTASK_OK;
+    if (kind.has_partitions && (options->flags & COMMTASK_ORDERED) != 0) {
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "options->flags asks for COMMTASK_ORDERED, and partitions go in the order in which they are filled");
+    }
     if ((options->flags & COMMTASK_CALLBACK_RELAYS) != 0) {
         return refuse(
             COMMTASK_ERR_ARGUMENT,
@@ -97,7 +103,7 @@ struct end_of_thread {
     const int code = error_class == MPI_ERR_TYPE   ? COMMTASK_ERR_TYPE
                      : error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM
                                                    : COMMTASK_ERR_ARGUMENT;
-    return refuse(code, "member %u (%s) cannot be made: %s", member.index, operation_of(member.op.kind).name,
+    return refuse(code, "member %u (%s) cannot be made: %s", member.number, operation_of(member.op.kind).name,
                   text.data());
 }
 
@@ -134,7 +140,12 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     if (code = check_replay(into, kind, options); code != COMMTASK_OK) return code;
     task* slot = nullptr;
     try {
-        slot = into.add(make_member(op, kind, *queue, options));
+        if (kind.has_partitions) {
+            if (code = add_partitioned(into, make_member(op, kind, *queue, options), slot); code != COMMTASK_OK)
+                return code;
+        } else {
+            slot = into.add(make_member(op, kind, *queue, options));
+        }
     } catch (const std::bad_alloc&) { // slot says so
     }
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a member of a plan");
@@ -171,7 +182,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
         return runtime == nullptr ? refuse_without_runtime() : code;
     }
     commtask_plan_s& made = *recorded_here;
-    const bool is_kept = plan != nullptr && runtime->plans().add(made);
+    const bool is_kept = plan != nullptr && !made.is_spoilt && runtime->plans().add(made);
     plan_member* wrong = nullptr;
     int mpi_code = MPI_SUCCESS;
     const int code = run_on_driver([&] {

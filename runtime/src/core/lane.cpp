@@ -264,6 +264,7 @@ void lane::accept(task& posted) noexcept {
     posted.run.number = ++n_accepted_;
     posted.live_in.store(this, std::memory_order_relaxed);
     count_one(n_live_);
+    if (posted.stands()) count_one(n_standing_);
     if (posted.is_member() || (posted.has_extras() && posted.extras.n_predecessors > 0)) {
         posted.run.is_pointed_to = true;
         if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
@@ -389,6 +390,7 @@ void lane::finish(task& which, task_state state) noexcept {
     count_one(n_ended_);
     if (which.has_extras()) run_callback(which, state);
     count_one(n_live_, -1);
+    if (which.stands()) count_one(n_standing_, -1);
     const bool is_member = which.is_member(); // then its plan has a reference too
     if (is_member) let_member_go(which);
     if (state == task_state::given_up) {

@@ -17,6 +17,7 @@
 #include "core/tracer.hpp"
 #include "core/transport.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -76,12 +77,15 @@ public:
 
     /// Approximately: tasks that have not ended, those included that only their face knows of.
     [[nodiscard]] std::size_t approx_unfinished() const {
-        return approx_live() + (settings_.count_elsewhere ? settings_.count_elsewhere() : 0);
+        return approx_live() - std::min(approx_standing(), approx_live()) +
+               (settings_.count_elsewhere ? settings_.count_elsewhere() : 0);
     }
 
     /// Approximately, for watchers: tasks ended so far, tasks taken over and not ended.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
+    /// Of these, standing receives.
+    [[nodiscard]] std::uint64_t approx_standing() const noexcept { return n_standing_.load(std::memory_order_relaxed); }
     /// The kind of operation that is being started this moment, 0 if none; for watchers.
     [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
     /// Whether there was something to poll or to start after the last pass.
@@ -184,12 +188,13 @@ public:
     /// Chooses among unfinished tasks.
     using task_filter = bool (*)(const task&);
     [[nodiscard]] static bool is_any(const task& /*which*/) { return true; }
+    [[nodiscard]] static bool is_unfinished(const task& which) { return !which.stands(); }
 
     /// The unfinished tasks as a table; empty if there are none.
     [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
 
     /// Writes that table to stderr; without memory for it, how many lines it would have. @return whether there are any
-    bool say_unfinished(const char* heading, task_filter chosen = is_any) const noexcept;
+    bool say_unfinished(const char* heading, task_filter chosen = is_unfinished) const noexcept;
 
     struct unfinished_count {
         std::size_t all = 0;
@@ -245,6 +250,7 @@ private:
     void make_run_ready(task& run, phase from) noexcept;
     void issue_run(task& run) noexcept;
     void cancel_members(task& run) noexcept;
+    void cancel_groups(const plan_member& failed) noexcept;
     void let_member_go(task& member) noexcept;
     void tell_run(task& member, task_state how) noexcept;
     void end_run(task& run) noexcept;
@@ -290,6 +296,7 @@ private:
     callback_guard callbacks_;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
     std::atomic<std::uint64_t> n_live_{0};
+    std::atomic<std::uint64_t> n_standing_{0};
     std::atomic<std::uint64_t> n_passes_{0};
     std::atomic<bool> has_work_{false};
     std::atomic<bool> was_drained_{false};

@@ -60,6 +60,7 @@ std::string lane::where_it_waits(const task& which) const {
     }
     const bool is_held =
         which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
+    if (is_held && which.member->is_group) return "for commtask_plan_partitions_ready";
     return is_held ? "for commtask_plan_ready" : "for its predecessors";
 }
 

@@ -60,9 +60,11 @@ struct operation_traits {
           has_send_side(has_word(arguments, "from")),
           has_recv_side(has_word(arguments, "into") || has_word(arguments, "inout")),
           has_dest(has_word(arguments, "dest")), has_source(has_word(arguments, "source")),
-          has_root(has_word(arguments, "root")), takes_message(has_word(arguments, "message")),
-          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")),
-          makes_comm(has_word(arguments, "new_comm")), takes_plan(has_word(arguments, "plan")) {}
+          has_root(has_word(arguments, "root")), has_dests(has_word(arguments, "dests")),
+          has_sources(has_word(arguments, "sources")), has_partitions(has_word(arguments, "partitions")),
+          takes_message(has_word(arguments, "message")), takes_request(has_word(arguments, "request")),
+          takes_start_function(has_word(arguments, "start_function")), makes_comm(has_word(arguments, "new_comm")),
+          takes_plan(has_word(arguments, "plan")) {}
 
     const char* name = "";
     operation_family family = operation_family::unknown;
@@ -76,8 +78,11 @@ struct operation_traits {
     bool has_dest = false;
     bool has_source = false;
     bool has_root = false;
-    bool takes_message = false; ///< `result` points to an MPI_Message that is used up.
-    bool takes_request = false; ///< `result` points to an MPI_Request that is used up.
+    bool has_dests = false;      ///< A list of `peer` ranks, each of which a message goes to.
+    bool has_sources = false;    ///< A list of `source` ranks, each of which a message comes from.
+    bool has_partitions = false; ///< Their number is the other side's count. Plans alone can run it.
+    bool takes_message = false;  ///< `result` points to an MPI_Message that is used up.
+    bool takes_request = false;  ///< `result` points to an MPI_Request that is used up.
     bool takes_start_function = false;
     bool makes_comm =
         false; ///< `result` points to the MPI_Comm that it makes; the program's functions copy attributes.

@@ -76,4 +76,14 @@ inline constexpr std::uint64_t distrust_ns = 2'000'000;
 /// until the next nap ends.
 inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;
 
+// Partitions: partitions.hpp ------------------------------------------------------------------------------------------
+// Both sides cut by these two, so all ranks must have the same.
+
+/// The size of a message that partitions are put together to, or a large one is cut into. Smaller: more messages, each of which
+/// costs what a message costs. Larger: what is filled first waits for what is filled later.
+inline constexpr std::int64_t partition_group_bytes = 65536;
+
+/// Groups of one buffer at most; more bytes make them larger. More: more tasks and requests for what a network sends in one piece.
+inline constexpr std::int64_t most_partition_groups = 32;
+
 } // namespace commtask::detail::tuning

@@ -6,7 +6,8 @@
 
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
-#include "mpi/counts.hpp"
+#include "core/partitions.hpp"
+#include "mpi/many.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,6 +84,14 @@ template <typename Count>
     return COMMTASK_OK;
 }
 
+/// The array of counts of one side.
+[[nodiscard]] int check_count_array(const commtask_op& op, const void* counts, int n_counts,
+                                    const char* name) noexcept {
+    if (counts == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
+    return op.array_form == COMMTASK_COUNTS_INT ? check_counts<int>(counts, n_counts, name)
+                                                : check_counts<MPI_Count>(counts, n_counts, name);
+}
+
 [[nodiscard]] int check_reduction(const commtask_op& op) noexcept {
     return op.reduction == MPI_OP_NULL ? refuse(COMMTASK_ERR_OP, "reduction is MPI_OP_NULL") : COMMTASK_OK;
 }
@@ -93,11 +102,8 @@ template <typename Count>
 
 /// Arrays have one entry per rank except in neighbourhood collectives, whose degrees only MPI knows.
 [[nodiscard]] int check_arrays(const commtask_op& op, const comm_queue& queue) noexcept {
-    const bool is_int = op.array_form == COMMTASK_COUNTS_INT;
     const auto check = [&](const void* counts, const char* name) {
-        if (counts == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
-        return is_int ? check_counts<int>(counts, queue.n_peers, name)
-                      : check_counts<MPI_Count>(counts, queue.n_peers, name);
+        return check_count_array(op, counts, queue.n_peers, name);
     };
     switch (op.kind) {
     case COMMTASK_OP_ALLGATHERV:
@@ -158,6 +164,60 @@ template <typename Count>
     }
 }
 
+/// A list of ranks that messages go to or come from: none may be a wildcard.
+[[nodiscard]] int check_ranks(const int* ranks, int n_ranks, const char* name, const comm_queue& queue) noexcept {
+    if (n_ranks < 0) {
+        return refuse(COMMTASK_ERR_COUNT, "n_%s is %d, and must not be negative", name, n_ranks);
+    }
+    if (ranks == nullptr && n_ranks > 0) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
+    for (int i = 0; i < n_ranks; ++i) {
+        if ((ranks[i] >= 0 && ranks[i] < queue.n_peers) || ranks[i] == MPI_PROC_NULL) continue;
+        return refuse(COMMTASK_ERR_RANK, "%s[%d] is %d, and %s has ranks 0 to %d", name, i, ranks[i],
+                      queue.name.c_str(), queue.n_peers - 1);
+    }
+    return COMMTASK_OK;
+}
+
+/// Partitions have no wildcards, and their groups take tags from above.
+[[nodiscard]] int check_partitions(const commtask_op& op, bool receives, const comm_queue& queue,
+                                   int tag_upper_bound) noexcept {
+    const commtask_side& side = receives ? op.recv : op.send;
+    const MPI_Count n_partitions = receives ? op.send.count : op.recv.count;
+    const int most_tag = highest_partitioned_tag(tag_upper_bound);
+    return first_failure(
+        [&] {
+            if (n_partitions > 0) return static_cast<int>(COMMTASK_OK);
+            return refuse(COMMTASK_ERR_COUNT, "n_partitions is %lld, and must be at least 1",
+                          static_cast<long long>(n_partitions));
+        },
+        [&] { return check_side(side, receives ? "recv" : "send"); },
+        [&] { return check_rank(receives ? op.source : op.peer, false, receives ? "source" : "dest", queue); },
+        [&] { return check_tag(receives ? op.recv_tag : op.send_tag, false, "the tag of partitions", most_tag); });
+}
+
+/// One side of a many_to_many: as many blocks as its list has ranks.
+[[nodiscard]] int check_blocks(const commtask_op& op, bool receives, const comm_queue& queue) noexcept {
+    const commtask_side& side = receives ? op.recv : op.send;
+    const int n_ranks = receives ? op.source : op.peer;
+    const auto ranks = [&] {
+        return check_ranks(receives ? op.sources : op.dests, n_ranks, receives ? "sources" : "dests", queue);
+    };
+    if (n_ranks == 0) return COMMTASK_OK;
+    const auto counts = [&] {
+        return check_count_array(op, side.counts, n_ranks, receives ? "recv_counts" : "send_counts");
+    };
+    const auto displs = [&] { return check_pointer(side.displs, receives ? "recv_displs" : "send_displs"); };
+    const auto memory = [&] {
+        commtask_side largest = side;
+        largest.count = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n_ranks); ++i) {
+            largest.count = std::max(largest.count, count_at(op, side.counts, i));
+        }
+        return check_side(largest, receives ? "recv" : "send");
+    };
+    return first_failure(ranks, counts, displs, memory);
+}
+
 } // namespace
 
 int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept {
@@ -178,6 +238,13 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_MPROBE:
         return first_failure([&] { return check_pointer(op.result, "message"); }, source, recv_tag);
     case COMMTASK_OP_MRECV: return first_failure([&] { return check_pointer(op.result, "message"); }, recv_side);
+    case COMMTASK_OP_MULTICAST:
+        return first_failure(send_side, [&] { return check_ranks(op.dests, op.peer, "dests", queue); }, send_tag);
+    case COMMTASK_OP_MANY_TO_MANY:
+        return first_failure([&] { return check_blocks(op, false, queue); },
+                             [&] { return check_blocks(op, true, queue); }, send_tag);
+    case COMMTASK_OP_PSEND: return check_partitions(op, false, queue, tag_upper_bound);
+    case COMMTASK_OP_PRECV: return check_partitions(op, true, queue, tag_upper_bound);
     case COMMTASK_OP_START:
     case COMMTASK_OP_CALL: return op.call == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "function is null") : COMMTASK_OK;
     case COMMTASK_OP_ATTACH:

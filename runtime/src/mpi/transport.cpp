@@ -66,8 +66,8 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
 }
 
 /// So that nothing need be remembered that MPI has started already.
-bool mpi_transport::has_room_for_requests() noexcept {
-    const std::size_t needed = requests_.size() + started_requests{}.requests.size();
+bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
+    const std::size_t needed = requests_.size() + count_requests(op);
     if (needed <= requests_.capacity()) return true;
     try {
         parts_.reserve(2 * needed);
@@ -82,7 +82,7 @@ start_result mpi_transport::start(task& which) noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     const bool makes_requests =
         !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
-    if (makes_requests && !has_room_for_requests()) {
+    if (makes_requests && !has_room_for_requests(which.op)) {
         // The request of an attach stays with MPI: it may not be one that can be freed.
         take_error(which, MPI_ERR_NO_MEM);
         return start_result::failed;
@@ -95,6 +95,7 @@ start_result mpi_transport::start(task& which) noexcept {
         take_error(which, error);
         return start_result::failed;
     }
+    if (kind.has_dests) return start_many(which, started.holds_receive);
     start_gathered();
     const errors_come_back errors;
     int code = errors.code_of(start_operation(which, started));
@@ -205,6 +206,10 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
 void mpi_transport::request_ended(started_part ended, const MPI_Status& status, int error,
                                   completion_sink& sink) noexcept {
     task& which = *ended.of;
+    if (operation_of(which.op.kind).has_dests) {
+        one_of_many_ended(ended, status, error);
+        return sink.part_ended(which, ended.part);
+    }
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
         // The other half of a sendrecv must not wait for ever for what will not come.
@@ -216,6 +221,11 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
         int was_canceled = 0;
         if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
         which.result.is_canceled = was_canceled != 0;
+        // Of a group of partitions: the sides have cut alike if they have the same size.
+        const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
+        if (expected >= 0 && !which.result.is_canceled && which.result.error == 0 && which.result.bytes != expected) {
+            take_error(which, MPI_ERR_COUNT);
+        }
     }
     sink.part_ended(which, ended.part);
 }
@@ -241,9 +251,11 @@ void mpi_transport::withdraw(task& which) noexcept {
         which.result.is_canceled = true; // the next poll ends it
         return;
     }
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.has_sources) return withdraw_many(which);
     // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. An mprobe that
     // is not in the list has ended in this look, and is about to be reported.
-    if (!operation_of(which.op.kind).waits_for_message || !has_status_request(which)) return;
+    if (!kind.waits_for_message || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
     // Refused: it is not active, and is about to be reported too.
     const std::size_t at = which.run.status_request_at;
@@ -259,7 +271,7 @@ void mpi_transport::abandon(task& which) noexcept {
         abandon_request(which.run.status_request_at);
         --n_left;
     }
-    // The send of a sendrecv, which no task knows the place of.
+    // The send of a sendrecv and most of many messages, which no task knows the place of.
     for (std::size_t i = parts_.size(); i > 0 && n_left > 0; --i) {
         if (parts_[i - 1].of != &which) continue;
         abandon_request(i - 1);
@@ -269,11 +281,16 @@ void mpi_transport::abandon(task& which) noexcept {
     which.run.scratch = nullptr; // MPI may still read it: it is left alone
 }
 
+/// Of an operation that receives: whether this request does.
+bool mpi_transport::is_receive(const started_part& of) noexcept {
+    return operation_of(of.of->op.kind).has_dests ? (of.part & is_send_part) == 0 : of.part == 0;
+}
+
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_traits& kind = operation_of(parts_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
     const bool is_active = abandoned != MPI_REQUEST_NULL && !parts_[index].is_refused;
-    if (kind.waits_for_message && parts_[index].part == 0 && is_active) {
+    if (kind.waits_for_message && is_receive(parts_[index]) && is_active) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;

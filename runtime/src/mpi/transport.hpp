@@ -44,6 +44,9 @@ public:
     [[nodiscard]] std::string describe(const commtask_op& op) const;
 
 private:
+    /// In owner::part, of an operation of many messages: it is no receive.
+    static constexpr std::uint32_t is_send_part = 1U << 31U;
+
     /// Whose request it is.
     struct started_part {
         task* of;
@@ -65,7 +68,7 @@ private:
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
     void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_; }
-    [[nodiscard]] bool has_room_for_requests() noexcept;
+    [[nodiscard]] bool has_room_for_requests(const commtask_op& op) noexcept;
     [[nodiscard]] bool must_hold(const task& which) const noexcept;
     void poll_unmatched(completion_sink& sink) noexcept;
     /// What a look at one of unmatched_ came to.
@@ -81,6 +84,19 @@ private:
     void note_not_started(std::size_t first, int error) noexcept;
     void report_refused(completion_sink& sink) noexcept;
     [[nodiscard]] std::string describe_posted(const task& which) const;
+    [[nodiscard]] static bool is_receive(const started_part& of) noexcept;
+    /// The requests of a member with the buffers that it has now, made if need be; null with an MPI error code.
+    [[nodiscard]] static const kept_requests* requests_for(plan_member& member, int& error) noexcept;
+    [[nodiscard]] static int make_requests(const commtask_op& op, kept_requests& kept) noexcept;
+
+    // Operations of many messages.
+    [[nodiscard]] static std::size_t count_requests(const commtask_op& op) noexcept;
+    [[nodiscard]] start_result start_many(task& which, bool holds) noexcept;
+    [[nodiscard]] static int make_many(const commtask_op& op, kept_requests& kept) noexcept;
+    static void one_of_many_ended(started_part ended, const MPI_Status& status, int error) noexcept;
+    void withdraw_many(const task& which) noexcept;
+    [[nodiscard]] int start_held_receives(const task& which) noexcept;
+    [[nodiscard]] bool drop_held_receives(task& which) noexcept;
     static void take_status(task& which, const MPI_Status& status) noexcept;
     static void take_error(task& which, int error) noexcept;
 
