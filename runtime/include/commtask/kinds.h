@@ -48,7 +48,29 @@ typedef enum commtask_kind {
     COMMTASK_OP_ATTACH = 35,               /**< commtask_op_attach */
     COMMTASK_OP_NOOP = 36,                 /**< commtask_op_noop */
     COMMTASK_OP_PLAN = 37,                 /**< commtask_op_plan */
-    COMMTASK_OP_END = 38                   /**< one past the last */
+    COMMTASK_OP_PUT = 38,                  /**< commtask_op_put */
+    COMMTASK_OP_GET = 39,                  /**< commtask_op_get */
+    COMMTASK_OP_ACCUMULATE = 40,           /**< commtask_op_accumulate */
+    COMMTASK_OP_GET_ACCUMULATE = 41,       /**< commtask_op_get_accumulate */
+    COMMTASK_OP_FETCH_AND_OP = 42,         /**< commtask_op_fetch_and_op */
+    COMMTASK_OP_COMPARE_AND_SWAP = 43,     /**< commtask_op_compare_and_swap */
+    COMMTASK_OP_FLUSH = 44,                /**< commtask_op_flush */
+    COMMTASK_OP_FLUSH_ALL = 45,            /**< commtask_op_flush_all */
+    COMMTASK_OP_PUT_NOTIFY = 46,           /**< commtask_op_put_notify */
+    COMMTASK_OP_GET_NOTIFY = 47,           /**< commtask_op_get_notify */
+    COMMTASK_OP_AWAIT_NOTIFY = 48,         /**< commtask_op_await_notify */
+    COMMTASK_OP_WIN_SYNC = 49,             /**< commtask_op_win_sync */
+    COMMTASK_OP_FILE_READ = 50,            /**< commtask_op_file_read */
+    COMMTASK_OP_FILE_READ_AT = 51,         /**< commtask_op_file_read_at */
+    COMMTASK_OP_FILE_READ_ALL = 52,        /**< commtask_op_file_read_all */
+    COMMTASK_OP_FILE_READ_AT_ALL = 53,     /**< commtask_op_file_read_at_all */
+    COMMTASK_OP_FILE_READ_SHARED = 54,     /**< commtask_op_file_read_shared */
+    COMMTASK_OP_FILE_WRITE = 55,           /**< commtask_op_file_write */
+    COMMTASK_OP_FILE_WRITE_AT = 56,        /**< commtask_op_file_write_at */
+    COMMTASK_OP_FILE_WRITE_ALL = 57,       /**< commtask_op_file_write_all */
+    COMMTASK_OP_FILE_WRITE_AT_ALL = 58,    /**< commtask_op_file_write_at_all */
+    COMMTASK_OP_FILE_WRITE_SHARED = 59,    /**< commtask_op_file_write_shared */
+    COMMTASK_OP_END = 60                   /**< one past the last */
 } commtask_kind;
 
 #ifdef __cplusplus

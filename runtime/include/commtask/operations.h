@@ -9,6 +9,8 @@
 #include <commtask/collectives_int.h>
 #include <commtask/collectives_v.h>
 #include <commtask/doors.h>
+#include <commtask/files.h>
 #include <commtask/messages.h>
+#include <commtask/one_sided.h>
 
 #endif
