@@ -15,6 +15,7 @@
 #include <commtask/operations.h>
 #include <commtask/plan.h>
 #include <commtask/types.h>
+#include <commtask/window.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,7 +104,7 @@ COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) COMMTASK_NOEXCEPT;
 
 /** Gives a place up, when its task will not be posted after all.
- *  @param comm    the communicator of the operation that it was taken for.
+ *  @param comm    the communicator of the operation that it was taken for; MPI_COMM_NULL: it was one of a window.
  *  @param ticket  the ticket.
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) COMMTASK_NOEXCEPT;

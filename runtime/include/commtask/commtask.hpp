@@ -22,6 +22,7 @@
 #include <commtask/routine.hpp>
 #include <commtask/run_loop.hpp>
 #include <commtask/task.hpp>
+#include <commtask/window.hpp>
 
 namespace commtask {
 

@@ -49,6 +49,8 @@ context::context(config settings, int thread_level, rank_place place, const sess
       transport_(static_cast<std::size_t>(settings_.test_window), has_observers_), lanes_({&transport_}, lane_plan()),
       passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
+    windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
+    windows_.on_lost_argument = this;
     lanes_.start_worker(0, worker_plan());
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
     if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
@@ -132,6 +134,7 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
+    say_registered_windows();
     plans_.forget_all();
     listeners_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
@@ -139,6 +142,18 @@ context::~context() {
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
     MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
     MPI_Comm_free_keyval(&keyval);
+}
+
+/// Their epochs stay open: to end them needs the other ranks, which commtask_finalize does not wait for.
+void context::say_registered_windows() noexcept {
+    if (settings_.verbose < 1) return;
+    try {
+        for (const std::string& name : windows_.names()) {
+            say("warning: %s is still registered at commtask_finalize: commtask_win_unregister ends its epoch",
+                name.c_str());
+        }
+    } catch (const std::bad_alloc&) { // no warning then
+    }
 }
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first: the last moment at which tasks can still be completed.

@@ -12,6 +12,7 @@
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/transport.hpp"
+#include "mpi/windows.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
 #include "report/statistics.hpp"
@@ -85,6 +86,10 @@ public:
         return known != nullptr ? known : try_register_comm(comm, code);
     }
 
+    /// Any thread. An operation on a window gets the window's communicator; others stay as they are.
+    /// @return COMMTASK_OK; ERR_WINDOW with a sentence: the window is not registered
+    [[nodiscard]] int give_channel(commtask_op& op) noexcept;
+
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     /// Another one for every commtask_init.
@@ -99,6 +104,7 @@ public:
     /// Whether one of these two is there.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
+    [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
@@ -132,6 +138,7 @@ private:
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
+    void say_registered_windows() noexcept;
     void print_stats(drained how) noexcept;
     [[nodiscard]] std::string stats_table(drained how);
     void end_trace(drained how) noexcept;
@@ -156,6 +163,7 @@ private:
     alignas(2 * cache_line_bytes) lane_set lanes_;
     std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
     mpi_comms comms_;
+    mpi_windows windows_;
     plan_book plans_;
     listener_book listeners_;
     watchdog watchdog_;

@@ -10,6 +10,7 @@
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
 #include "mpi/arguments.hpp"
+#include "mpi/one_sided.hpp"
 
 #include <commtask/commtask.h>
 
@@ -286,6 +287,16 @@ int context::post_own(commtask_op op, const commtask_options* options, commtask_
     return post(*this, op, options, task);
 }
 
+/// All but the options.
+static int check_operation(context& runtime, const commtask_op& op, const comm_queue& queue) noexcept {
+    const int tag_upper_bound = runtime.comms().tag_upper_bound();
+    if (!operation_of(op.kind).takes_window) return check_arguments(op, queue, tag_upper_bound);
+    const auto window = runtime.windows().find(window_of(op));
+    if (window == nullptr)
+        return refuse(COMMTASK_ERR_WINDOW, "window was freed or unregistered while a task was posted");
+    return check_window_arguments(op, *window, queue, tag_upper_bound);
+}
+
 bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {
     return has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
            (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
@@ -293,9 +304,8 @@ bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool 
 
 int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
                const comm_queue& queue) noexcept {
-    const int tag_upper_bound = runtime.comms().tag_upper_bound();
-    if (!is_plain_message(op, queue, tag_upper_bound)) {
-        if (const int code = check_arguments(op, queue, tag_upper_bound); code != COMMTASK_OK) return code;
+    if (!is_plain_message(op, queue, runtime.comms().tag_upper_bound())) {
+        if (const int code = check_operation(runtime, op, queue); code != COMMTASK_OK) return code;
     }
     return options == nullptr ? COMMTASK_OK : check_options(*options, operation_of(op.kind), queue);
 }
@@ -308,6 +318,12 @@ int commtask_post(const commtask_op* operation, const commtask_options* options,
     context* const runtime = context_for(operation);
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
+    commtask_op on_window;
+    if (operation->comm == MPI_COMM_NULL) {
+        on_window = *operation;
+        if (const int code = runtime->give_channel(on_window); code != COMMTASK_OK) return code;
+        operation = &on_window;
+    }
     const bool is_call = (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
     if (is_recording() && !is_call) return record(*runtime, *operation, options, task);
     return post(*runtime, *operation, options, task);
@@ -326,12 +342,13 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     if (operation == nullptr || ticket == nullptr) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", operation == nullptr ? "operation" : "ticket");
     }
-    int code = COMMTASK_OK;
-    comm_queue* const queue = runtime->queue_of(operation->comm, code);
+    commtask_op op = *operation;
+    int code = runtime->give_channel(op);
+    if (code != COMMTASK_OK) return code;
+    comm_queue* const queue = runtime->queue_of(op.comm, code);
     if (queue == nullptr) return code;
     // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
-    if (code = check_arguments(*operation, *queue, runtime->comms().tag_upper_bound()); code != COMMTASK_OK)
-        return code;
+    if (code = check_operation(*runtime, op, *queue); code != COMMTASK_OK) return code;
     if (operation_of(operation->kind).takes_plan) {
         return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
     }
@@ -350,8 +367,10 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
         return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
     }
     int code = COMMTASK_OK;
-    comm_queue* const queue = runtime->queue_of(comm, code);
+    // Of a window, whose communicator the caller does not know.
+    comm_queue* const windows_queue = comm == MPI_COMM_NULL ? runtime->comms().find_by_number(ticket.queue) : nullptr;
+    comm_queue* const queue = windows_queue != nullptr ? windows_queue : runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
     if (code = check_ticket(ticket, *queue); code != COMMTASK_OK) return code;
-    return drop_place(*runtime, comm, *queue, ticket);
+    return drop_place(*runtime, queue->comm, *queue, ticket);
 }

@@ -118,7 +118,7 @@ bool lane::progress() noexcept {
     const bool has_others = !handoff_.is_empty() || has_put_away() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    if (posted == nullptr && !has_others && transport_->in_flight() == 0) {
+    if (posted == nullptr && !has_others && transport_->in_flight() == 0 && !is_attentive()) {
         tell(trace::thread_state::idle);
         return false;
     }
@@ -139,6 +139,8 @@ bool lane::progress() noexcept {
         transport_->poll(*this);
         stay_if_abandoned();
         issue_ready();
+    } else if (is_attentive()) {
+        transport_->make_progress();
     }
     // acquire: partner of the store in request_report(); the heading comes with it.
     if (report_requested_.load(std::memory_order_acquire)) {

@@ -154,6 +154,14 @@ public:
         ~quiet_posts();
     };
 
+    /// By 1 for each reason for which other processes need this one to make progress when it has nothing in flight, such as a
+    /// window; by -1 when the reason is gone. The worker stays awake as long as there is one.
+    void attend(int change) noexcept {
+        n_attended_.fetch_add(change, std::memory_order_seq_cst); // a worker that is about to sleep must see it
+        wake_up.ring_surely();
+    }
+    [[nodiscard]] bool is_attentive() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
+
     bell wake_up; ///< Where the worker sleeps.
 
     // Driver ----------------------------------------------------------------------------------------------------------
@@ -176,7 +184,7 @@ public:
     /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
     [[nodiscard]] bool could_move() const noexcept {
         return inbox_.can_take() || !late_posts_.is_empty() || !handoff_.is_empty() || approx_has_work() ||
-               report_requested_.load(std::memory_order_relaxed) ||
+               is_attentive() || report_requested_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival.
@@ -282,6 +290,7 @@ private:
         late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
     handoff<task, &task::next_handed> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
+    std::atomic<int> n_attended_{0};
     std::atomic<const char*> report_heading_{"unfinished"};
     std::atomic<bool> is_abandoned_{false};
 

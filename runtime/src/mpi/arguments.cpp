@@ -7,7 +7,9 @@
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "core/partitions.hpp"
+#include "mpi/counts.hpp"
 #include "mpi/many.hpp"
+#include "mpi/one_sided.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,18 +17,46 @@
 namespace commtask::detail {
 namespace {
 
+struct basic_type {
+    MPI_Datatype type;
+    int bytes;
+};
+
+} // namespace
+
 /// Basic types carry no address of their own: with them a null buffer is a mistake.
-[[nodiscard]] bool is_basic(MPI_Datatype type) noexcept {
-    const std::array basic{MPI_BYTE,     MPI_CHAR,     MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,    MPI_SHORT,
-                           MPI_INT,      MPI_UNSIGNED, MPI_LONG,        MPI_UNSIGNED_LONG,    MPI_LONG_LONG,
-                           MPI_FLOAT,    MPI_DOUBLE,   MPI_LONG_DOUBLE, MPI_UNSIGNED_SHORT,   MPI_UNSIGNED_LONG_LONG,
-                           MPI_INT8_T,   MPI_INT16_T,  MPI_INT32_T,     MPI_INT64_T,          MPI_UINT8_T,
-                           MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T,    MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX,
-                           MPI_PACKED};
-    return std::find(basic.begin(), basic.end(), type) != basic.end();
+int basic_bytes(MPI_Datatype type) noexcept {
+    const std::array<basic_type, 26> basic{{{MPI_BYTE, 1},
+                                            {MPI_CHAR, 1},
+                                            {MPI_SIGNED_CHAR, 1},
+                                            {MPI_UNSIGNED_CHAR, 1},
+                                            {MPI_SHORT, sizeof(short)},
+                                            {MPI_INT, sizeof(int)},
+                                            {MPI_UNSIGNED, sizeof(unsigned)},
+                                            {MPI_LONG, sizeof(long)},
+                                            {MPI_UNSIGNED_LONG, sizeof(unsigned long)},
+                                            {MPI_LONG_LONG, sizeof(long long)},
+                                            {MPI_FLOAT, sizeof(float)},
+                                            {MPI_DOUBLE, sizeof(double)},
+                                            {MPI_LONG_DOUBLE, sizeof(long double)},
+                                            {MPI_UNSIGNED_SHORT, sizeof(unsigned short)},
+                                            {MPI_UNSIGNED_LONG_LONG, sizeof(unsigned long long)},
+                                            {MPI_INT8_T, 1},
+                                            {MPI_INT16_T, 2},
+                                            {MPI_INT32_T, 4},
+                                            {MPI_INT64_T, 8},
+                                            {MPI_UINT8_T, 1},
+                                            {MPI_UINT16_T, 2},
+                                            {MPI_UINT32_T, 4},
+                                            {MPI_UINT64_T, 8},
+                                            {MPI_C_DOUBLE_COMPLEX, 2 * sizeof(double)},
+                                            {MPI_C_FLOAT_COMPLEX, 2 * sizeof(float)},
+                                            {MPI_PACKED, 1}}};
+    const auto* const found = std::ranges::find(basic, type, &basic_type::type);
+    return found == basic.end() ? 0 : found->bytes;
 }
 
-[[nodiscard]] int check_side(const commtask_side& side, const char* name) noexcept {
+int check_side(const commtask_side& side, const char* name) noexcept {
     if (side.count < 0) {
         return refuse(COMMTASK_ERR_COUNT, "%s count is %lld, and must not be negative", name,
                       static_cast<long long>(side.count));
@@ -37,33 +67,27 @@ namespace {
                       static_cast<long long>(side.count), INT_MAX);
     }
     if (side.type == MPI_DATATYPE_NULL) return refuse(COMMTASK_ERR_TYPE, "%s type is MPI_DATATYPE_NULL", name);
-    if (side.buffer == nullptr && side.count > 0 && is_basic(side.type)) {
+    if (side.buffer == nullptr && side.count > 0 && basic_bytes(side.type) > 0) {
         return refuse(COMMTASK_ERR_BUFFER, "%s buffer is null and its count is %lld", name,
                       static_cast<long long>(side.count));
     }
     return COMMTASK_OK;
 }
 
-[[nodiscard]] int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept {
+int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept {
     if ((rank >= 0 && rank < queue.n_peers) || rank == MPI_PROC_NULL) return COMMTASK_OK;
     if (may_be_any && rank == MPI_ANY_SOURCE) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_RANK, "%s is %d, and %s has ranks 0 to %d", name, rank, queue.name.c_str(),
                   queue.n_peers - 1);
 }
 
-[[nodiscard]] int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept {
+int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept {
     if ((tag >= 0 && tag <= tag_upper_bound) || (may_be_any && tag == MPI_ANY_TAG)) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_TAG, "%s is %d, and tags go from 0 to %d%s", name, tag, tag_upper_bound,
                   may_be_any ? ", or are MPI_ANY_TAG" : "");
 }
 
-/// `a ? a : b`, for a chain of checks of which the first failure counts.
-template <typename... Checks>
-[[nodiscard]] int first_failure(Checks&&... checks) noexcept {
-    int code = COMMTASK_OK;
-    static_cast<void>((((code = checks()) == COMMTASK_OK) && ...));
-    return code;
-}
+namespace {
 
 [[nodiscard]] int check_root(const commtask_op& op, const comm_queue& queue) noexcept {
     if (queue.is_intercommunicator && (op.peer == MPI_ROOT || op.peer == MPI_PROC_NULL)) return COMMTASK_OK;
@@ -218,6 +242,17 @@ template <typename Count>
     return first_failure(ranks, counts, displs, memory);
 }
 
+[[nodiscard]] int check_file(const commtask_op& op) noexcept {
+    const operation_traits& kind = operation_of(op.kind);
+    if (file_of(op) == MPI_FILE_NULL) return refuse(COMMTASK_ERR_FILE, "file is MPI_FILE_NULL");
+    const MPI_Aint offset = displacement_of(kind.has_recv_side ? op.send : op.recv);
+    if (kind.has_offset && offset < 0) {
+        return refuse(COMMTASK_ERR_DISPLACEMENT, "offset is %lld, and must not be negative",
+                      static_cast<long long>(offset));
+    }
+    return check_side(kind.has_recv_side ? op.recv : op.send, "the");
+}
+
 } // namespace
 
 int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept {
@@ -254,6 +289,7 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_PLAN: return check_pointer(op.result, "plan");
     default: break;
     }
+    if (operation_of(op.kind).takes_file) return check_file(op);
     if (operation_of(op.kind).family == operation_family::unknown) {
         return refuse(COMMTASK_ERR_ARGUMENT, "operation has kind %d: make it with a commtask_op_ function", op.kind);
     }

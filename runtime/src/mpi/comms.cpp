@@ -7,6 +7,7 @@
 
 #include "mpi/trace_comm.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -94,6 +95,12 @@ comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
     if (found == open_.end() || found->second == nullptr) return nullptr;
     mine = {epoch_, comm, found->second, found->second->life()};
     return found->second;
+}
+
+comm_queue* mpi_comms::find_by_number(std::uint32_t number) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(queues_, number, [](const auto& each) { return each->number; });
+    return found == queues_.end() || !(*found)->is_open() ? nullptr : found->get();
 }
 
 int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {

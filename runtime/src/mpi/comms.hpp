@@ -31,6 +31,9 @@ public:
     /// Any thread. Null if the communicator is not registered, or freed.
     [[nodiscard]] comm_queue* find(MPI_Comm comm) noexcept;
 
+    /// Any thread. By its own number; null if no communicator has it now.
+    [[nodiscard]] comm_queue* find_by_number(std::uint32_t number) noexcept;
+
     /// A driver, or the thread that initialises. @return an MPI error code.
     [[nodiscard]] int add(MPI_Comm comm, comm_queue*& queue) noexcept;
 

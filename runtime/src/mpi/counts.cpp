@@ -20,12 +20,14 @@ namespace {
     const operation_traits& kind = operation_of(op.kind);
     switch (kind.counts) {
     case count_shape::one:
+        if (kind.takes_file) return nullptr; // its status says
         if (kind.family == operation_family::receive) return nullptr;
         if (kind.family == operation_family::scatter) { // every rank has the receiving side
             return op.recv.buffer == MPI_IN_PLACE ? &op.send : &op.recv;
         }
         return kind.has_send_side && op.send.buffer != MPI_IN_PLACE ? &op.send : &op.recv;
     case count_shape::shared:
+    case count_shape::single:
     case count_shape::each_block: return &op.recv;
     default: return nullptr;
     }

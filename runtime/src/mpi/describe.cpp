@@ -6,6 +6,7 @@
 
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
+#include "mpi/one_sided.hpp"
 
 namespace commtask::detail {
 namespace {
@@ -46,6 +47,25 @@ std::string mpi_transport::describe(const commtask_op& op) const {
     if (kind.has_dests) text += " to " + std::to_string(op.peer) + " ranks";
     if (kind.has_sources) text += ", from " + std::to_string(op.source);
     if (kind.has_dests) text += ", " + tag_text(op.send_tag);
+    if (kind.has_target && kind.counts != count_shape::none) {
+        const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
+        text += payload_text(here.count, here.type) + (kind.has_recv_side ? " from " : " to ") + rank_text(op.peer) +
+                ", displacement " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
+    } else if (kind.has_target) {
+        text += " of " + rank_text(op.peer);
+    }
+    if (kind.takes_window && kind.has_steps) {
+        const bool awaits = !kind.has_target;
+        text += (awaits ? " of " + std::to_string(op.recv.count) + " from " + rank_text(op.source) : std::string{}) +
+                ", notification " + std::to_string(awaits ? op.recv_tag : op.send_tag);
+    }
+    if (kind.takes_file) {
+        const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
+        text += payload_text(here.count, here.type);
+        if (kind.has_offset) {
+            text += ", offset " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
+        }
+    }
     if (kind.has_dest) text += " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag);
     if (kind.has_source) {
         text += (kind.has_dest ? ", from " : " from ") + rank_text(op.source) + ", " + tag_text(op.recv_tag);

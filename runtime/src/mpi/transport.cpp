@@ -28,10 +28,24 @@ mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
     parts_.reserve(expected_in_flight);
 }
 
+mpi_transport::~mpi_transport() {
+    if (never_ == MPI_REQUEST_NULL) return;
+    const errors_come_back errors;
+    MPI_Grequest_complete(never_);
+    MPI_Request_free(&never_);
+}
+
 void mpi_transport::take_error(task& which, int error) noexcept {
     if (which.result.error != 0) return; // the first one counts
     which.result.error = error;
     MPI_Error_class(error, &which.result.error_class);
+}
+
+static void take_length(task& which, const MPI_Status& status) noexcept {
+    MPI_Count bytes = 0;
+    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+        which.result.bytes = bytes;
+    }
 }
 
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
@@ -39,6 +53,7 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     // What a door started may be a receive: only MPI knows, and its status says.
     const operation_traits& kind = operation_of(which.op.kind);
     if (!kind.may_receive) return;
+    if (kind.has_length_only) return take_length(which, status);
     if (kind.has_source && which.op.source == MPI_PROC_NULL) {
         // MPICH 4.0 leaves the status of a receive from nobody as it was.
         MPI_Status nobody{};
@@ -51,10 +66,7 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     }
     which.result.source = status.MPI_SOURCE;
     which.result.tag = status.MPI_TAG;
-    MPI_Count bytes = 0;
-    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
-        which.result.bytes = bytes;
-    }
+    take_length(which, status);
 }
 
 /// What failed gave no request.
@@ -76,6 +88,11 @@ bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
         return false;
     }
     return true;
+}
+
+/// Whether MPI may leave it standing until somebody tests its request and no other.
+[[nodiscard]] static bool is_polled_alone(const operation_traits& kind) noexcept {
+    return kind.takes_file && kind.ordered_in == order_class::collectives;
 }
 
 start_result mpi_transport::start(task& which) noexcept {
@@ -122,26 +139,30 @@ start_result mpi_transport::start(task& which) noexcept {
         }
         if (has_ended != 0) return start_result::completed;
     }
-    which.run.open_parts = static_cast<std::uint32_t>(started.count);
+    const auto n_requests = static_cast<std::uint32_t>(started.count);
+    which.run.open_parts = n_requests + started.n_later_steps;
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
-    for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+    for (std::uint32_t part = 0; part < n_requests; ++part) {
         requests_.push_back(started.requests[part]);
         parts_.push_back({&which, part});
     }
     if (started.holds_receive) unmatched_.push(which);
+    if (is_polled_alone(kind)) polled_alone_.push(which);
     count_in_flight();
     return start_result::started;
 }
 
 bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
-    return !kind.makes_comm && (kind.family != operation_family::door || kind.takes_request || kind.takes_plan);
+    return !kind.makes_comm && !may_block(which.op) &&
+           (kind.family != operation_family::door || kind.takes_request || kind.takes_plan);
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
     start_gathered();
     if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
+    if (!polled_alone_.is_empty()) poll_alone(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
     if (count == 0) return;
@@ -206,9 +227,14 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
 void mpi_transport::request_ended(started_part ended, const MPI_Status& status, int error,
                                   completion_sink& sink) noexcept {
     task& which = *ended.of;
-    if (operation_of(which.op.kind).has_dests) {
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.has_dests) {
         one_of_many_ended(ended, status, error);
         return sink.part_ended(which, ended.part);
+    }
+    if (kind.has_steps) return step_ended(ended, status, error, sink);
+    if (is_polled_alone(kind)) {
+        static_cast<void>(polled_alone_.take_first([&](const task& each) { return &each == &which; }));
     }
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
@@ -219,7 +245,7 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
         take_status(which, status);
         // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
         int was_canceled = 0;
-        if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
+        if (kind.waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
         which.result.is_canceled = was_canceled != 0;
         // Of a group of partitions: the sides have cut alike if they have the same size.
         const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
@@ -228,6 +254,61 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
         }
     }
     sink.part_ended(which, ended.part);
+}
+
+/// A step of an operation with several: the next one takes its place, or there is none.
+void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int error,
+                               completion_sink& sink) noexcept {
+    task& which = *ended.of;
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
+    int was_canceled = 0;
+    if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
+    which.result.is_canceled = was_canceled != 0;
+    const bool is_well = which.result.error == 0 && was_canceled == 0;
+    const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
+    if (is_well && which.run.open_parts == 1) {
+        const errors_come_back errors;
+        if (const int code = errors.code_of(end_steps(which.op)); code != MPI_SUCCESS) take_error(which, code);
+    }
+    if (!goes_on) which.run.open_parts = 1; // what comes after a step that failed never begins
+    sink.part_ended(which, ended.part);
+}
+
+/// @return whether MPI has the next step in flight; otherwise the result says why not
+bool mpi_transport::start_next(task& which) noexcept {
+    MPI_Request next = MPI_REQUEST_NULL;
+    int code = MPI_ERR_NO_MEM;
+    if (has_room_for_requests()) {
+        const errors_come_back errors;
+        code = errors.code_of(start_next_step(which.op, &next));
+        if (code == MPI_SUCCESS && next == MPI_REQUEST_NULL) code = MPI_ERR_OTHER;
+    }
+    if (code != MPI_SUCCESS) {
+        take_error(which, code);
+        return false;
+    }
+    which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
+    requests_.push_back(next);
+    parts_.push_back({&which, 0});
+    count_in_flight();
+    return true;
+}
+
+void mpi_transport::poll_alone(completion_sink& sink) noexcept {
+    const task& first = *polled_alone_.first();
+    if (has_status_request(first)) test_one_by_one(first.run.status_request_at, 1, sink);
+}
+
+/// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
+void mpi_transport::make_progress() noexcept {
+    const errors_come_back errors;
+    if (never_ == MPI_REQUEST_NULL) {
+        MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
+                           [](void* /*state*/) { return MPI_SUCCESS; },
+                           [](void* /*state*/, int /*is_over*/) { return MPI_SUCCESS; }, nullptr, &never_);
+    }
+    int is_over = 0;
+    if (never_ != MPI_REQUEST_NULL) MPI_Test(&never_, &is_over, MPI_STATUS_IGNORE);
 }
 
 void mpi_transport::remove(std::size_t index) noexcept {
@@ -266,6 +347,7 @@ void mpi_transport::abandon(task& which) noexcept {
     start_gathered();
     const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
     if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
+    static_cast<void>(polled_alone_.take_first([&](const task& each) { return &each == &which; }));
     std::uint32_t n_left = which.run.open_parts;
     if (has_status_request(which)) {
         abandon_request(which.run.status_request_at);
@@ -296,7 +378,9 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
         int has_ended = 0;
         MPI_Test(&abandoned, &has_ended, MPI_STATUS_IGNORE);
     }
-    if (abandoned != MPI_REQUEST_NULL && kind.ordered_in == order_class::messages) MPI_Request_free(&abandoned);
+    // MPI forbids it for those of one-sided operations.
+    const bool can_be_freed = kind.ordered_in == order_class::messages && kind.family != operation_family::one_sided;
+    if (abandoned != MPI_REQUEST_NULL && can_be_freed) MPI_Request_free(&abandoned);
     remove(index);
 }
 

@@ -6,6 +6,10 @@
 //
 // MPI has no nonblocking mprobe: a task looks for its message in every pass. Receives that were issued after an ordered one
 // and could take its message wait behind it: their requests lie in the table as null until MPI gets them.
+//
+// An operation that has steps (a put, then its notification) has a part for each; the next begins when the last has ended.
+// MPICH moves a file operation of all ranks only when somebody tests just its request, and its steps are collectives: the
+// first of them is tested alone.
 #pragma once
 
 #include "core/plan.hpp"
@@ -27,6 +31,9 @@ class mpi_transport final : public transport {
 public:
     /// `test_window`: how many requests one pass tests at least.
     mpi_transport(std::size_t test_window, bool keeps_stats);
+    mpi_transport(const mpi_transport&) = delete;
+    mpi_transport& operator=(const mpi_transport&) = delete;
+    ~mpi_transport() override;
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void start_gathered() noexcept override;
@@ -36,6 +43,7 @@ public:
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;
+    void make_progress() noexcept override;
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
@@ -64,6 +72,9 @@ private:
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void request_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void step_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    [[nodiscard]] bool start_next(task& which) noexcept;
+    void poll_alone(completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
@@ -105,6 +116,8 @@ private:
     std::vector<MPI_Request> requests_;
     std::vector<started_part> parts_; ///< Parallel to requests_.
     task_list unmatched_;             ///< Mprobes without a message and receives behind them, in the order of issue.
+    task_list polled_alone_;          ///< File operations of all ranks together, in the order of issue.
+    MPI_Request never_ = MPI_REQUEST_NULL; ///< Is never over: to test it makes progress and nothing else.
     bool has_refused_ = false;
     std::size_t n_probes_ = 0; ///< Those that have no request.
     std::size_t cursor_ = 0;   ///< Where the next window begins.
