@@ -278,7 +278,7 @@ void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int
 bool mpi_transport::start_next(task& which) noexcept {
     MPI_Request next = MPI_REQUEST_NULL;
     int code = MPI_ERR_NO_MEM;
-    if (has_room_for_requests()) {
+    if (has_room_for_requests(which.op)) {
         const errors_come_back errors;
         code = errors.code_of(start_next_step(which.op, &next));
         if (code == MPI_SUCCESS && next == MPI_REQUEST_NULL) code = MPI_ERR_OTHER;
