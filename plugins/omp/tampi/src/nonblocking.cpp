@@ -30,9 +30,8 @@ int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
         MPI_Status* const status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
-        code = requests[i] == MPI_REQUEST_NULL
-                   ? PMPI_Wait(&requests[i], status) // the empty status
-                   : hold(commtask_op_attach(&requests[i], MPI_COMM_WORLD), status);
+        code = requests[i] == MPI_REQUEST_NULL ? PMPI_Wait(&requests[i], status) // the empty status
+                                               : hold(commtask_op_attach(&requests[i], MPI_COMM_WORLD), status);
     }
     return code;
 }
