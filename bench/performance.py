@@ -74,11 +74,12 @@ def machine_text(machine):
     return ", ".join(part for part in parts if part)
 
 
-def facts(document, file, setting=""):
+def facts(document, file):
     words = [machine_text(document.get("machine", {}))]
     words += [f"measured {document['measured']}"] if document.get("measured") else []
     words += ["a quick run: not to be quoted"] if document.get("quick") else []
-    command = f"`scripts/bench {file.stem.replace('-', ' --setting ', 1)}`"
+    prefix = f"{document['prefix']} " if document.get("prefix") else ""
+    command = f"`{prefix}scripts/bench {file.stem.replace('-', ' --setting ', 1)}`"
     return f"*{'; '.join(word for word in words if word)}; {command}.*"
 
 
@@ -134,11 +135,16 @@ def breakdown_section(results, papers, figures_folder):
 
 
 def goals(documents):
-    rows = [(document, row) for document, _ in documents for row in document.rows if row.get("goal")]
-    missed = [(document, row) for document, row in rows if not row.get("met")]
-    lines = [f"Of {len(rows)} goals {len(rows) - len(missed)} are met. Missed:", ""] if missed else [f"All of {len(rows)} goals are met.", ""]
-    lines += [f"- [{one.benchmark}, {one.setting}](#{anchor(one)}): {row['name']}, {reached(row)}; goal: {row['goal']}" for one, row in missed]
-    return lines + ([""] if missed else [])
+    """What is missed, a line for each section."""
+    lines, n_goals, n_missed = [], 0, 0
+    for document, _ in documents:
+        rows = [row for row in document.rows if row.get("goal")]
+        missed = [row for row in rows if not row.get("met")]
+        n_goals, n_missed = n_goals + len(rows), n_missed + len(missed)
+        if missed:
+            names = "; ".join(f"{row['name']} ({reached(row)}, goal: {row['goal']})" for row in missed)
+            lines.append(f"- [{document.benchmark}, {document.setting}](#{anchor(document)}), {len(missed)} of {len(rows)}: {names}")
+    return [f"Of {n_goals} goals {n_goals - n_missed} are met." + (" Missed:" if lines else ""), "", *lines, *([""] if lines else [])]
 
 
 def anchor(document):
@@ -147,8 +153,8 @@ def anchor(document):
 
 def reached(row):
     if "ratio" in row["goal"]:
-        return f"ratio {number(row.get('ratio'))} {range_text(row.get('ratio_p10'), row.get('ratio_p90'))}"
-    return f"{number(row['median'])} {row['unit']}" + (f", 99th percentile {number(row.get('p99'))}" if "p99" in row["goal"] else "")
+        return number(row.get("ratio"))
+    return number(row["median"]) + (f", 99th percentile {number(row.get('p99'))}" if "p99" in row["goal"] else "")
 
 
 def order(file):

@@ -8,6 +8,7 @@
 import argparse
 import datetime
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -98,6 +99,8 @@ def stamp(file, seconds, is_quick):
     for document in documents if isinstance(documents, list) else [documents]:
         document["measured"] = datetime.date.today().isoformat()
         document["seconds"] = round(seconds)
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:
+            document["prefix"] = f"chrt -f {os.sched_getparam(0).sched_priority}"  # other work was kept off the cores
         if is_quick:
             document["quick"] = True
     whole_file.write_json(file, documents)

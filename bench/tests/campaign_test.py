@@ -114,7 +114,7 @@ class Page(unittest.TestCase):
                    self.row("c"), measured="2026-01-02")
         text, _ = performance.render(self.folder, "figures")
         self.assertIn("Of 1 goals 0 are met", text)
-        self.assertIn("[post, here](#post-here): a|b, ratio 0.5 [0.4..0.6]; goal: ratio >= 0.9", text)
+        self.assertIn("[post, here](#post-here), 1 of 1: a|b (0.5, goal: ratio >= 0.9)", text)
         self.assertIn(r"| a\|b | 2 ns | [1..3] | 0.5 | [0.4..0.6] | c | ratio >= 0.9 | **missed** |", text)
         self.assertIn("a cpu, 2 cores; measured 2026-01-02; `scripts/bench post`", text)
         self.assertIn("SC'15", text)
