@@ -51,6 +51,12 @@ void misspelt_variable();
 void good_variable();
 void stats();
 
+// scenario_lanes.cpp
+void lanes_serialized();
+void lanes_differ();
+void lanes_unfinished();
+void lanes_stats();
+
 // scenario_unfinished.cpp
 void finalize_lists();
 void finalize_unsignalled();

@@ -46,6 +46,10 @@ constexpr scenario scenarios[] = {
     {"idle", idle},
     {"idle_with_a_receive", idle_with_a_receive},
     {"placement", placement},
+    {"lanes_serialized", lanes_serialized},
+    {"lanes_differ", lanes_differ},
+    {"lanes_unfinished", lanes_unfinished},
+    {"lanes_stats", lanes_stats},
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 #include <commtask/collectives_v.hpp>
 #include <commtask/coroutine.hpp>
 #include <commtask/event.hpp>
+#include <commtask/lanes.hpp>
 #include <commtask/listener.hpp>
 #include <commtask/many.hpp>
 #include <commtask/operation.hpp>

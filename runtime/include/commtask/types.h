@@ -59,7 +59,7 @@ typedef enum commtask_code {
     COMMTASK_ERR_NOT_INITIALIZED = -5,     /**< commtask_init was not called, or commtask_finalize was. */
     COMMTASK_ERR_ALREADY_INITIALIZED = -6, /**< commtask_init was called twice. */
     COMMTASK_ERR_MPI_STATE = -7,           /**< MPI is not initialised, or already finalised. */
-    COMMTASK_ERR_THREAD_LEVEL = -8,        /**< MPI gave less than MPI_THREAD_SERIALIZED. */
+    COMMTASK_ERR_THREAD_LEVEL = -8,        /**< MPI gave less than the worker needs, or the workers of several lanes. */
     COMMTASK_ERR_CONFIG = -9,              /**< A field of the configuration or a COMMTASK_ variable has a bad value. */
     COMMTASK_ERR_ARGUMENT = -10,           /**< An argument that no code below names is wrong. */
     COMMTASK_ERR_COMM = -11,               /**< The communicator is null, freed or not a communicator. */

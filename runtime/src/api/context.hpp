@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One initialised runtime: configuration, place on the node, MPI, lane, worker, watchdog. Everything that the library
+// One initialised runtime: configuration, place on the node, MPI, lanes, workers, watchdog. Everything that the library
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
+#include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
@@ -20,7 +21,9 @@
 #include "report/watchdog.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,9 +78,10 @@ public:
     };
 
     /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
-    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept {
+    /// @param lane  which one is to serve it, if it is not served yet
+    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code, int lane = mpi_comms::any_lane) noexcept {
         comm_queue* const known = comms_.find(comm);
-        return known != nullptr ? known : register_comm(comm, code);
+        return known != nullptr ? known : register_comm(comm, code, lane);
     }
 
     /// The same, without waiting for the worker: AGAIN until it has seen a new communicator.
@@ -98,7 +102,9 @@ public:
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
-    [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
+    [[nodiscard]] statistics* statistics_if_kept(const lane& of) noexcept {
+        return statistics_.empty() ? nullptr : statistics_[of.number()].get();
+    }
     /// Null without COMMTASK_TRACE.
     [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
     /// Whether one of these two is there.
@@ -129,14 +135,16 @@ public:
 
 private:
     [[nodiscard]] lane_settings lane_plan();
-    [[nodiscard]] worker_settings worker_plan();
+    [[nodiscard]] worker_settings worker_plan(std::size_t lane);
+    void start_lane(std::size_t lane);
+    void tell_of_start();
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
     /// Posts what the library itself needs, whoever uses it.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
-    [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
+    [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
     void say_registered_windows() noexcept;
     void print_stats(drained how) noexcept;
@@ -155,13 +163,13 @@ private:
     mpi_error_handling errors_;
     const rank_place place_;
     process_narrowing narrowing_;
-    const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
-    const std::unique_ptr<task_trace> trace_;      ///< Null without COMMTASK_TRACE.
+    const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
+    const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
     const bool has_observers_;
-    /// The driver's: in its own lines, since every post reads what is before it, and what is behind it.
-    alignas(2 * cache_line_bytes) mpi_transport transport_;
-    alignas(2 * cache_line_bytes) lane_set lanes_;
+    std::deque<mpi_transport> transports_; ///< By lane.
+    lane_set lanes_;
     std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
+    pass_watch passes_;                      ///< Of drain().
     mpi_comms comms_;
     mpi_windows windows_;
     plan_book plans_;

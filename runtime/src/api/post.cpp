@@ -271,7 +271,8 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
     if (is_observed) {
-        if (statistics* const counted = runtime.statistics_if_kept()) counted->add_post(now_ns() - begin_ns);
+        if (statistics* const counted = runtime.statistics_if_kept(*queue->served_by))
+            counted->add_post(now_ns() - begin_ns);
         if (trace_id != 0) {
             trace_post(*runtime.trace_if_kept(), trace_id, op, *queue, is_ordered ? flags | COMMTASK_ORDERED : flags,
                        options, begin_ns);

@@ -110,7 +110,7 @@ thread_local const comm_queue* counted_queue = nullptr;
     std::size_t found = 0;
     static_cast<void>(run_on_driver([&] {
         counted_queue = &queue;
-        found = runtime.lanes()[0].count_unfinished([](const task& which) { return which.queue == counted_queue; }).all;
+        found = queue.served_by->count_unfinished([](const task& which) { return which.queue == counted_queue; }).all;
     }));
     return found;
 }

@@ -18,6 +18,7 @@
 #include "core/transport.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ struct lane_settings {
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
     std::uint8_t number = 0;                 ///< Among the lanes of its set.
+    std::uint8_t n_lanes = 1;                ///< Of its set: lists name the lane if there are several.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
     std::function<std::vector<unfinished_line>()> list_elsewhere{};
     std::function<std::size_t()> count_elsewhere{};
@@ -103,6 +105,8 @@ public:
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] std::uint8_t number() const noexcept { return settings_.number; }
+    /// "the worker", or with several lanes "the worker of lane 1".
+    [[nodiscard]] std::array<char, 32> worker_text() const noexcept;
 
     /// That it does so without the baton, while nothing moves.
     void tell_of_pause() const noexcept {

@@ -12,6 +12,7 @@
 // first of them is tested alone.
 #pragma once
 
+#include "base/system.hpp"
 #include "core/plan.hpp"
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
@@ -27,7 +28,8 @@
 
 namespace commtask::detail {
 
-class mpi_transport final : public transport {
+/// In its own lines: the driver writes it, and posters read what lies beside it.
+class alignas(2 * cache_line_bytes) mpi_transport final : public transport {
 public:
     /// `test_window`: how many requests one pass tests at least.
     mpi_transport(std::size_t test_window, bool keeps_stats);
