@@ -106,7 +106,7 @@ struct registration {
 /// Of tasks to be counted: the driver's, for the time of one question.
 thread_local const comm_queue* counted_queue = nullptr;
 
-[[nodiscard]] std::size_t count_tasks(context& runtime, const comm_queue& queue) noexcept {
+[[nodiscard]] std::size_t count_tasks(const comm_queue& queue) noexcept {
     std::size_t found = 0;
     static_cast<void>(run_on_driver([&] {
         counted_queue = &queue;
@@ -160,7 +160,7 @@ int commtask_win_unregister(MPI_Win window) noexcept {
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(opened->channel, code);
     if (queue == nullptr) return code;
-    if (const std::size_t n_tasks = count_tasks(*runtime, *queue); n_tasks > 0) {
+    if (const std::size_t n_tasks = count_tasks(*queue); n_tasks > 0) {
         return refuse(COMMTASK_ERR_RUNNING, "%zu tasks of %s have not ended: wait for them first", n_tasks,
                       opened->name.c_str());
     }
