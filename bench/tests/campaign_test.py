@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  # whole_file
 
 import campaign  # noqa: E402
 import performance  # noqa: E402
