@@ -210,7 +210,7 @@ private:
     void create_pack(const hop_step& step, int direction, const std::vector<int>& tiles, const std::vector<char>& in,
                      std::vector<thread_work>& work) {
         const char* const sent = sent_token(step, direction);
-        const halo_plan* const sends = plans_ ? &plans_->sends[static_cast<std::size_t>(step.parity)] : nullptr;
+        halo_plan* const sends = plans_ ? &plans_->sends[static_cast<std::size_t>(step.parity)] : nullptr;
         const commtask_op held = is_held_ ? send_of(step, direction) : commtask_op_noop(comm_);
         addresses_.clear();
         for (const int k : tiles) addresses_.push_back(&in[static_cast<std::size_t>(k)]);

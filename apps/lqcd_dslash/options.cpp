@@ -63,7 +63,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--tile", tile, "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
     app.add_option("--probe-every", o.probe_every, "Mode iprobe: interior tiles between probes")->capture_default_str();
     app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
-    app.add_option("--plan", plan, "on|off: modes offload and omp start the messages of a hop by one post")
+    app.add_option("--plan", plan, "on|off: modes offload, omp and tbb start the messages of a hop by one post")
         ->capture_default_str();
     app.add_flag("--hold", o.is_held, "Mode omp: packing a face and sending it are one task, which the message holds");
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
