@@ -38,8 +38,10 @@ PROGRAMS = {
     "clause": "what the comm clause costs over the detach clause written by hand",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
+    "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
+OF_TWO_RANKS = ("rma",)  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
@@ -72,7 +74,8 @@ def parse(arguments):
 
 
 def run_program(given, build):
-    command = build.mpiexec(1) + [str(build.program(f"bench_{given.name}"))]
+    ranks = build.mpiexec(2, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
+    command = ranks + [str(build.program(f"bench_{given.name}"))]
     command += ["--json", given.json] if given.json else []
     command += ["--quick"] if given.quick else []
     return subprocess.run(command, timeout=600, check=False).returncode

@@ -84,6 +84,9 @@ void stats_in_any_order();
 void forked_child();
 void signalled();
 
+// scenario_windows.cpp
+void finalize_window();
+
 // scenario_worker.cpp
 void idle();
 void idle_with_a_receive();
