@@ -32,12 +32,14 @@ program fortran_hold
   !$omp taskgroup
   do round = 1, n_rounds
     ! One task for both messages.
+    ! [hold]
     !$omp task depend(out: ghost) depend(inout: edge) shared(edge, ghost, arrived) private(error)
     edge = [rank, round]
     call comm_task_recv(c_loc(ghost), 2, MPI_INTEGER, left, 7, MPI_COMM_WORLD, status=arrived, hold=.true.)
     call comm_task_send(c_loc(edge), 2, MPI_INTEGER, right, 7, MPI_COMM_WORLD, hold=.true., ierror=error)
-    if (error /= COMMTASK_OK) call complain(1)
+    if (error /= COMMTASK_OK) error stop commtask_last_error()
     !$omp end task
+    ! [hold]
     !$omp task depend(in: ghost) depend(inout: total) firstprivate(round) shared(ghost, total, arrived)
     if (any(ghost /= [left, round]) .or. arrived%source /= left .or. arrived%bytes /= 8) call complain(2)
     total = total + ghost(1)

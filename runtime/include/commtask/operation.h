@@ -53,11 +53,11 @@ typedef struct commtask_op {
     int recv_tag;
     int reserved; /**< 0 */
     __extension__ union {
-        void* result; /**< new communicator, message, request, window, file, a function's argument, or what is beyond */
-        const int* dests; /**< ranks that messages go to; `peer` is their number */
+        void* result; /* new communicator, message, request, window, file, a function's argument, or what is beyond */
+        const int* dests; /* ranks that messages go to; `peer` is their number */
     };
     __extension__ union {
-        const int* sources; /**< ranks that messages come from; `source` is their number */
+        const int* sources; /* ranks that messages come from; `source` is their number */
         MPI_Op reduction;
         commtask_start_function start;
         commtask_call_function call;

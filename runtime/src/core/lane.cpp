@@ -153,6 +153,13 @@ bool lane::progress() noexcept {
     return moved;
 }
 
+void lane::attend_for_a_moment() noexcept {
+    const driving_scope driving{*this};
+    for (int i = 0; i < tuning::looks_when_attentive && !has_guests() && !inbox_.can_take(); ++i) {
+        transport_->make_progress();
+    }
+}
+
 void lane::look_at(task& which) noexcept {
     if (transport_->has_polled_all() || !is_live(which) || which.run.now != phase::in_flight) return;
     const driving_scope driving{*this};

@@ -174,6 +174,9 @@ public:
     /// @return whether anything moved.
     bool progress() noexcept;
 
+    /// What others want of this process's windows, for a moment: several looks, with nothing in flight.
+    void attend_for_a_moment() noexcept;
+
     /// A look at one task, after a pass that the transport could not spend on all.
     void look_at(task& which) noexcept;
 

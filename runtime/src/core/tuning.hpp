@@ -76,6 +76,11 @@ inline constexpr std::uint64_t distrust_ns = 2'000'000;
 /// until the next nap ends.
 inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;
 
+/// Tests of MPI in a row, before each pause of a worker that attends windows and shares its core. Some operations of other ranks
+/// take a dozen steps here, each an answer away from the next: with one test a pause each step waited for the next pause. More:
+/// the core's time while nobody wants anything of the windows. Less: long operations stand still.
+inline constexpr int looks_when_attentive = 64;
+
 // Partitions: partitions.hpp ------------------------------------------------------------------------------------------
 // Both sides cut by these two, so all ranks must have the same.
 

@@ -151,6 +151,7 @@ void worker::run_shared() noexcept {
             continue;
         }
         const bool moved = timed_pass();
+        if (!moved && lane_.is_attentive()) lane_.attend_for_a_moment();
         const bool has_work = lane_.has_work() || lane_.is_attentive();
         passes_seen = lane_.approx_passes();
         lane_.prepare_sleep();
