@@ -36,6 +36,7 @@ PROGRAMS = {
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "hold": "what one task that holds eight messages costs against eight communication tasks",
     "clause": "what the comm clause costs over the detach clause written by hand",
+    "lanes": "what a second lane brings and costs: one rank to itself, then two ranks",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
     "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
@@ -81,6 +82,18 @@ def run_program(given, build):
     return subprocess.run(command, timeout=600, check=False).returncode
 
 
+def run_lanes(given, build):
+    """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
+    status = 0
+    for n_ranks in (1, 2):
+        for level in (["--serialized"], []):
+            command = build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *level]
+            command += ["--json", given.json] if given.json and n_ranks == 2 and not level else []
+            command += ["--quick"] if given.quick else []
+            status = subprocess.run(command, timeout=600, check=False).returncode or status
+    return status
+
+
 def measure(given, build):
     """One benchmark; the exit status of the driver."""
     if given.name == "dslash":
@@ -91,6 +104,8 @@ def measure(given, build):
         return offload.run(build, given.setting, given.quick, given.json)
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
+    if given.name == "lanes":
+        return run_lanes(given, build)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)

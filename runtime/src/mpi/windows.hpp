@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -63,8 +64,8 @@ private:
     static int on_free(MPI_Win window, int keyval, void* attribute, void* self) noexcept;
 
     int keyval_ = MPI_KEYVAL_INVALID;
-    MPI_Win closing_ = MPI_WIN_NULL;                         ///< Its attribute goes by our own doing. The driver's.
-    std::mutex mutex_;                                       ///< MPI is never called with it held.
+    std::atomic<MPI_Win> closing_{MPI_WIN_NULL}; ///< Its attribute goes by our own doing. The driver writes it.
+    std::mutex mutex_;                           ///< MPI is never called with it held.
     std::vector<std::shared_ptr<const served_window>> open_; ///< Few: searched from the front.
 };
 
