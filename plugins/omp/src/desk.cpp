@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace commtask::omp {
@@ -31,6 +32,9 @@ private:
     std::vector<std::unique_ptr<desk>> desks_;
 };
 
+/// The calling thread's, by nesting level.
+thread_local std::vector<desk*> of_levels;
+
 /// A proxy task without a body.
 struct nothing {
     void run() noexcept {}
@@ -41,12 +45,18 @@ struct nothing {
 
 desk& desk::mine() {
     static auto* const all = new all_desks;
-    thread_local std::vector<desk*> of_levels;
     const auto level = static_cast<std::size_t>(omp_get_level());
     while (of_levels.size() <= level) {
         of_levels.push_back(&all->keep(new desk));
     }
     return *of_levels[level];
+}
+
+void desk::run_my_answers() noexcept {
+    const auto level = static_cast<std::size_t>(omp_get_level());
+    if (level < of_levels.size()) {
+        of_levels[level]->run_answers();
+    }
 }
 
 bool desk::note_answered() noexcept {
@@ -96,8 +106,12 @@ bool driving_scope::try_keep(omp_event_handle_t event) noexcept {
     if (current_scope == nullptr) {
         return false;
     }
-    current_scope->kept_.push_back(event);
-    return true;
+    try {
+        current_scope->kept_.push_back(event);
+        return true;
+    } catch (const std::bad_alloc&) { // then the caller fulfils it in the middle of the pass
+        return false;
+    }
 }
 
 } // namespace commtask::omp

@@ -23,9 +23,13 @@ public:
     /// the thread that made it.
     static desk& mine();
 
+    /// Runs the answers of all bells that were rung for the calling thread, and what they release. A thread that has no desk here
+    /// has none, and needs none.
+    static void run_my_answers() noexcept;
+
     // Any thread ------------------------------------------------------------------------------------------------------
 
-    /// Rings a bell whose answer will run on the owner's thread: completes its task in libomp's queue, where the owner
+    /// Rings a bell whose answer will run on the desk's thread: completes its task in libomp's queue, where that thread
     /// finds it when it next waits.
     void ring(kmp_task* bell) noexcept {
         // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
@@ -34,20 +38,18 @@ public:
         __kmpc_proxy_task_completed_ooo(bell);
     }
 
-    // The owner -------------------------------------------------------------------------------------------------------
+    // The desk's thread --------------------------------------------------------------------------------------------------
 
     /// An answer begins to run. Once for every ring().
     /// @return whether no rung bell is left: the answer calls end_waits() when it has done all it has to.
     [[nodiscard]] bool note_answered() noexcept;
 
-    /// Lets run_answers() return.
+    /// Lets run_my_answers() return.
     void end_waits() noexcept;
-
-    /// Runs the answers of all bells that were rung, and what they release.
-    void run_answers() noexcept;
 
 private:
     desk() = default;
+    void run_answers() noexcept;
 
     std::atomic<std::size_t> n_rung_{0};   ///< And not answered.
     std::vector<kmp_task*> when_answered_; ///< Proxy tasks to be completed when no rung bell is left.
@@ -63,7 +65,7 @@ public:
     ~driving_scope();
 
     /// Keeps an event for the end of the calling thread's scope.
-    /// @return false if it has none.
+    /// @return false if it has none, or no memory.
     [[nodiscard]] static bool try_keep(omp_event_handle_t event) noexcept;
 
 private:

@@ -32,13 +32,12 @@ int wait_until(const Condition& is_met) noexcept {
     if (const int code = drive(moved); code != COMMTASK_OK) {
         return set_last_error(code, commtask_last_error());
     }
-    desk& mine = desk::mine();
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
-        mine.run_answers();
+        desk::run_my_answers();
         if (is_met()) {
             // The last one may have rung its bell just now.
-            mine.run_answers();
+            desk::run_my_answers();
             return COMMTASK_OK;
         }
         (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
@@ -82,7 +81,7 @@ int progress() noexcept {
     ++n_nested;
     const int code = drive(moved);
     if (code == COMMTASK_OK) {
-        desk::mine().run_answers();
+        desk::run_my_answers();
     }
     --n_nested;
     return code;
