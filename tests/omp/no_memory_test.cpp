@@ -12,10 +12,27 @@ namespace {
 
 const auto* const environment = testing::AddGlobalTestEnvironment(new omp_test::library);
 
-class NoMemory : public omp_test::ring {};
+class NoMemory : public omp_test::ring {
+protected:
+    /// Makes the pool large enough for as many tasks, and the communicator known: posts ask for no memory then.
+    void make_room_for(std::size_t n_tasks) const {
+        commtask_event_t gate = COMMTASK_EVENT_NULL;
+        ASSERT_EQ(commtask_event_create(1, &gate), COMMTASK_OK);
+        commtask_options held = COMMTASK_OPTIONS_INIT;
+        held.n_events = 1;
+        held.events = &gate;
+        std::vector<commtask_t> tasks(n_tasks, COMMTASK_NULL);
+        const commtask_op noop = commtask_op_noop(comm);
+        for (commtask_t& each : tasks) ASSERT_EQ(commtask_post(&noop, &held, &each), COMMTASK_OK);
+        EXPECT_EQ(commtask_event_signal(gate), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_event_release(&gate), COMMTASK_OK);
+    }
+};
 
 TEST_F(NoMemory, OperationsThatEndWhileTheTeamDrivesReleaseTheirDependents) {
     constexpr int n_messages = 100;
+    make_room_for(2000);
     std::vector<int> in(n_messages, -1);
     std::vector<int> out(n_messages);
     std::vector<int> seen(n_messages, -1);

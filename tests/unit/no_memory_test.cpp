@@ -153,6 +153,14 @@ TEST_F(NoMemory, TheListOfUnfinishedTasksIsLeftOut) {
     EXPECT_NE(::testing::internal::GetCapturedStderr().find("no memory"), std::string::npos);
 }
 
+/// Before main: nobody has used the pool.
+const bool the_first_is_refused = [] {
+    const no_memory scope;
+    return task_pool::acquire() == nullptr;
+}();
+
+TEST_F(NoMemory, ThePoolRefusesItsFirstUser) { EXPECT_TRUE(the_first_is_refused); }
+
 TEST_F(NoMemory, ThePoolRefusesAndLosesNothing) {
     const std::size_t n_before = task_pool::slot_count();
     std::vector<task*> taken;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <span>
@@ -66,9 +67,10 @@ private:
     std::vector<task*> free_;
 };
 
-/// Never destroyed: threads may give slots back after main has returned.
-store& the_store() {
-    static store* const instance = new store;
+/// Never destroyed: threads may give slots back after main has returned. Not from the heap, which may be empty at the first post.
+store& the_store() noexcept {
+    alignas(store) static std::array<std::byte, sizeof(store)> memory;
+    static auto* const instance = ::new (static_cast<void*>(memory.data())) store;
     return *instance;
 }
 
