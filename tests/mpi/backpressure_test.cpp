@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -126,6 +127,10 @@ int post_in_the_end(const commtask_op& op) {
 }
 
 TEST_F(Backpressure, TryIsAnsweredWithAgainWhileTheWorkerHasNotSeenTheCommunicator) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it meanwhile
+    if (const char* const lanes = std::getenv("COMMTASK_LANES"); lanes != nullptr && std::string{lanes} != "1") {
+        GTEST_SKIP() << "another lane's worker sees it";
+    }
     MPI_Comm fresh = MPI_COMM_NULL;
     ASSERT_EQ(MPI_Comm_dup(comm_, &fresh), MPI_SUCCESS);
     stopper state;

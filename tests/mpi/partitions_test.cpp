@@ -2,6 +2,7 @@
 //
 // Part of mpi.plans: buffers in partitions. They go as they are filled, whoever fills them and in whatever order; the sides may
 // have different numbers of them; and what comes early is seen early.
+#include "mpi_facts.hpp"
 #include "plan_fixture.hpp"
 
 #include <algorithm>
@@ -192,6 +193,8 @@ TEST_F(Partitions, OfACanceledRunAreForgottenByTheNext) {
 }
 
 TEST_F(Partitions, OfDifferentSizesFailAndLeaveNothingBehind) {
+    if (!sees_truncation(1))
+        GTEST_SKIP() << "Open MPI 4.1 does not survive MPI_Cancel behind a message to oneself that was too long";
     std::vector<double> in(80'000, -1);
     std::vector<double> out(40'000, 1);
     commtask_status status = COMMTASK_STATUS_INIT;
