@@ -16,9 +16,12 @@ import miniapp
 import network
 
 N_RANKS = 2
-MODES = ("baseline", "offload", "omp", "tbb")
+# Two of mode omp without plans: a task for each message, and packing with sending in one held task.
+CLAUSE, HELD = "omp, clauses", "omp, held"
+MODES = ("baseline", "offload", "omp", "tbb", CLAUSE, HELD)
+OPTIONS = {CLAUSE: ["--mode", "omp", "--plan", "off"], HELD: ["--mode", "omp", "--hold"]}
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
-REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp"}
+REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", CLAUSE: "omp", HELD: CLAUSE}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +81,10 @@ class Runner:
     def run(self, mode):
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
-            app = [str(self.over.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--lattice", self.case.lattice]
-            app += ["--grid", f"1.1.1.{N_RANKS}", "--precision", self.case.precision, "--mode", mode]
+            program = "lqcd_dslash_hold" if mode == HELD else "lqcd_dslash"
+            app = [str(self.over.build.program(program, "apps/lqcd_dslash")), "--lattice", self.case.lattice]
+            app += ["--grid", f"1.1.1.{N_RANKS}", "--precision", self.case.precision]
+            app += OPTIONS.get(mode, ["--mode", mode])
             app += ["--threads", str(network.cores_of(N_RANKS)), "--iterations", str(self.case.iterations)]
             app += ["--repeat", "3", "--check", "none", "--json", json_file]
             return read(self.over.execute(app, json_file))

@@ -6,19 +6,28 @@
 """usage: bench/run.py NAME [--json FILE] [--quick] [--build-dir DIR]"""
 
 import argparse
+import datetime
+import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))  # whole_file
 
+import breakdown  # noqa: E402
+import campaign  # noqa: E402
 import dslash  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
+import miniapp  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
+import trace_cost  # noqa: E402
+import whole_file  # noqa: E402
 
 PROGRAMS = {
     "post": "what posting a task costs the thread that posts it",
@@ -27,19 +36,26 @@ PROGRAMS = {
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "hold": "what one task that holds eight messages costs against eight communication tasks",
     "clause": "what the comm clause costs over the detach clause written by hand",
+    "lanes": "what a second lane brings and costs: one rank to itself, then two ranks",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
-    "trace": "what COMMTASK_TRACE costs a task and an event",
+    "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
-FFT = "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network"
-OFFLOAD = "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp"
-DSLASH = "the miniapp's modes against its baseline, crowded, delayed and over links"
+OF_TWO_RANKS = ("rma",)  # each on a core that its worker shares
+COMPARISONS = {
+    "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
+    "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
+    "breakdown": "where the time of both miniapps goes, in every mode",
+    "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
+}
+ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
 WHO_KNOWS = {"link": ("dslash", "fft"), "rendezvous": ("dslash",)}
 
 
 def parse(arguments):
-    names = {**PROGRAMS, "dslash": DSLASH, "fft": FFT, "offload": OFFLOAD}
+    names = {**PROGRAMS, **COMPARISONS, "all": ALL}
     parser = argparse.ArgumentParser(
         description="Runs one benchmark.",
         epilog="\n".join(f"  {name:10} {text}" for name, text in names.items()),
@@ -50,39 +66,100 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
-                        help="dslash, fft and offload only; link: not offload; rendezvous: dslash only")
+                        help="dslash, fft, offload and trace only; link: not offload; rendezvous: dslash only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
+    parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
+    parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
     return parser.parse_args(arguments)
 
 
 def run_program(given, build):
-    command = build.mpiexec(1) + [str(build.program(f"bench_{given.name}"))]
+    ranks = build.mpiexec(2, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
+    command = ranks + [str(build.program(f"bench_{given.name}"))]
     command += ["--json", given.json] if given.json else []
     command += ["--quick"] if given.quick else []
     return subprocess.run(command, timeout=600, check=False).returncode
 
 
+def run_lanes(given, build):
+    """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
+    status = 0
+    for n_ranks in (1, 2):
+        for level in (["--serialized"], []):
+            command = build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *level]
+            command += ["--json", given.json] if given.json and n_ranks == 2 and not level else []
+            command += ["--quick"] if given.quick else []
+            status = subprocess.run(command, timeout=600, check=False).returncode or status
+    return status
+
+
+def measure(given, build):
+    """One benchmark; the exit status of the driver."""
+    if given.name == "dslash":
+        return dslash.run(build, given.setting, given.quick, given.json, given.case)
+    if given.name == "fft":
+        return fft.run(build, given.setting, given.quick, given.json, given.plots)
+    if given.name == "offload":
+        return offload.run(build, given.setting, given.quick, given.json)
+    if given.name == "breakdown":
+        return breakdown.run(build, given.quick, given.json)
+    if given.name == "lanes":
+        return run_lanes(given, build)
+    if given.name == "trace":
+        return trace_cost.run(build, given.setting, given.quick, given.json)
+    return run_program(given, build)
+
+
+def stamp(file, seconds, is_quick):
+    """Adds to a result when it was measured and how long that took: the next run says from it how long it will take."""
+    documents = json.loads(Path(file).read_text(encoding="utf-8"))
+    for document in documents if isinstance(documents, list) else [documents]:
+        document["measured"] = datetime.date.today().isoformat()
+        document["seconds"] = round(seconds)
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:
+            document["prefix"] = f"chrt -f {os.sched_getparam(0).sched_priority}"  # other work was kept off the cores
+        if is_quick:
+            document["quick"] = True
+    whole_file.write_json(file, documents)
+
+
+def complaint(given):
+    """Why these options do not go together; empty: they do."""
+    if given.setting in network.LINKS and given.name not in WHO_KNOWS[given.setting]:
+        return f"--setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or all is meant"
+    if given.name == "all" and (given.json or given.plots or given.case or given.setting != "all"):
+        return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
+    if given.name != "all" and (given.results or given.resume):
+        return "--results and --resume: all only; --json names the file of one benchmark"
+    return ""
+
+
 def main(arguments):
     given = parse(arguments)
-    if given.setting in network.LINKS and given.name not in WHO_KNOWS[given.setting]:
-        print(f"bench/run.py: --setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or "
-              "all is meant", file=sys.stderr)
+    if complaint(given):
+        print(f"bench/run.py: {complaint(given)}", file=sys.stderr)
         return 2
     # As an exception, so that the program under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         build = launch.Build(given.build_dir)
-        if given.name == "dslash":
-            return dslash.run(build, given.setting, given.quick, given.json, given.case)
-        if given.name == "fft":
-            return fft.run(build, given.setting, given.quick, given.json, given.plots)
-        if given.name == "offload":
-            return offload.run(build, given.setting, given.quick, given.json)
-        return run_program(given, build)
-    except launch.NotBuilt as error:
+        if given.name == "all":
+            return campaign.run(given.build_dir, given.quick, given.results, given.resume)
+        begin = time.monotonic()
+        status = measure(given, build)
+        if status == 0 and given.json and Path(given.json).is_file():
+            stamp(given.json, time.monotonic() - begin, given.quick)
+        return status
+    except KeyboardInterrupt:
+        print("bench/run.py: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except (launch.NotBuilt, miniapp.Failed) as error:
         print(f"bench/run.py: {error}", file=sys.stderr)
         return 1
+    except miniapp.Skipped as reason:
+        print(f"bench/run.py: {given.name}: cannot run here: {reason}", file=sys.stderr)
+        return miniapp.SKIPPED
     except subprocess.TimeoutExpired as error:
         print(f"bench/run.py: {error}", file=sys.stderr)
         return 1

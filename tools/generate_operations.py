@@ -21,13 +21,13 @@ WIDTH = 120
 
 # The words of the table; another one is a mistake.
 WORDS = {
-    "family": "send receive exchange gather scatter reduction neighborhood collective door",
+    "family": "send receive exchange gather scatter reduction neighborhood collective one_sided file door",
     "order": "messages collectives",
-    "receives": "no yes unknown",
+    "receives": "no yes unknown length",
     "waits": "no yes",
-    "counts": "none one send_arrays recv_arrays arrays typed_arrays shared each_block block_arrays",
+    "counts": "none one send_arrays recv_arrays arrays typed_arrays shared single each_block block_arrays",
 }
-# Arguments that are one parameter: declaration, documentation, where it is kept.
+# Arguments beside buffers and tags, of one parameter each or two: declaration, documentation, where it is kept.
 ARGUMENTS = {
     "dest": ("int dest", "the rank that receives", "peer"),
     "source": ("int source", "the rank that sends, or MPI_ANY_SOURCE", "source"),
@@ -43,7 +43,26 @@ ARGUMENTS = {
     "call_function": ("commtask_call_function function", "runs on the worker and must not wait for another task", "call"),
     "argument": ("void* argument", "handed to it; must live until the task has ended", "result"),
     "plan": ("commtask_plan_t plan", "from commtask_record_end; it is not running", "result"),
+    "target": ("int target", "the rank whose window it is, or MPI_PROC_NULL", "peer"),
+    "compared": ("const void* compare_buffer", "what must be there", "recv.displs"),
+    "notification": ("int notification", "which: 0 to MPI_TAG_UB; await_notify asks for it", "send_tag"),
+    "window": ("MPI_Win window", "registered with commtask_win_register",
+               "commtask_op_keep_handle_(&op.result, &{0}, sizeof {0});"),
+    "offset": ("MPI_Offset offset", "where in the file, in elements of its view",
+               "commtask_op_keep_displacement_(&op.SIDE.displs, {0});"),
+    "file": ("MPI_File file", "open; it must not be closed before the task has ended",
+             "commtask_op_keep_handle_(&op.result, &{0}, sizeof {0});"),
 }
+LISTS = {
+    "dests": [("const int dests[]", "the ranks that receive; MPI_PROC_NULL gets nothing", "dests"),
+              ("int n_dests", "how many", "peer")],
+    "sources": [("const int sources[]", "the ranks that send; MPI_PROC_NULL sends nothing", "sources"),
+                ("int n_sources", "how many", "source")],
+}
+# Arguments that are several parameters.
+AWAITED = (("int notification", "which: 0 to MPI_TAG_UB", "recv_tag"),
+           ("int count", "how many, at least 1", "recv.count"),
+           ("int source", "the rank that notifies, or MPI_ANY_SOURCE", "source"))
 SIDES = {"from": "send", "into": "recv", "inout": "recv"}
 
 
@@ -58,6 +77,11 @@ class Parameter:
     @property
     def name(self):
         return re.search(r"(\w+)(\[\])?$", self.declared).group(1)
+
+    @property
+    def statement(self):
+        """Which puts it into the operation."""
+        return self.field.format(self.name) if "{" in self.field else f"op.{self.field} = {self.name};"
 
 
 @dataclasses.dataclass
@@ -83,9 +107,18 @@ class Operation:
         return self.counts in ["arrays", "typed_arrays", *one_sided.get(side, sum(one_sided.values(), []))]
 
     def is_in_fortran(self):
-        """Whether the Fortran module has it: not what keeps handles behind a pointer."""
+        """Whether the Fortran module has it: not what keeps handles behind a pointer, nor what is recorded only."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
-        return self.family != "door" and self.counts != "typed_arrays" and not has_handle
+        is_left_out = self.has_partitions or not LISTS.keys().isdisjoint(self.arguments)
+        return self.family not in ("door", "one_sided", "file") and self.counts != "typed_arrays" and not has_handle and not is_left_out
+
+    @property
+    def is_of_many(self):
+        return self.has_partitions or "dests" in self.arguments
+
+    @property
+    def has_partitions(self):
+        return "partitions" in self.arguments
 
     def parameters(self, is_int=False):
         found = []
@@ -94,32 +127,76 @@ class Operation:
                 found += self._side(word, is_int)
             elif word in ("send_tag", "recv_tag"):
                 found.append(self._tag(word))
-            else:
-                found.append(Parameter(*ARGUMENTS[word]))
-        if "plan" in self.arguments:  # which has its communicators
+            elif word in LISTS:
+                found += [Parameter(*each) for each in LISTS[word]]
+            elif word == "target_side":
+                found += self._target_side()
+            elif word == "awaited":
+                found += [Parameter(*each) for each in AWAITED]
+            elif word != "partitions":  # a parameter of its side
+                declared, meaning, field = ARGUMENTS[word]
+                meaning = meaning.replace(", or MPI_ANY_SOURCE", "") if self.has_partitions else meaning
+                found.append(Parameter(declared, meaning, field.replace("SIDE", self._far_side())))
+        if not {"plan", "window"}.isdisjoint(self.arguments):  # which have their communicators
             return found
-        meaning = "whose order the task belongs to" if self.family == "door" else "the communicator"
+        meaning = "whose order the task belongs to" if self.family in ("door", "file") else "the communicator"
         if "request" in self.arguments:
             meaning = "its communicator"
         return [*found, Parameter("MPI_Comm comm", meaning, "comm")]
 
+    def _far_side(self):
+        """The field of the other side: of a window or a file."""
+        return "send" if "into" in self.arguments else "recv"
+
+    def _target_side(self):
+        side = self._far_side()
+        found = [Parameter("MPI_Aint target_disp", "where in its window, in the target's displacement units",
+                           f"commtask_op_keep_displacement_(&op.{side}.displs, {{0}});")]
+        if self.counts == "single":
+            return found
+        return [*found, Parameter("MPI_Count target_count", "elements there", f"{side}.count"),
+                Parameter("MPI_Datatype target_type", "of one element there", f"{side}.type")]
+
+    def _local_side(self, word):
+        """Of a one-sided operation."""
+        meaning = {"from": "what to write" if self.counts == "one" else "the contribution",
+                   "into": "where to read to" if self.counts == "one" else "what was there"}[word]
+        const = "const " if word == "from" else ""
+        side = SIDES[word]
+        prefix = "" if self.counts == "one" else {"from": "origin_", "into": "result_"}[word]
+        found = [Parameter(f"{const}void* {prefix}buffer", meaning, f"{side}.buffer")]
+        if self.counts != "one" and word == "from":
+            return found
+        of_both = " of both buffers" * (self.counts != "one")
+        if self.counts == "single":
+            return [*found, Parameter("MPI_Datatype type", "of the element, here and there",
+                                      "op.recv.type = op.send.type = {0}; op.recv.count = op.send.count = 1;")]
+        return [*found, Parameter("MPI_Count count", "elements" + of_both, f"{side}.count"),
+                Parameter("MPI_Datatype type", "of one element" + of_both, f"{side}.type")]
+
     def _tag(self, word):
         is_one_of_two = "send_tag" in self.arguments and "recv_tag" in self.arguments
         meaning = "of the message" + {"send_tag": " sent", "recv_tag": " received"}[word] * is_one_of_two
-        return Parameter(f"int {word if is_one_of_two else 'tag'}",
-                         meaning + ", or MPI_ANY_TAG" * (word == "recv_tag"), word)
+        if "dests" in self.arguments and "sources" in self.arguments:
+            meaning = "of all messages, sent and received"
+        may_be_any = word == "recv_tag" and not self.has_partitions
+        return Parameter(f"int {word if is_one_of_two else 'tag'}", meaning + ", or MPI_ANY_TAG" * may_be_any, word)
 
     def _buffer_meaning(self, word):
         if word == "inout":
             return ("in the root what to send, elsewhere where to receive" if "root" in self.arguments
                     else "what to send, then what was received")
         if word == "into":
-            return "the result" if self.family == "reduction" else "where to receive"
+            return {"reduction": "the result", "file": "where to read to"}.get(self.family, "where to receive")
+        if self.family == "file":
+            return "what to write"
         meaning = "the contribution" if self.family == "reduction" else "what to send"
         may_be_in_place = self.order == "collectives" and self.family != "neighborhood"
         return meaning + "; MPI_IN_PLACE where MPI allows it" * may_be_in_place
 
     def _side(self, word, is_int):
+        if self.family == "one_sided":
+            return self._local_side(word)
         side = SIDES[word]
         has_two = {"from", "into"} <= set(self.arguments)
         prefix = side + "_" if has_two else ""
@@ -134,6 +211,9 @@ class Operation:
                                       "elements of each rank's block", "counts")}[self.counts]
             return [*found, Parameter(*count[:2], f"recv.{count[2]}"),
                     Parameter("MPI_Datatype type", "of one element", "recv.type")]
+        if self.has_partitions:
+            found.append(Parameter("int n_partitions", "into how many equal parts the buffer falls; the other side may have "
+                                   "another number", f"{'recv' if side == 'send' else 'send'}.count"))
         peer = "neighbor" if self.family == "neighborhood" else "rank"
         which = {"send": f"for each {peer}", "recv": f"from each {peer}"}[side]
         if self.has_arrays(side):
@@ -147,29 +227,46 @@ class Operation:
             if is_typed:
                 return [*found, Parameter(f"const MPI_Datatype {prefix}types[]", which, f"{side}.types")]
         else:
-            found.append(Parameter(f"MPI_Count {prefix}count", "elements", f"{side}.count"))
+            elements = "elements of each partition" if self.has_partitions else "elements"
+            found.append(Parameter(f"MPI_Count {prefix}count", elements, f"{side}.count"))
         done = {"send": " sent", "recv": " received"}[side] * has_two
         return [*found, Parameter(f"MPI_Datatype {prefix}type", f"of one element{done}", f"{side}.type")]
 
 
-# The headers of functions that make operations: why each is there, and what belongs into it.
+# The headers of functions that make operations: why each is there, what belongs into it, and whether in the form for int.
+LARGE, INT = False, True
 HEADERS = {
     "messages": (
         "The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first finds "
-        "out how long the message is.", lambda row: row.order == "messages" and row.family != "door"),
+        "out how long the message is.", lambda row: row.order == "messages" and row.family not in ("door", "one_sided", "file") and not row.is_of_many,
+        [LARGE]),
+    "many": (
+        "Many messages by one operation: one buffer to many ranks, blocks to and from the ranks of a list, a buffer that goes "
+        "part by part. Who is at the other end need not know: multicast and many_to_many are plain messages, which match any "
+        "send and receive. The lists and arrays must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
     "collectives": (
         "The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank issues "
         "them in the order in which it posted them (or took their tickets), so ranks agree.",
-        lambda row: row.order == "collectives" and not row.has_arrays()),
+        lambda row: row.order == "collectives" and row.family != "file" and not row.has_arrays(), [LARGE]),
     "collectives_v": (
         "The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "
-        "functions. collectives_int.h has the int forms. The arrays must live until the task has ended.", Operation.has_arrays),
+        "functions. collectives_int.h has the int forms. The arrays must live until the task has ended.",
+        lambda row: row.order == "collectives" and row.has_arrays(), [LARGE]),
     "collectives_int": (
         "The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with _int, "
-        "so that a program keeps the arrays it has. The arrays must live until the task has ended.", Operation.has_arrays),
+        "so that a program keeps the arrays it has. The arrays must live until the task has ended.",
+        lambda row: row.order == "collectives" and row.has_arrays(), [INT]),
+    "one_sided": (
+        "The one-sided operations, on a window that commtask_win_register has made known. A task of put or accumulate ends when "
+        "its buffer is free again; a flush that comes after it says that the data are at the target.",
+        lambda row: row.family == "one_sided", [LARGE]),
+    "files": (
+        "Reading and writing files of MPI. The task ends when the buffer is the caller's again; its status says how many bytes "
+        "there were. Those that all ranks do together are ordered by default, as collectives of their communicator are.",
+        lambda row: row.family == "file", [LARGE]),
     "doors": (
         "The general doors: any function that starts a request, any function that must run between MPI calls, and requests that "
-        "exist already.", lambda row: row.family == "door"),
+        "exist already.", lambda row: row.family == "door", [LARGE]),
 }
 
 
@@ -178,7 +275,8 @@ def read_table():
     text = re.sub(r"^\s*//.*$", "", (ROOT / TABLE).read_text(encoding="utf-8"), flags=re.M)
     rows = []
     for inside in re.findall(r"^COMMTASK_OPERATION\((.*?)\)$", text, flags=re.M | re.S):
-        *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', inside)
+        joined = re.sub(r'"\n\s*"', "", inside)  # a long text is in several literals
+        *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', joined)
         if len(words) != 7:
             sys.exit(f"{TABLE}: a row has {len(words) + 2} columns instead of 9: {inside}")
         row = Operation(int(words[0]), *words[1:], ast.literal_eval(arguments).split(), ast.literal_eval(sentence))
@@ -186,7 +284,7 @@ def read_table():
             if getattr(row, column) not in known.split():
                 sys.exit(f"{TABLE}: {row.name}: {column} is '{getattr(row, column)}', and is one of: {known}")
         for word in row.arguments:
-            if word not in ARGUMENTS and word not in SIDES and word not in ("send_tag", "recv_tag"):
+            if word not in {*ARGUMENTS, *LISTS, *SIDES, "send_tag", "recv_tag", "partitions", "target_side", "awaited"}:
                 sys.exit(f"{TABLE}: {row.name}: '{word}' is no argument that this program knows")
         rows.append(row)
     if [row.number for row in rows] != list(range(1, len(rows) + 1)) or len({row.name for row in rows}) != len(rows):
@@ -223,7 +321,7 @@ def text_of_function(row, is_int):
         text += (" Counts and displacements are int, as in MPI-3.1." if is_int else
                  " Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.")
     parameters = row.parameters(is_int)
-    comm = "comm" if parameters[-1].field == "comm" else "MPI_COMM_SELF"
+    comm = "comm" if parameters[-1].field == "comm" else "MPI_COMM_SELF" if "plan" in row.arguments else "MPI_COMM_NULL"
     lines = ["/** " + comment(text, " *  ")]
     lines += [" *  " + comment(f"@param {p.name}  {p.meaning}", " *  ") for p in parameters]
     lines += [" *  @return the operation, for commtask_post. */"]
@@ -233,15 +331,15 @@ def text_of_function(row, is_int):
               f"    commtask_op op = commtask_op_make_({row.enumerator}, {comm});"]
     if is_int:
         lines += ["    op.array_form = COMMTASK_COUNTS_INT;"]
-    lines += [f"    op.{p.field} = {p.name};" for p in parameters if p.field != "comm"]
+    lines += [f"    {p.statement}" for p in parameters if p.field != "comm"]
     return "\n".join([*lines, "    return op;", "}", ""])
 
 
 def texts_of_functions(rows):
     """By header: the functions that make operations."""
     return {f"{INCLUDE}/{name}.h": header(name, why, ["operation"], "\n".join(
-        text_of_function(row, name == "collectives_int") for row in rows if belongs(row)))
-        for name, (why, belongs) in HEADERS.items()}
+        text_of_function(row, is_int) for row in rows if belongs(row) for is_int in forms if row.has_arrays() or not is_int))
+        for name, (why, belongs, forms) in HEADERS.items()}
 
 
 def text_of_page(rows):
@@ -260,7 +358,7 @@ def text_of_page(rows):
             "send_node" if row.family == "send" else "recv_node" if row.receives == "yes" else "request_node")
         names = f"`{row.name}`" + f", `{row.name}_int`" * row.has_arrays()
         fortran = f"`comm_task_{row.name}`" if row.is_in_fortran() else ""
-        status = {"no": "", "yes": "yes", "unknown": "if a receive"}[row.receives]
+        status = {"no": "", "yes": "yes", "unknown": "if a receive", "length": "length"}[row.receives]
         cells = [names, row.text, row.order, status, row.waits.replace("no", ""), f"`{node}`", fortran]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

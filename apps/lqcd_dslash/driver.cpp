@@ -118,8 +118,8 @@ run_report run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    const exchange_options exchange_settings{comm, settings.n_cores, settings.probe_every, settings.bad,
-                                             settings.has_plan};
+    const exchange_options exchange_settings{comm,         settings.n_cores,  settings.probe_every,
+                                             settings.bad, settings.has_plan, settings.is_held};
     const int hops = 2 * settings.iterations;
     std::uint64_t expected_fingerprint = 0;
     {

@@ -29,7 +29,8 @@ struct exchange_options {
     int n_cores = 1;                 ///< Cores this rank may use, communication thread included.
     int probe_every = 4;             ///< Mode iprobe: interior tiles between two MPI_Iprobe.
     bad_habit bad = bad_habit::none; ///< Mode offload.
-    bool has_plan = true;            ///< Modes offload and omp: the messages of a hop are one plan.
+    bool has_plan = true;            ///< Modes offload, omp and tbb: the messages of a hop are plans.
+    bool is_held = false;            ///< Mode omp, without a plan: packing a face and sending it are one task.
 };
 
 class exchange {

@@ -74,7 +74,7 @@ public:
     void barrier() override { worker_barrier(comm_); }
 
 private:
-    const halo_plan& plan_of(const hop_step& step) const { return plans_[static_cast<std::size_t>(step.parity)]; }
+    halo_plan& plan_of(const hop_step& step) { return plans_[static_cast<std::size_t>(step.parity)]; }
 
     MPI_Comm comm_;
     std::array<halo_plan, 2> plans_;

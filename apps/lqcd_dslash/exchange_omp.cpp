@@ -2,8 +2,9 @@
 // Mode omp: the whole chain of hops as one graph of OpenMP tasks, in which messages are tasks too. A tile runs when the
 // tiles and halos that it reads are there; packing for the next hop starts when the boundary tiles of this one are done.
 // No barrier, no wait between hops. The price is a task's overhead per tile, hence the tile size is a parameter.
-// Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere; or the receives of a hop are one task and
-// its sends another, each the start of a plan, and who has packed a face lets its send go.
+// Messages are comm clauses where the compiler has the plugin, and COMM_TASK elsewhere; or the task that packs a face also sends
+// it, and is held by the message; or the receives of a hop are one task and its sends another, each the start of a plan, and
+// who has packed a face lets its send go.
 #include "common/clock.hpp"
 #include "exchange.hpp"
 #include "halo_plan.hpp"
@@ -27,11 +28,15 @@ enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, me
 
 class omp_exchange final : public exchange {
 public:
-    omp_exchange(stencil& on, MPI_Comm comm, int compute_threads, int cores, bool has_plan)
-        : on_(on), comm_(comm), compute_threads_(compute_threads), cores_(cores), reads_(find_reads(on.shape())) {
+    omp_exchange(stencil& on, const exchange_options& options, int compute_threads, int cores)
+        : on_(on), comm_(options.comm), compute_threads_(compute_threads), cores_(cores), is_held_(options.is_held),
+          reads_(find_reads(on.shape())) {
         require(commtask_omp_check(), "commtask_omp_check");
-        require(commtask_comm_register(comm), "commtask_comm_register");
-        if (has_plan) plans_ = std::make_unique<hop_plans>(on, comm);
+        if (is_held_ && commtask_omp_hold_check() != COMMTASK_OK) {
+            throw std::runtime_error(std::string("--hold: run lqcd_dslash_hold (") + commtask_omp_last_error() + ")");
+        }
+        require(commtask_comm_register(comm_), "commtask_comm_register");
+        if (options.has_plan) plans_ = std::make_unique<hop_plans>(on, comm_);
     }
 
     phase_times run(std::span<const hop_step> steps) override {
@@ -118,10 +123,11 @@ private:
         return std::ranges::find(fields_, of, &field_tokens::of)->tiles[static_cast<std::size_t>(parity)];
     }
 
+    /// As commtask_omp_wait_some() counts them when a hop has been created: a held send counts from when it is packed.
     int comm_tasks_per_hop() const {
         if (plans_) return 2;
         int n = 0;
-        for (int d = 0; d < n_directions; ++d) n += on_.face_bytes(d) == 0 ? 0 : 2;
+        for (int d = 0; d < n_directions; ++d) n += on_.face_bytes(d) == 0 ? 0 : (is_held_ ? 1 : 2);
         return n;
     }
 
@@ -144,7 +150,7 @@ private:
         for (int d = 0; d < n_directions; ++d) {
             if (on_.face_bytes(d) == 0) continue;
             create_pack(step, d, reads.packs[static_cast<std::size_t>(d)], in, work);
-            if (!plans_) posting += seconds_of([&] { create_send(step, d); });
+            if (!plans_ && !is_held_) posting += seconds_of([&] { create_send(step, d); });
         }
         if (compute_threads_ != 1) create_tiles();
         if (plans_) ++plans_->hop;
@@ -183,6 +189,11 @@ private:
 #endif
     }
 
+    commtask_op send_of(const hop_step& step, int d) const {
+        return commtask_op_send(on_.send_buffer(step.parity, d), static_cast<MPI_Count>(on_.face_bytes(d)), MPI_BYTE,
+                                on_.shape().geom.neighbour(d ^ 1), tag_of(step, d), comm_);
+    }
+
     void create_send(const hop_step& step, int d) {
         const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
         const int peer = on_.shape().geom.neighbour(d ^ 1);
@@ -199,7 +210,8 @@ private:
     void create_pack(const hop_step& step, int direction, const std::vector<int>& tiles, const std::vector<char>& in,
                      std::vector<thread_work>& work) {
         const char* const sent = sent_token(step, direction);
-        const halo_plan* const sends = plans_ ? &plans_->sends[static_cast<std::size_t>(step.parity)] : nullptr;
+        halo_plan* const sends = plans_ ? &plans_->sends[static_cast<std::size_t>(step.parity)] : nullptr;
+        const commtask_op held = is_held_ ? send_of(step, direction) : commtask_op_noop(comm_);
         addresses_.clear();
         for (const int k : tiles) addresses_.push_back(&in[static_cast<std::size_t>(k)]);
         if (plans_) addresses_.push_back(plans_->sent_before());
@@ -208,12 +220,14 @@ private:
         stencil* const on = &on_;
         const hop_step what = step;
         auto* const mine = work.data();
-#pragma omp task firstprivate(on, what, direction, mine, sends) priority(pack_priority)                                \
+#pragma omp task firstprivate(on, what, direction, mine, sends, held) priority(pack_priority)                          \
     depend(iterator(i = 0 : n_from), in : *from[i]) depend(out : *sent)
         {
             const double begin = seconds();
             on->pack(what, direction, 0, on->n_face_sites(what.parity, direction));
             if (sends != nullptr) sends->packed(direction);
+            // A refusal is counted among the errors, which end the run.
+            if (held.kind == COMMTASK_OP_SEND) static_cast<void>(commtask_omp_hold(held));
             mine[omp_get_thread_num()].other += seconds() - begin;
         }
     }
@@ -252,6 +266,7 @@ private:
     MPI_Comm comm_;
     int compute_threads_;
     int cores_;
+    bool is_held_;                     ///< Else a send is a task of its own, or a plan's.
     std::unique_ptr<hop_plans> plans_; ///< Null: a task for each message.
     std::array<hop_reads, 2> reads_;
     std::vector<field_tokens> fields_;
@@ -264,8 +279,7 @@ private:
 } // namespace
 
 std::unique_ptr<exchange> make_omp_exchange(stencil& on, const exchange_options& options) {
-    return std::make_unique<omp_exchange>(on, options.comm, std::max(1, options.n_cores - 1),
-                                          std::max(2, options.n_cores), options.has_plan);
+    return std::make_unique<omp_exchange>(on, options, std::max(1, options.n_cores - 1), std::max(2, options.n_cores));
 }
 
 } // namespace dslash

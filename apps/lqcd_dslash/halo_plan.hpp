@@ -6,11 +6,12 @@
 #include "runtime_session.hpp"
 #include "stencil.hpp"
 
-#include <commtask/commtask.h>
+#include <commtask/commtask.hpp>
 
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace dslash {
 
@@ -21,48 +22,52 @@ public:
     /// The messages of the hops that give sites of this parity. Each parity has its tags, since those of two hops are under way
     /// at once.
     halo_plan(stencil& on, MPI_Comm comm, int parity, of what) {
-        require(commtask_record_begin(), "commtask_record_begin");
-        for (int d = 0; d < n_directions && what != of::sends; ++d) {
-            record(commtask_op_recv(on.receive_buffer(parity, d), size_of(on, d), MPI_BYTE,
-                                    on.shape().geom.neighbour(d), tag_of(parity, d), comm));
-        }
-        for (int d = 0; d < n_directions && what != of::receives; ++d) {
-            const std::size_t place = n_members_;
-            record(commtask_op_send(on.send_buffer(parity, d), size_of(on, d), MPI_BYTE,
-                                    on.shape().geom.neighbour(d ^ 1), tag_of(parity, d), comm));
-            if (n_members_ > place) send_of_[static_cast<std::size_t>(d)] = place;
-        }
-        require(commtask_record_end(&plan_), "commtask_record_end");
+        plan_.record([&] { record_all(on, comm, parity, what); });
         for (const std::optional<std::size_t>& send : send_of_) {
-            if (send) require(commtask_plan_hold(plan_, *send), "commtask_plan_hold");
+            if (send) plan_.hold(*send);
         }
     }
     halo_plan(const halo_plan&) = delete;
     halo_plan& operator=(const halo_plan&) = delete;
-    ~halo_plan() { static_cast<void>(commtask_plan_release(&plan_)); }
 
     static int tag_of(int parity, int direction) { return direction + n_directions * parity; }
 
-    [[nodiscard]] commtask_plan_t handle() const { return plan_; }
+    [[nodiscard]] const commtask::plan& plan() const { return plan_; }
+    [[nodiscard]] commtask_plan_t handle() const { return plan_.native(); }
+    /// Where a member comes from or goes to.
+    [[nodiscard]] int direction_of(std::size_t member) const { return directions_.at(member); }
 
     /// Any thread, once in every run: the face that is sent in a direction has been packed. Nothing, if none is sent.
-    void packed(int direction) const {
+    void packed(int direction) {
         const std::optional<std::size_t> send = send_of_[static_cast<std::size_t>(direction)];
-        if (send) require(commtask_plan_ready(plan_, *send), "commtask_plan_ready");
+        if (send) plan_.ready(*send);
     }
 
 private:
     static MPI_Count size_of(const stencil& on, int d) { return static_cast<MPI_Count>(on.face_bytes(d)); }
 
-    /// Not if it is empty: the lattice is not cut there.
-    void record(const commtask_op& operation) {
-        if (operation.send.count + operation.recv.count == 0) return;
-        require(commtask_post(&operation, nullptr, nullptr), "commtask_post");
-        ++n_members_;
+    void record_all(stencil& on, MPI_Comm comm, int parity, of what) {
+        for (int d = 0; d < n_directions && what != of::sends; ++d) {
+            record(d, commtask_op_recv(on.receive_buffer(parity, d), size_of(on, d), MPI_BYTE,
+                                       on.shape().geom.neighbour(d), tag_of(parity, d), comm));
+        }
+        for (int d = 0; d < n_directions && what != of::receives; ++d) {
+            const std::size_t place = directions_.size();
+            record(d, commtask_op_send(on.send_buffer(parity, d), size_of(on, d), MPI_BYTE,
+                                       on.shape().geom.neighbour(d ^ 1), tag_of(parity, d), comm));
+            if (directions_.size() > place) send_of_[static_cast<std::size_t>(d)] = place;
+        }
     }
 
-    commtask_plan_t plan_ = COMMTASK_PLAN_NULL;
-    std::size_t n_members_ = 0;
+    /// Not if it is empty: the lattice is not cut there.
+    void record(int direction, const commtask_op& operation) {
+        if (operation.send.count + operation.recv.count == 0) return;
+        require(commtask_post(&operation, nullptr, nullptr), "commtask_post");
+        directions_.push_back(direction);
+    }
+
+    commtask::plan plan_;
+    std::vector<int> directions_; ///< Of the members.
     std::array<std::optional<std::size_t>, n_directions> send_of_{};
 };
 

@@ -63,8 +63,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--tile", tile, "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
     app.add_option("--probe-every", o.probe_every, "Mode iprobe: interior tiles between probes")->capture_default_str();
     app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
-    app.add_option("--plan", plan, "on|off: modes offload and omp start the messages of a hop by one post")
+    app.add_option("--plan", plan, "on|off: modes offload, omp and tbb start the messages of a hop by one post")
         ->capture_default_str();
+    app.add_flag("--hold", o.is_held, "Mode omp: packing a face and sending it are one task, which the message holds");
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
     app.add_option("--bad", bad_name,
                    bad_names() + ": a mistake on purpose, to look for in a trace; mode offload only");
@@ -96,7 +97,11 @@ parsed_options parse_options(int argc, const char* const* argv) {
             if (o.which != mode::offload) return "--bad " + bad_name + " works with --mode offload only; add that.";
         }
         if (plan != "on" && plan != "off") return "--plan " + plan + " is unknown; choose on or off.";
-        o.has_plan = plan == "on";
+        if (o.is_held && o.which != mode::omp) return "--hold works with --mode omp only; add that.";
+        if (o.is_held && plan == "on" && app.count("--plan") > 0) {
+            return "--hold and --plan on are two forms of a hop's messages; choose one.";
+        }
+        o.has_plan = plan == "on" && !o.is_held;
         if (check_name == "none") {
             o.check = check_level::none;
         } else if (check_name == "full") {

@@ -27,6 +27,7 @@ struct options {
     check_level check = check_level::golden;
     bad_habit bad = bad_habit::none;
     bool has_plan = true;
+    bool is_held = false;
     bool force_comm = false;
     std::string json_file;
 };

@@ -27,6 +27,7 @@ program fortran_ring
   !$omp parallel
   !$omp single
   !$omp taskgroup
+  ! [ring]
   do round = 1, n_rounds
     call comm_task_recv(c_loc(ghost(1)), n, MPI_DOUBLE_PRECISION, left, 0, MPI_COMM_WORLD, out=[c_loc(ghost(1))])
     !$omp task depend(out: edge(1)) firstprivate(round) shared(edge)
@@ -37,6 +38,7 @@ program fortran_ring
     total(1) = total(1) + sum(ghost)
     !$omp end task
   end do
+  ! [ring]
   ! Collectives take their order from here, whenever they become ready.
   call comm_task_allreduce(c_loc(total(1)), c_loc(everywhere(1)), 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, &
                            in=[c_loc(total(1))], out=[c_loc(everywhere(1))])

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
 #pragma omp single
 #pragma omp taskgroup
     {
+        /* [hold] */
 #pragma omp task depend(in : edge) depend(out : ghost)
         for (int side = 0; side < 2; ++side) {
             commtask_omp_hold(commtask_op_recv(&ghost[side], 1, MPI_INT, neighbour[side], 1 - side, MPI_COMM_WORLD));
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
         }
 #pragma omp task depend(in : ghost)
         printf("rank %d is between %d and %d\n", rank, ghost[0], ghost[1]);
+        /* [hold] */
     }
 
     const int is_wrong = ghost[0] != neighbour[0] || ghost[1] != neighbour[1] || commtask_omp_error_count() > 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The C and C++ blocks of a page are parts of programs that the tests run: a block under "<!-- from FILE [part] -->" in the
-# page must be, but for indentation, what stands between the two "// [part]" lines of that file (in C "/* [part] */"). A C++ block without such
+# The C, C++ and Fortran blocks of a page are parts of programs that the tests run: a block under "<!-- from FILE [part] -->" in the
+# page must be, but for indentation, what stands between the two "// [part]" lines of that file (in C "/* [part] */", in Fortran "! [part]"). A C++ block without such
 # a line fails, so that nobody writes code into the page that no compiler has seen. With --write the page is brought up
 # to date instead.
 """usage: check_snippets.py [--write] PAGE.md"""
@@ -9,12 +9,17 @@ import re
 import sys
 import textwrap
 
-BLOCK = re.compile(r"(<!-- from (\S+) \[(\w+)\] -->\n)?```(cpp|c)\n(.*?)```\n", re.S)
+BLOCK = re.compile(r"(<!-- from (\S+) \[(\w+)\] -->\n)?```(cpp|c|fortran)\n(.*?)```\n", re.S)
 
 
 def part_of(file, part):
-    pieces = re.split(rf"^[ ]*(?:// \[{part}\]|/\* \[{part}\] \*/)\n", file.read_text(encoding="utf-8"), flags=re.M)
-    return textwrap.dedent(pieces[1]).strip("\n") + "\n" if len(pieces) == 3 else None
+    pieces = re.split(rf"^[ ]*(?:// \[{part}\]|/\* \[{part}\] \*/|! \[{part}\])\n", file.read_text(encoding="utf-8"), flags=re.M)
+    if len(pieces) != 3:
+        return None
+    # Pragmas stand at the margin whatever is around them.
+    lines = pieces[1].split("\n")
+    code = iter(textwrap.dedent("\n".join(line for line in lines if not line.startswith("#"))).split("\n"))
+    return "\n".join(line if line.startswith("#") else next(code) for line in lines).strip("\n") + "\n"
 
 
 def main(arguments):
@@ -30,7 +35,7 @@ def main(arguments):
         line = text.count("\n", 0, match.start()) + 1
         marker, name, part, language, shown = match.groups()
         if marker is None:
-            found.append(f"{page.name}:{line}: a C++ block without '<!-- from FILE [part] -->' above it")
+            found.append(f"{page.name}:{line}: a block without '<!-- from FILE [part] -->' above it")
             return match.group()
         right = part_of(page.parent / name, part)
         if right is None:

@@ -135,6 +135,40 @@ const refusal refusals[] = {
      [](const place& at) {
          return commtask_op_reduce_scatter(values, values + 8, nullptr, MPI_INT, MPI_SUM, at.comm);
      }},
+    {"MulticastToARankBeyond", COMMTASK_ERR_RANK, "dests[1]",
+     [](const place& at) {
+         static int ranks[2];
+         ranks[0] = at.rank;
+         ranks[1] = at.n_ranks;
+         return commtask_op_multicast(values, 1, MPI_INT, ranks, 2, 0, at.comm);
+     }},
+    {"MulticastToANegativeNumber", COMMTASK_ERR_COUNT, "n_dests",
+     [](const place& at) { return commtask_op_multicast(values, 1, MPI_INT, zeros, -1, 0, at.comm); }},
+    {"MulticastToNoList", COMMTASK_ERR_ARGUMENT, "dests",
+     [](const place& at) { return commtask_op_multicast(values, 1, MPI_INT, nullptr, 1, 0, at.comm); }},
+    {"MulticastWithAnyTag", COMMTASK_ERR_TAG, "tag",
+     [](const place& at) { return commtask_op_multicast(values, 1, MPI_INT, zeros, 1, MPI_ANY_TAG, at.comm); }},
+    {"ManyToManyFromAnyone", COMMTASK_ERR_RANK, "sources[0]",
+     [](const place& at) {
+         static const int anyone = MPI_ANY_SOURCE;
+         return commtask_op_many_to_many_int(values, zeros, zeros, MPI_INT, zeros, 1, values + 8, zeros, zeros, MPI_INT,
+                                             &anyone, 1, 0, at.comm);
+     }},
+    {"ManyToManyWithANegativeCount", COMMTASK_ERR_COUNT, "recv_counts[0]",
+     [](const place& at) {
+         return commtask_op_many_to_many_int(values, zeros, zeros, MPI_INT, zeros, 1, values + 8, minus_ones, zeros,
+                                             MPI_INT, zeros, 1, 0, at.comm);
+     }},
+    {"ManyToManyWithoutDisplacements", COMMTASK_ERR_ARGUMENT, "send_displs",
+     [](const place& at) {
+         return commtask_op_many_to_many_int(values, zeros, nullptr, MPI_INT, zeros, 1, values + 8, zeros, zeros,
+                                             MPI_INT, zeros, 1, 0, at.comm);
+     }},
+    {"ManyToManyWithoutAType", COMMTASK_ERR_TYPE, "type",
+     [](const place& at) {
+         return commtask_op_many_to_many_int(values, zeros, zeros, MPI_DATATYPE_NULL, zeros, 1, values + 8, zeros,
+                                             zeros, MPI_INT, zeros, 1, 0, at.comm);
+     }},
     {"AKindThatIsNone", COMMTASK_ERR_ARGUMENT, "kind|operation",
      [](const place& at) {
          commtask_op op = commtask_op_noop(at.comm);

@@ -51,6 +51,12 @@ void misspelt_variable();
 void good_variable();
 void stats();
 
+// scenario_lanes.cpp
+void lanes_serialized();
+void lanes_differ();
+void lanes_unfinished();
+void lanes_stats();
+
 // scenario_unfinished.cpp
 void finalize_lists();
 void finalize_unsignalled();
@@ -77,6 +83,9 @@ void stats_give_up();
 void stats_in_any_order();
 void forked_child();
 void signalled();
+
+// scenario_windows.cpp
+void finalize_window();
 
 // scenario_worker.cpp
 void idle();

@@ -37,6 +37,7 @@ constexpr scenario scenarios[] = {
     {"finalize_retries", finalize_retries},
     {"finalize_half_ready", finalize_half_ready},
     {"finalize_late_signal", finalize_late_signal},
+    {"finalize_window", finalize_window},
     {"levels_differ", levels_differ},
     {"memory_differs", memory_differs},
     {"stats_give_up", stats_give_up},
@@ -46,6 +47,10 @@ constexpr scenario scenarios[] = {
     {"idle", idle},
     {"idle_with_a_receive", idle_with_a_receive},
     {"placement", placement},
+    {"lanes_serialized", lanes_serialized},
+    {"lanes_differ", lanes_differ},
+    {"lanes_unfinished", lanes_unfinished},
+    {"lanes_stats", lanes_stats},
 };
 
 } // namespace

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { max_ranks = 8, n_statuses = 40 };
+enum { max_ranks = 8, n_statuses = 50 };
 
 static commtask_status statuses[n_statuses];
 static int n_used;
@@ -79,6 +79,34 @@ static void messages(MPI_Comm comm, int left, int right) {
     for (int i = 0; i < 4; ++i) expect(in[i] == 10 + i, "what a message brought");
     expect(out[4] == 14, "sendrecv_replace");
     expect(probed == 10, "mrecv");
+}
+
+/// Blocks to and from a list of ranks, and one buffer to all of it.
+static void many(MPI_Comm comm, int left, int right) {
+    const int dests[2] = {right, left};
+    const int sources[2] = {left, right};
+    const MPI_Count counts[2] = {2, 1};
+    const MPI_Aint places[2] = {0, 2};
+    const int int_counts[2] = {2, 1};
+    const int int_places[2] = {0, 2};
+    int out[3] = {20, 21, 22};
+    int in[3][3] = {{0}};
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        COMM_TASK(many_to_many(&out[0], counts, places, MPI_INT, dests, 2, &in[0][0], counts, places, MPI_INT, sources,
+                               2, 10, comm),
+                  in(&out[0]), out(&in[0][0]), status(next_status()));
+        COMM_TASK(many_to_many_int(&out[0], int_counts, int_places, MPI_INT, dests, 2, &in[1][0], int_counts,
+                                   int_places, MPI_INT, sources, 2, 11, comm),
+                  in(&out[0]), out(&in[1][0]), status(next_status()));
+        COMM_TASK(recv(&in[2][0], 2, MPI_INT, left, 12, comm), out(&in[2][0]), status(next_status()));
+        COMM_TASK(recv(&in[2][2], 1, MPI_INT, right, 13, comm), out(&in[2][2]), status(next_status()));
+        COMM_TASK(multicast(&out[0], 2, MPI_INT, &dests[0], 1, 12, comm), in(&out[0]), status(next_status()));
+        COMM_TASK(multicast(&out[2], 1, MPI_INT, &dests[1], 1, 13, comm), in(&out[2]), status(next_status()));
+    }
+    for (int i = 0; i < 9; ++i) expect(in[i / 3][i % 3] == 20 + i % 3, "what many messages brought");
 }
 
 static void collectives(MPI_Comm comm, int rank, int n) {
@@ -208,6 +236,7 @@ int main(int argc, char** argv) {
     expect(n_ranks <= max_ranks && commtask_init(NULL) == COMMTASK_OK, commtask_last_error());
     if (n_wrong == 0) {
         messages(MPI_COMM_WORLD, (rank + n_ranks - 1) % n_ranks, (rank + 1) % n_ranks);
+        many(MPI_COMM_WORLD, (rank + n_ranks - 1) % n_ranks, (rank + 1) % n_ranks);
         collectives(MPI_COMM_WORLD, rank, n_ranks);
         neighbours(MPI_COMM_WORLD, rank, n_ranks);
         for (int i = 0; i < n_used; ++i) {

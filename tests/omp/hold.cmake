@@ -46,6 +46,8 @@ endif()
 
 commtask_add_test_program(omp.docs.hold_halo "${PROJECT_SOURCE_DIR}/docs/snippets/hold_halo.c" commtask_omp_hold)
 commtask_add_run_test(NAME omp.docs.hold_halo TARGET omp.docs.hold_halo RANKS 1 2 3 LABELS "omp;docs" TIMEOUT 60)
+commtask_add_test_program(omp.docs.hold_tampi "${PROJECT_SOURCE_DIR}/docs/snippets/hold_tampi.c" commtask_tampi)
+commtask_add_run_test(NAME omp.docs.hold_tampi TARGET omp.docs.hold_tampi RANKS 2 LABELS "omp;docs" TIMEOUT 60)
 
 # Programs as they are written for TAMPI.
 foreach(program IN ITEMS heat gauss_seidel nbody ring)

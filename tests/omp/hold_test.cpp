@@ -365,4 +365,50 @@ TEST_F(Hold, WaitingForAllWaitsForHeldOperations) {
     }
 }
 
+// In a team of one thread libomp runs what a message released only while it waits itself.
+TEST_F(Hold, WaitingForAllRunsWhatAHeldTaskReleases) {
+    int sent = 5;
+    int got = 0;
+    int seen = 0;
+    [[maybe_unused]] char cell = 0; // only named in depend clauses
+#pragma omp parallel
+#pragma omp single
+    for (int round = 0; round < 20; ++round) {
+        got = seen = 0;
+#pragma omp task depend(out : got) shared(got)
+        commtask_omp_hold(recv_from_myself(&got, 1));
+#pragma omp task depend(in : got) depend(out : cell) shared(got, seen)
+        seen = got;
+        // Waited for by its number, and started only when the two are done.
+        COMM_TASK(noop(comm), in(&cell));
+        send_to_myself(&sent, 1);
+        EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
+        EXPECT_EQ(seen, 5);
+#pragma omp taskwait
+    }
+}
+
+TEST_F(Hold, ABodyMayWaitForItsChildrenAfterItStartedMessages) {
+    constexpr int n = 10;
+    int in[n] = {};
+    int out[n] = {};
+    std::atomic<int> n_children = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    for (int i = 0; i < n; ++i) {
+#pragma omp task shared(in, out, n_children) firstprivate(i)
+        {
+            out[i] = i;
+            exchange(&in[i], &out[i], i);
+#pragma omp task shared(n_children)
+            n_children.fetch_add(1);
+#pragma omp taskwait
+            EXPECT_GT(n_children, 0);
+        }
+    }
+    for (int i = 0; i < n; ++i) EXPECT_EQ(in[i], i);
+    EXPECT_EQ(n_children, n);
+}
+
 } // namespace

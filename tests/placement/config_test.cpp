@@ -87,8 +87,8 @@ TEST(Config, EnvironmentOverridesTheProgramAndTheSourceIsKnown) {
 }
 
 TEST(Config, RefusesAValueWithTheRuleAndTheNearestValidOne) {
-    EXPECT_EQ(refusal("COMMTASK_LANES=4"),
-              "COMMTASK_LANES=4 is not valid: it must be 1; the nearest valid value is 1.");
+    EXPECT_EQ(refusal("COMMTASK_LANES=40"),
+              "COMMTASK_LANES=40 is not valid: it must be a whole number from 1 to 16; the nearest valid value is 16.");
     EXPECT_EQ(refusal("COMMTASK_VERBOSE=3"),
               "COMMTASK_VERBOSE=3 is not valid: it must be a whole number from 0 to 2; the nearest valid value is 2.");
     EXPECT_EQ(refusal("COMMTASK_QUEUE_CAPACITY=1000"), "COMMTASK_QUEUE_CAPACITY=1000 is not valid: it must be a power "

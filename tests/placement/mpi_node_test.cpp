@@ -93,18 +93,30 @@ void expect_first_ranks(const gathered_stats& found, int n_expected) {
 }
 
 TEST_F(NodeExchange, GathersTheCountersOfAllRanks) {
-    const gathered_stats all = gather_stats(comm_, 1, counters_of(rank_), 60'000'000'000);
+    const gathered_stats all = gather_stats(comm_, 1, {counters_of(rank_)}, 60'000'000'000);
     EXPECT_EQ(all.n_ranks, n_ranks_);
     expect_first_ranks(all, rank_ == 0 ? n_ranks_ : 0);
+}
+
+TEST_F(NodeExchange, GathersTheCountersOfEachLane) {
+    std::vector<lane_stats> mine(3, counters_of(rank_));
+    for (std::size_t lane = 0; lane < mine.size(); ++lane) mine[lane].failed = lane;
+    const gathered_stats all = gather_stats(comm_, 3, mine, 60'000'000'000);
+    if (rank_ != 0) return;
+    ASSERT_EQ(all.stats.size(), 3 * static_cast<std::size_t>(n_ranks_));
+    for (std::size_t i = 0; i < all.stats.size(); ++i) {
+        EXPECT_EQ(all.stats[i].tasks[3], 100 + i / 3);
+        EXPECT_EQ(all.stats[i].failed, i % 3);
+    }
 }
 
 TEST_F(NodeExchange, GathersWithoutARankThatSaysNothing) {
     constexpr std::uint64_t patience_ns = 50'000'000;
     gathered_stats found;
     const bool is_silent = rank_ == n_ranks_ - 1 && rank_ != 0;
-    if (rank_ != 0 && !is_silent) found = gather_stats(comm_, 2, counters_of(rank_), patience_ns);
+    if (rank_ != 0 && !is_silent) found = gather_stats(comm_, 2, {counters_of(rank_)}, patience_ns);
     MPI_Barrier(comm_); // the others have spoken
-    if (rank_ == 0) found = gather_stats(comm_, 2, counters_of(0), patience_ns);
+    if (rank_ == 0) found = gather_stats(comm_, 2, {counters_of(0)}, patience_ns);
     expect_first_ranks(found, rank_ == 0 ? std::max(1, n_ranks_ - 1) : 0);
 }
 

@@ -179,6 +179,21 @@ TEST(Placement, ServesSeveralLanesOfOneRank) {
     EXPECT_THAT(map("core:8 pu:1", {request})[0].lane_cpus, ElementsAre(no_cpu, no_cpu, no_cpu));
 }
 
+TEST(Placement, GivesEachLaneOfSeveralRanksACoreOfItsOwn) {
+    rank_request first = on("0-3");
+    rank_request second = on("4-7");
+    first.lanes = second.lanes = 2;
+    const auto bound = map("core:8 pu:1", {first, second});
+    EXPECT_THAT(bound[0].lane_cpus, ElementsAre(3, 2));
+    EXPECT_THAT(bound[1].lane_cpus, ElementsAre(7, 6));
+    first.cpus = second.cpus = cpu_set::range(0, 7);
+    first.core = second.core = "1,3,5,7";
+    const auto listed = map("core:8 pu:1", {first, second});
+    EXPECT_THAT(listed[0].lane_cpus, ElementsAre(1, 3));
+    EXPECT_THAT(listed[1].lane_cpus, ElementsAre(5, 7));
+    EXPECT_EQ(listed[0].compute_cpus.text(), "0,2,4,6");
+}
+
 TEST(Placement, GivesTheUsersListToTheRanksInTurn) {
     const auto unbound = map("core:8 pu:1", {on("0-7", "2,5"), on("0-7", "2,5")});
     EXPECT_THAT(workers(unbound), ElementsAre(2, 5));

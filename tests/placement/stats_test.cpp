@@ -133,6 +133,20 @@ TEST(Stats, PrintEvenWhenNothingHappened) {
     EXPECT_THAT(table, HasSubstr("     0  none\n"));
 }
 
+TEST(Stats, PrintALineForEachLaneOfARank) {
+    std::vector<lane_stats> lanes(4);
+    lanes[1].tasks[0] = 7;
+    lanes[2].tasks[0] = 2;
+    constexpr std::array<std::string_view, 1> names{"send"};
+    const std::string table = format_stats(lanes, std::vector{0, 5}, 6, names);
+    EXPECT_THAT(table, HasSubstr("statistics of 2 ranks of 6; the others"));
+    EXPECT_THAT(table, HasSubstr("a line for each of their 2 lanes, as rank.lane"));
+    EXPECT_THAT(table, HasSubstr("\n   0.1  send 7\n"));
+    EXPECT_THAT(table, HasSubstr("\n   5.0  send 2\n"));
+    EXPECT_THAT(table, HasSubstr("\n   5.1  none\n"));
+    EXPECT_THAT(table, HasSubstr("\n   all  send 9\n"));
+}
+
 TEST(Stats, SayWhoseTheyAreIfSomeRanksAreMissing) {
     const std::string table = format_stats(std::vector<lane_stats>(1), std::vector{3}, 4, {});
     EXPECT_THAT(table, HasSubstr("statistics of 1 rank of 4; the others"));

@@ -55,6 +55,23 @@ class Intervals(unittest.TestCase):
         self.assertEqual(overlap_length([(0, 10), (20, 30)], [(5, 25)]), 10)
 
 
+class Plans(unittest.TestCase):
+    def test_a_wait_for_a_plans_run_is_blamed_on_what_kept_its_last_member(self):
+        early, late = receive(100, 110, 200), receive(100, 110, 900)
+        message(send(90, 95, 200), early)
+        message(send(800, 810, 890), late)
+        run = Task(0, "1.9", "plan", 100, ready=105, issued=105, ended=905, poster=1, members=(early, late))
+        waited(run, 150, 910)
+        found, = delays.delays(two_ranks([run, early, late], [early.peers[0], late.peers[0]],
+                                         ([Thread(1, "main", [Span(150, 910, "wait")])], ())))
+        self.assertIs(found.task, late)
+        self.assertEqual(found.cause, causes.LATE_SENDER)
+
+    def test_a_run_whose_members_are_not_in_the_trace_stands_for_itself(self):
+        run = Task(0, "1.9", "plan", 100, ended=905)
+        self.assertIs(run.decisive, run)
+
+
 class Causes(unittest.TestCase):
     def test_time_before_the_sender_posted_is_the_senders_whatever_the_receiver_did(self):
         late, waiting = send(500, 510, 520), receive(600, 610, 700)

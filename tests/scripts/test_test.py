@@ -18,7 +18,7 @@ class Choices(checkout.Checkout):
     def setUp(self):
         super().setUp()
         self.command("ctest", CTEST.format(called=self.called))
-        (self.root / "tools").mkdir()
+        (self.root / "tools").mkdir(exist_ok=True)
         (self.root / "tools" / "lint.py").touch()
         self.command("nothing", "#!/bin/sh\n")
         for name in ("onetbb", "get_mpi"):

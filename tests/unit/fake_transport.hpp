@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -71,10 +72,14 @@ public:
         std::erase_if(landed_, [&](const auto& each) { return each.which == &which; });
         count_in_flight();
     }
+    void make_progress() noexcept override { n_progress.fetch_add(1); }
     void clean_up(task& which) noexcept override { cleaned_.push_back(&which); }
     [[nodiscard]] std::string describe(const task& which) const override {
         return "task " + std::to_string(which.op.send_tag);
     }
+
+    /// Passes with nothing in flight that made progress for others.
+    std::atomic<int> n_progress{0};
 
     /// Polls of other threads find nothing; nobody: all do.
     std::thread::id only_poller;

@@ -18,13 +18,6 @@ constexpr int at_once = fake_transport::completes_at_once;
 
 using tasks = std::vector<task*>;
 
-TEST(LaneSet, SpreadsCommunicatorsOverItsLanes) {
-    lanes_bench<3> bench;
-    EXPECT_EQ(&bench.lanes().lane_for(0), &bench.lanes()[0]);
-    EXPECT_EQ(&bench.lanes().lane_for(2), &bench.lanes()[2]);
-    EXPECT_EQ(&bench.lanes().lane_for(4), &bench.lanes()[1]);
-}
-
 TEST(LaneSet, StartsASuccessorAfterPredecessorsOfAllLanesInEveryOrder) {
     std::array<std::size_t, 3> order{0, 1, 2};
     do {

@@ -397,6 +397,7 @@ TEST(Plan, GivesUpWithItsMembers) {
     run.op.result = lost;
     run.op.reserved |= static_cast<int>(flag_is_run);
     ASSERT_EQ(lost->try_start(run), plan::start_answer::done);
+    lost->take_places();
     bench.the_lane().post(run);
     bench.run();
     const std::string table = bench.the_lane().unfinished_table("in a test");

@@ -50,13 +50,13 @@ TEST(Watchdog, RemarksOnASilenceOnceAndSaysHowToKnowMore) {
     std::string second;
     {
         read_stderr seen;
-        watchdog watching{bench.the_lane(), {.stall_ns = 0, .hint_ns = 1'000'000}};
+        watchdog watching{bench.lanes(), {.stall_ns = 0, .hint_ns = 1'000'000}};
         first = seen.line();
         bench.complete(silent);
         task& other = bench.post();
         bench.run();
         watching.stop();
-        const watchdog another{bench.the_lane(), {.stall_ns = 0, .hint_ns = 1'000'000}};
+        const watchdog another{bench.lanes(), {.stall_ns = 0, .hint_ns = 1'000'000}};
         second = seen.line(); // by the other one
         bench.complete(other);
     }
@@ -78,7 +78,7 @@ TEST(Watchdog, CountsWhatOnlyAFaceKnowsOf) {
     std::string heading;
     {
         read_stderr seen;
-        const watchdog watching{watched, {.stall_ns = 1'000'000}};
+        const watchdog watching{lanes, {.stall_ns = 1'000'000}};
         while (!watched.is_report_due()) std::this_thread::yield();
         watched.progress();
         // On a busy machine the watchdog may say in between that the worker does not answer.

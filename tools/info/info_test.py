@@ -107,7 +107,7 @@ class Info(unittest.TestCase):
     def test_fails_on_a_bad_value_and_says_what_would_be_right(self):
         done = run(COMMTASK_LANES="0")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("COMMTASK_LANES=0 is not valid: it must be 1", done.stdout)
+        self.assertIn("COMMTASK_LANES=0 is not valid: it must be a whole number from 1 to 16", done.stdout)
         self.assertIn("the runtime does not start", done.stdout)
 
     def test_fails_on_a_core_that_is_not_there(self):

@@ -41,6 +41,7 @@ class Document:
     def __init__(self, data):
         self.benchmark, self.setting = data.get("benchmark", "?"), data.get("setting", "")
         self.machine = data.get("machine", {})
+        self.facts = {key: value for key, value in data.items() if key != "results"}
         self.rows = data["results"]
         self.lines, self.bars, self.lattices = [], [], {}
         self._sort()
@@ -81,7 +82,9 @@ class Breakdown:
         median = data["median"]
         self.app = "fft_soi" if "produce_us" in median else "lqcd_dslash"
         lattice = ".".join(map(str, data["lattice"])) if "lattice" in data else f"n = {data.get('n', '?')}"
-        self.label = f"{data.get('mode', '?')}, {lattice}, {data.get('ranks', data.get('n_ranks', '?'))} ranks"
+        setting = f", {data['setting']}" if data.get("setting") else ""
+        self.label = f"{data.get('mode', '?')}, {lattice}, {data.get('ranks', data.get('n_ranks', '?'))} ranks{setting}"
+        self.facts = data
         self.file = name
         self.parts = {part: sum(median.get(key, 0) for key in keys) for part, keys in PARTS}
         self.overlap = median.get("overlap")
@@ -95,6 +98,11 @@ class Results:
 
     def __bool__(self):
         return bool(self.documents or self.breakdowns)
+
+
+def papers():
+    """What papers say: {"app", "source", "rows"} of a breakdown, {"benchmark", "source", "figure"} of a question."""
+    return json.loads((pathlib.Path(__file__).resolve().parent / "papers.json").read_text(encoding="utf-8"))
 
 
 def read(paths):

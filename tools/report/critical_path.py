@@ -83,7 +83,7 @@ def _later_post(task):
 
 def _last_predecessor(task):
     done = [p for p in task.predecessors if p.ended is not None and p.ended > task.posted]
-    return max(done, key=lambda p: p.ended) if done else None
+    return max(done, key=lambda p: p.ended).decisive if done else None
 
 
 def critical_path(run, all_delays=None):

@@ -116,7 +116,7 @@ def _waits(rank, idle):
         since = idle.since(rank.rank, unblock.thread, unblock.at, task.posted)
         if unblock.idle_from is not None:
             since = max(since, unblock.idle_from) if since < unblock.at else unblock.idle_from
-        yield task, unblock, since
+        yield task.decisive, unblock, since
 
 
 def delays(run):

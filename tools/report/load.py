@@ -138,6 +138,8 @@ class _Loader:
     def _edges(self, began):
         """Before a communication task its predecessors; after it the compute tasks that it let start."""
         for identity, each in self.trace.tasks.items():
+            if each.members and identity in self.tasks:
+                self.tasks[identity].members = tuple(self.tasks[one] for one in each.members if one in self.tasks)
             if each.after and identity in self.tasks:
                 self.tasks[identity].predecessors = tuple(task for one in each.after for task in self._behind(one, began))
         for identity, each in self.trace.computes.items():

@@ -11,17 +11,18 @@ PHASES = ("queued", "predecessor", "order", "ready", "in flight", "unblock")
 
 
 class Task:
-    """One communication task. `peers` are the tasks of other ranks without which it cannot end."""
+    """One communication task. `peers` are the tasks of other ranks without which it cannot end, `members` those of its own rank of
+    which it consists, if it is the run of a plan."""
 
     __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "waiting", "held", "ready",
-                 "issued", "ended", "state", "predecessors", "peers", "unblocks")
+                 "issued", "ended", "state", "predecessors", "peers", "members", "unblocks")
 
     def __init__(self, rank, number, op, posted, **rest):
         self.rank, self.number, self.op, self.posted = rank, number, op, posted
         self.lane, self.peer, self.tag, self.comm, self.bytes = 0, None, None, "", 0
         self.poster = self.waiting = self.held = self.ready = self.issued = self.ended = None
         self.state = "open"
-        self.predecessors, self.peers, self.unblocks = (), (), []
+        self.predecessors, self.peers, self.members, self.unblocks = (), (), (), []
         for name, value in rest.items():
             setattr(self, name, value)
 
@@ -40,6 +41,11 @@ class Task:
     @property
     def is_receive(self):
         return "recv" in self.op and "send" not in self.op
+
+    @property
+    def decisive(self):
+        """What its end waited for: of the run of a plan the member that ended last."""
+        return max((one for one in self.members if one.ended is not None), key=lambda one: one.ended, default=self)
 
     @property
     def unblocked(self):

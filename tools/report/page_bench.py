@@ -4,9 +4,7 @@
 # ours where papers.json has them; other machines made them, so their shares are what to compare.
 """Plots and tables of results of benchmarks."""
 
-import json
-import pathlib
-
+import bench_results
 import units
 from page_tables import escape, plot_box, stack, table
 
@@ -74,6 +72,12 @@ def _table_of(document):
             table(("name", "unit", "median", "10 to 90 %", "ratio", "10 to 90 %", "to", "goal", "", "note"), rows, (2, 3, 4, 5)) + "</details>")
 
 
+def _papers(document):
+    """What a paper says of the same question."""
+    return "".join(f'<p class="soft">{escape(paper["figure"])} ({escape(paper["source"])})</p>' for paper in bench_results.papers()
+                   if paper.get("benchmark") == document.benchmark and paper.get("setting", document.setting) == document.setting)
+
+
 def _document(document):
     machine = ", ".join(str(value) for key, value in document.machine.items() if isinstance(value, str))
     lattices = "".join(f"<h3>{escape(what)}</h3>" + _bars([row for _, row in sides], [side for side, _ in sides])
@@ -81,17 +85,18 @@ def _document(document):
     bars = _bars(document.bars) if document.bars else ""
     return (f'<section class="bench"><h2>{escape(document.benchmark)}, {escape(document.setting)}</h2>'
             f'<p class="soft">{escape(machine)}{", " if machine else ""}{escape(document.machine.get("cores", "?"))} cores. Medians; '
-            f'thin lines from the 10th to the 90th percentile.</p>{_lines(document)}{lattices}{bars}{_table_of(document)}</section>')
+            f'thin lines from the 10th to the 90th percentile.</p>{_lines(document)}{lattices}{bars}{_papers(document)}{_table_of(document)}'
+            '</section>')
 
 
 def _breakdowns(results):
     if not results.breakdowns:
         return ""
-    papers = json.loads((pathlib.Path(__file__).resolve().parent / "papers.json").read_text(encoding="utf-8"))
+    papers = bench_results.papers()
     parts = []
     for app in sorted({one.app for one in results.breakdowns}):
         rows = [(one.label, one.parts, one.overlap) for one in results.breakdowns if one.app == app]
-        sources = [paper for paper in papers if paper["app"] == app]
+        sources = [paper for paper in papers if paper.get("app") == app]
         rows += [(row["label"], row["parts"], None) for paper in sources for row in paper["rows"]]
         cells = []
         for label, values, overlap in rows:

@@ -26,6 +26,7 @@ STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback"
 COMPUTE_MODELS = ("", "OpenMP", "oneTBB", "the program")
 REGION_CLASSES = ("", "MPI", "OpenMP", "the program")
 
+AFTER_ITS_MEMBER = 1  # flag of AFTER
 SENDS, RECEIVES, COLLECTIVE, MPROBE, MRECV = 1, 2, 4, 8, 16  # flags of an operation
 ANY, PROC_NULL = -1, -2
 
@@ -81,6 +82,7 @@ class Task:
     bytes: int = 0
     matched: tuple[int, int] | None = None  # source and tag of the message
     after: list[int] = field(default_factory=list)
+    members: list[int] = field(default_factory=list)  # of a plan's run
     compute: int = 0  # the compute task in which it was posted
 
     @property
@@ -227,6 +229,7 @@ class _Reader:
             raise TraceError(f"{path} cannot be read: {error.strerror}") from error
         self.texts: dict[int, bytearray] = defaultdict(bytearray)
         self.after: list[tuple[int, int]] = []
+        self.members: list[tuple[int, int]] = []
         self.fulfilled: list[tuple[int, int]] = []
         self.trace, n_chunks = self._read_header()
         self.chunks = self._order_chunks(n_chunks)
@@ -318,7 +321,7 @@ class _Reader:
             elif kind == MATCHED:
                 self._task(ident).matched = halves(value)
             elif kind == AFTER:
-                self.after.append((ident, value))
+                (self.members if flags & AFTER_ITS_MEMBER else self.after).append((ident, value))
             elif kind == RECEIVES_FROM:
                 task = self._task(ident)
                 task.source, task.source_tag = halves(value)
@@ -362,6 +365,8 @@ class _Reader:
         for ident, before in self.after:
             waiting = trace.computes.get(ident) or self._task(ident)
             waiting.after.append(before)
+        for ident, member in self.members:
+            self._task(ident).members.append(member)
         for ident, time in self.fulfilled:
             if ident in trace.computes:
                 trace.computes[ident].fulfilled = time

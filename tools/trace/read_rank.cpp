@@ -170,7 +170,10 @@ private:
         }
         case record_type::receives_from: task_of(each.id).source = both; break;
         case record_type::matched: task_of(each.id).matched = both; break;
-        case record_type::after: after_.emplace_back(each.id, each.value); break;
+        case record_type::after:
+            // What a plan's run consists of began when it did: an arrow would point backwards.
+            if ((flags & detail::trace::after_its_member) == 0) after_.emplace_back(each.id, each.value);
+            break;
         case record_type::post_returned: task_of(each.id).post_returned_ns = each.time_ns; break;
         case record_type::moved: {
             task& moved = task_of(each.id);

@@ -14,6 +14,7 @@
 
 #include "api/context.hpp"
 #include "base/speech.hpp"
+#include "config/config.hpp"
 #include "mpi/identity.hpp"
 
 #include <commtask/commtask.h>
@@ -22,6 +23,7 @@
 #include <string_view>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace commtask::interposer {
 namespace {
@@ -38,31 +40,39 @@ namespace {
     return text != nullptr && std::string_view{text} == "1";
 }
 
-thread_local bool ends_the_program = false;
-
-/// The worker must be out of MPI when the program's libraries end. It may be in a call that never returns, so this gives
-/// up after a while.
-void park_worker() {
-    detail::lane* const lane = current.lane.exchange(nullptr);
-    if (lane == nullptr || lane->is_held_by_me() || detail::lane::is_driving()) return;
-    ends_the_program = true;
-    // release: partner of the acquire in active_lane().
-    current.parked_lane.store(lane, std::memory_order_release);
-    constexpr std::uint64_t patience_ns = 500'000'000;
-    static_cast<void>(lane->try_take_baton_as_guest(detail::now_ns() + patience_ns));
+/// The workers of several lanes call MPI at once. A bad value is refused when the runtime starts.
+[[nodiscard]] bool has_several_lanes() {
+    detail::config settings;
+    static_cast<void>(detail::apply_environment(settings, environ));
+    return settings.lanes > 1;
 }
 
-void forget_worker_in_child() {
-    current.lane.store(nullptr);
-    current.parked_lane.store(nullptr);
+thread_local bool ends_the_program = false;
+
+/// The workers must be out of MPI when the program's libraries end. One may be in a call that never returns, so this gives
+/// up after a while.
+void park_workers() {
+    detail::lane_set* const lanes = current.lanes.exchange(nullptr);
+    if (lanes == nullptr || lanes->is_held_by_me() || detail::lane::is_driving()) return;
+    ends_the_program = true;
+    // release: partner of the acquire in active_lanes().
+    current.parked_lanes.store(lanes, std::memory_order_release);
+    constexpr std::uint64_t patience_ns = 500'000'000;
+    const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
+    for (detail::lane& each : *lanes) static_cast<void>(each.try_take_baton_as_guest(deadline_ns));
+}
+
+void forget_workers_in_child() {
+    current.lanes.store(nullptr);
+    current.parked_lanes.store(nullptr);
 }
 
 void hook_ends() {
     static bool is_hooked = false;
     if (is_hooked) return;
     is_hooked = true;
-    std::atexit(&park_worker);
-    pthread_atfork(nullptr, nullptr, &forget_worker_in_child);
+    std::atexit(&park_workers);
+    pthread_atfork(nullptr, nullptr, &forget_workers_in_child);
 }
 
 /// commtask-run silences the worker's advice; that a program's ranks are all alone is more than advice.
@@ -95,8 +105,8 @@ void start(int asked, int given) {
         warn_of_launcher();
         order_check::initialize();
         say_what_is_done(asked, given);
-        // release: partner of the acquire in active_lane().
-        current.lane.store(&runtime.lanes()[0], std::memory_order_release);
+        // release: partner of the acquire in active_lanes().
+        current.lanes.store(&runtime.lanes(), std::memory_order_release);
     } else {
         detail::say("warning: there is no worker, and MPI is called directly");
     }
@@ -104,29 +114,32 @@ void start(int asked, int given) {
 }
 
 [[nodiscard]] int initialize(int* argc, char*** argv, int asked, int* provided) {
-    const int wanted = asked == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+    const bool is_multiple = asked == MPI_THREAD_MULTIPLE || has_several_lanes();
+    const int wanted = is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
     int given = MPI_THREAD_SINGLE;
     ++mine.depth;
     const int code = commtask_real_MPI_Init_thread(argc, argv, wanted, &given);
     --mine.depth;
     if (code != MPI_SUCCESS) return code;
-    if (active_lane() == nullptr) start(asked, given);
+    if (active_lanes() == nullptr) start(asked, given);
     if (provided != nullptr) *provided = given;
     return code;
 }
 
 } // namespace
 
-detail::lane* unpark() noexcept {
+detail::lane_set* unpark() noexcept {
     if (!ends_the_program) return nullptr;
-    detail::lane* const lane = current.parked_lane.exchange(nullptr);
-    if (lane == nullptr) return nullptr;
-    lane->return_baton();
-    lane->wake_up.ring_surely();
-    // release: partner of the acquire in active_lane().
-    current.lane.store(lane, std::memory_order_release);
-    std::atexit(&park_worker);
-    return lane;
+    detail::lane_set* const lanes = current.parked_lanes.exchange(nullptr);
+    if (lanes == nullptr) return nullptr;
+    for (detail::lane& each : *lanes) {
+        if (each.is_held_by_me()) each.return_baton();
+        each.wake_up.ring_surely();
+    }
+    // release: partner of the acquire in active_lanes().
+    current.lanes.store(lanes, std::memory_order_release);
+    std::atexit(&park_workers);
+    return lanes;
 }
 
 int own_MPI_Init(int* argc, char*** argv) {
@@ -142,12 +155,12 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 }
 
 int own_MPI_Finalize() {
-    if (active_lane() != nullptr && mine.depth == 0) {
+    if (active_lanes() != nullptr && mine.depth == 0) {
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
         { const baton_section issue_what_was_posted; }
-        // release: partner of the acquire in active_lane().
-        current.lane.store(nullptr, std::memory_order_release);
+        // release: partner of the acquire in active_lanes().
+        current.lanes.store(nullptr, std::memory_order_release);
         ++mine.depth;
         end_runtime();
         --mine.depth;
@@ -160,9 +173,9 @@ int own_MPI_Finalize() {
 }
 
 int own_MPI_Abort(MPI_Comm comm, int code) {
-    // The worker may be in MPI: a program that aborts does not wait for it.
-    current.lane.store(nullptr);
-    current.parked_lane.store(nullptr);
+    // A worker may be in MPI: a program that aborts does not wait for it.
+    current.lanes.store(nullptr);
+    current.parked_lanes.store(nullptr);
     return commtask_real_MPI_Abort(comm, code);
 }
 

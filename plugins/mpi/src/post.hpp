@@ -62,8 +62,8 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     if (detail::tracer::current() != nullptr) return false;
     if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
-    const detail::lane* const lane = active_lane();
-    if (buffer.count >= wake_bytes || lane == nullptr || !lane->wake_up.approx_is_asleep()) return false;
+    const detail::lane_set* const lanes = active_lanes();
+    if (buffer.count >= wake_bytes || lanes == nullptr || !lanes->approx_are_asleep()) return false;
     int type_bytes = 0;
     MPI_Type_size(buffer.type, &type_bytes);
     return buffer.count * type_bytes < wake_bytes;
@@ -116,13 +116,13 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
 /// where it is the nonblocking one, and MPI matches no blocking collective with that.
 template <typename Real, typename Twin>
 int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
-    if (active_lane() == nullptr || detail::lane::is_driving()) return real();
+    if (active_lanes() == nullptr || detail::lane::is_driving()) return real();
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
 /// Whether a blocking call need not be a task from the start: it cannot come into the place of one that waits for its turn.
 /// Messages have no turns; a collective has the next one if all that were given out on its communicator are over.
-/// The caller has the baton.
+/// The caller has the batons.
 [[nodiscard]] inline bool may_start_here(const commtask_op& op) noexcept {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
@@ -139,8 +139,8 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     int code = MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
-    const detail::lane* const lane = active_lane();
-    if (lane != nullptr && !lane->has_guests() && !is_to_nobody(op)) {
+    const detail::lane_set* const lanes = active_lanes();
+    if (lanes != nullptr && !lanes->has_guests() && !is_to_nobody(op)) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);

@@ -2,7 +2,7 @@
 //
 // Who may call MPI, and how. Below the program MPI has MPI_THREAD_SERIALIZED, so whoever calls it holds the lane's baton;
 // a program that asked for MPI_THREAD_MULTIPLE gets it below too, and then a call that can only block does so without the
-// baton, beside the worker. A section is such a call's scope: on entry everything that was posted before has been issued,
+// baton, beside the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the batons of all of them. A section is such a call's scope: on entry everything that was posted before has been issued,
 // so that MPI sees the calls in the program's order. Calls that MPI or the runtime make from inside one pass through.
 #pragma once
 
@@ -29,65 +29,67 @@ inline thread_local thread_state mine;
 
 /// Between MPI_Init and MPI_Finalize. Written by those two, read by every call.
 struct interposed_program {
-    std::atomic<detail::lane*> lane{nullptr}; ///< Null: calls go straight to MPI.
+    std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go straight to MPI.
     detail::waiting_policy waiting;
     bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
     look_patience patience;       ///< Of blocking calls.
     MPI_Status empty_status{};    ///< What a null request's wait gives.
-    /// The lane after the program's exit() has begun: its worker is kept out of MPI.
-    std::atomic<detail::lane*> parked_lane{nullptr};
+    /// The lanes after the program's exit() has begun: their workers are kept out of MPI.
+    std::atomic<detail::lane_set*> parked_lanes{nullptr};
 };
 /// Initialised before any code runs: a library's constructor may call MPI_Init before ours.
 inline constinit interposed_program current;
 
 /// A call that the program makes although its exit() has begun, from a handler that was registered early: on the thread that
 /// ends the program the worker goes on once more, until the next handler. @return null on any other thread.
-[[nodiscard]] detail::lane* unpark() noexcept;
+[[nodiscard]] detail::lane_set* unpark() noexcept;
 
 /// Null before MPI_Init and after MPI_Finalize.
-[[nodiscard]] inline detail::lane* active_lane() noexcept {
-    detail::lane* const lane = current.lane.load(std::memory_order_acquire);
-    if (lane != nullptr || current.parked_lane.load(std::memory_order_acquire) == nullptr) return lane;
+[[nodiscard]] inline detail::lane_set* active_lanes() noexcept {
+    detail::lane_set* const lanes = current.lanes.load(std::memory_order_acquire);
+    if (lanes != nullptr || current.parked_lanes.load(std::memory_order_acquire) == nullptr) return lanes;
     return unpark();
 }
 
 /// Whether a call comes from below: from MPI, a callback that it runs, or a driver; or whether there is no worker.
 [[nodiscard]] inline bool passes_through() noexcept {
-    return mine.depth > 0 || active_lane() == nullptr || detail::lane::is_driving();
+    return mine.depth > 0 || active_lanes() == nullptr || detail::lane::is_driving();
 }
 
 /// MPI is this thread's as long as one of these lives. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a function
 /// of the program's inside (but those of attributes, which are called in a blocking_section): who waits there is refused.
 class baton_section {
 public:
-    baton_section() noexcept : lane_(active_lane()), refused_(current.lets_threads_in && mine.depth == 0) {
+    baton_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
         ++mine.depth;
-        if (lane_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
-            lane_ = nullptr;
+        if (lanes_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
+            lanes_ = nullptr;
             return;
         }
-        lane_->take_baton_as_guest();
-        lane_->take_in_all();
+        lanes_->take_all_batons();
+        for (detail::lane& each : *lanes_) each.take_in_all();
     }
     baton_section(const baton_section&) = delete;
     baton_section& operator=(const baton_section&) = delete;
     ~baton_section() {
-        if (lane_ == nullptr) {
+        if (lanes_ == nullptr) {
             --mine.depth;
             return;
         }
         // Threads that call MPI in a loop would keep everybody's tasks from ending: guests go before drivers.
         constexpr unsigned sections_per_pass = 8;
-        if (lane_->has_work() && ++mine.n_sections % sections_per_pass == 0) lane_->progress();
+        if (lanes_->has_work() && ++mine.n_sections % sections_per_pass == 0) lanes_->progress();
         --mine.depth;
-        const bool leaves_work = lane_->has_work() || lane_->has_arrivals();
-        lane_->tell(detail::trace::thread_state::none);
-        lane_->return_baton();
-        if (leaves_work) lane_->wake_up.ring_if_deep();
+        for (detail::lane& each : *lanes_) {
+            const bool leaves_work = each.has_work() || each.has_arrivals();
+            each.tell(detail::trace::thread_state::none);
+            each.return_baton();
+            if (leaves_work) each.wake_up.ring_if_deep();
+        }
     }
 
 private:
-    detail::lane* lane_;
+    detail::lane_set* lanes_;
     detail::lane::refused_waits refused_;
 };
 
@@ -95,41 +97,47 @@ private:
 class blocking_section {
 public:
     blocking_section() noexcept {
-        if (mine.depth > 0 || !current.lets_threads_in || active_lane() == nullptr) {
+        if (mine.depth > 0 || !current.lets_threads_in || active_lanes() == nullptr) {
             holder_.emplace();
             return;
         }
         { const baton_section issue_what_was_posted; }
         ++mine.depth;
-        active_lane()->add_blocked_outside(1);
+        add_blocked_outside(1);
     }
     blocking_section(const blocking_section&) = delete;
     blocking_section& operator=(const blocking_section&) = delete;
     ~blocking_section() {
         if (holder_) return;
         --mine.depth;
-        if (detail::lane* const lane = active_lane()) lane->add_blocked_outside(-1);
+        add_blocked_outside(-1);
     }
 
 private:
+    static void add_blocked_outside(int by) noexcept {
+        detail::lane_set* const lanes = active_lanes();
+        if (lanes == nullptr) return;
+        for (detail::lane& each : *lanes) each.add_blocked_outside(by);
+    }
+
     std::optional<baton_section> holder_; ///< None: other threads may call MPI meanwhile.
 };
 
 /// Whether this thread may drive: it is in a section that took the baton, and in no pass.
-[[nodiscard]] inline bool has_baton(const detail::lane* lane) noexcept {
-    return lane != nullptr && lane->is_held_by_me() && !detail::lane::is_driving();
+[[nodiscard]] inline bool has_batons(const detail::lane_set* lanes) noexcept {
+    return lanes != nullptr && lanes->is_held_by_me() && !detail::lane::is_driving();
 }
 
-/// The lane, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
+/// The lanes, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
 /// any more: natively this thread would be in MPI.
-[[nodiscard]] inline detail::lane* lane_for_waiting() noexcept {
+[[nodiscard]] inline detail::lane_set* lanes_for_waiting() noexcept {
     for (;;) {
-        if (detail::lane* const lane = active_lane()) return lane;
+        if (detail::lane_set* const lanes = active_lanes()) return lanes;
         pause();
     }
 }
 
-/// Makes a call and looks whether it ends soon, holding the baton for a while at a time. The caller is in no section.
+/// Makes a call and looks whether it ends soon, holding the batons for a while at a time. The caller is in no section.
 /// @param start  bool(): false if it may not be made here after all
 /// @param look  bool(): whether it has ended
 enum class in_passing : std::uint8_t { refused, open, ended };
@@ -140,7 +148,7 @@ template <typename Start, typename Look>
     for (unsigned turn = 0; turn < most_turns; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
-        detail::lane* const lane = lane_for_waiting();
+        detail::lane_set* const lanes = lanes_for_waiting();
         const baton_section section;
         if (turn == 0 && !start()) return in_passing::refused;
         const unsigned n_looks = current.patience.now();
@@ -150,8 +158,9 @@ template <typename Start, typename Look>
                 if (turn == 0) current.patience.was_answered_after(i);
                 return in_passing::ended;
             }
-            if (i % looks_per_pass == 0) lane->progress(); // what other threads have posted does not wait for this call
-            is_disturbed = lane->has_guests();
+            if (i % looks_per_pass == 0)
+                lanes->progress(); // what other threads have posted does not wait for this call
+            is_disturbed = lanes->has_guests();
         }
         if (!is_disturbed) current.patience.was_in_vain();
     }
@@ -173,7 +182,7 @@ void look_until(Look&& look) {
         {
             const baton_section section;
             if (look()) return;
-            if (detail::lane* const lane = active_lane(); has_baton(lane)) lane->progress();
+            if (detail::lane_set* const lanes = active_lanes(); has_batons(lanes)) lanes->progress();
         }
         if (i % looks_between_yields == 0) sched_yield();
     }
@@ -183,7 +192,7 @@ void look_until(Look&& look) {
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
-    static_cast<void>(lane_for_waiting());
+    static_cast<void>(lanes_for_waiting());
     detail::wait_in_library(detail::context::running()->lanes(), current.waiting, -1, is_done);
 }
 
@@ -195,14 +204,14 @@ template <typename IsDone, typename ForEachTask>
 void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::lane::is_driving()) return;
     // A loop of tests would keep the baton from threads that wait for it.
-    if (detail::lane* const lane = active_lane(); lane != nullptr && lane->has_guests()) sched_yield();
+    if (detail::lane_set* const lanes = active_lanes(); lanes != nullptr && lanes->has_guests()) sched_yield();
     const baton_section section;
-    detail::lane* const lane = active_lane();
-    if (!has_baton(lane)) return;
-    lane->progress();
+    detail::lane_set* const lanes = active_lanes();
+    if (!has_batons(lanes)) return;
+    lanes->progress();
     if (is_done()) return;
-    for_each_task([lane](detail::task& which) {
-        lane->look_at(which);
+    for_each_task([](detail::task& which) {
+        which.queue->served_by->look_at(which);
         return which.life.state() != detail::task_state::open;
     });
 }

@@ -9,6 +9,7 @@
 #include "base/speech.hpp"
 #include "config/settings.hpp"
 #include "core/drain.hpp"
+#include "core/pass_watch.hpp"
 #include "core/worker.hpp"
 
 #include <commtask/commtask.h>
@@ -34,39 +35,45 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
 /// Waits for the program's tasks, or gives up those that cannot end: what the runtime's own commtask_finalize does for all.
 [[nodiscard]] int drain_programs_tasks() {
     detail::context& runtime = *detail::context::running();
-    detail::lane& lane = runtime.lanes()[0];
+    detail::lane_set& lanes = runtime.lanes();
     constexpr std::uint64_t look_ns = 10'000'000;
     constexpr std::int64_t pause_ns = 1'000'000;
     detail::drain_patience patience{programs_limit_ns};
-    detail::drain_patience patience_of_pass = detail::drain_patience::for_a_pass(programs_limit_ns);
+    detail::pass_watch passes{lanes.size(), programs_limit_ns};
     for (;;) {
-        const bool had_baton = lane.is_held_by_me();
-        if (!had_baton && !lane.try_take_baton_as_guest(detail::now_ns() + look_ns)) {
-            if (!patience_of_pass.is_over({detail::now_ns(), lane.approx_passes(), true})) continue;
+        const bool had_batons = lanes.is_held_by_me();
+        if (!had_batons && !lanes.try_take_all_batons(detail::now_ns() + look_ns)) {
+            if (!passes.is_over(lanes, detail::now_ns())) continue;
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "the worker is inside a call that does not come back; what is unfinished stays so");
         }
-        lane.take_in_all();
-        lane.progress();
-        const detail::lane::unfinished_count open = lane.count_unfinished(is_programs);
+        for (detail::lane& each : lanes) each.take_in_all();
+        lanes.progress();
+        detail::lane::unfinished_count open;
+        for (const detail::lane& each : lanes) {
+            const detail::lane::unfinished_count here = each.count_unfinished(is_programs);
+            open.all += here.all;
+            open.in_flight += here.in_flight;
+        }
         const bool is_hopeless = open.all > 0 && patience.is_over({detail::now_ns(), open.all, open.in_flight > 0});
         if (is_hopeless) {
             detail::context::close(); // what callbacks post now would never end
-            if (runtime.settings().verbose >= 1) lane.say_unfinished("given up by commtask_finalize", is_programs);
-            lane.give_up(is_programs);
+            for (detail::lane& each : lanes) {
+                if (runtime.settings().verbose >= 1) each.say_unfinished("given up by commtask_finalize", is_programs);
+            }
+            for (detail::lane& each : lanes) each.give_up(is_programs);
         }
-        if (!had_baton) {
-            lane.return_baton();
-            detail::leave_to_worker(lane);
+        if (!had_batons) {
+            lanes.return_all_batons();
+            for (detail::lane& each : lanes) detail::leave_to_worker(each);
         }
         if (is_hopeless) {
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "some tasks could not complete and were given up; stderr has the list");
         }
         if (open.all == 0) return COMMTASK_OK;
-        const std::uint64_t n_ended = lane.approx_ended();
-        detail::wait_in_library(runtime.lanes(), runtime.waiting(), pause_ns,
-                                [&] { return lane.approx_ended() != n_ended; });
+        const std::uint64_t n_ended = lanes.approx_ended();
+        detail::wait_in_library(lanes, runtime.waiting(), pause_ns, [&] { return lanes.approx_ended() != n_ended; });
     }
 }
 

@@ -77,8 +77,9 @@ int own_MPI_Cancel(MPI_Request* request) {
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
     const baton_section issue_what_was_posted;
     commtask_cancel(of.task);
-    detail::lane* const lane = active_lane();
-    if (!has_baton(lane)) return MPI_SUCCESS;
+    detail::lane_set* const lanes = active_lanes();
+    if (!has_batons(lanes)) return MPI_SUCCESS;
+    detail::lane* const lane = of.task->queue->served_by;
     lane->take_in_all();
     // Cancelling a receive is local: the next test must find it done, if it was not matched.
     constexpr int enough_passes = 64;

@@ -27,12 +27,13 @@ for side in ("send", "recv"):
         f"{side}_displs": ("type(c_ptr)", None, [f"op%{side}%displs = {{}}"]),
         f"{side}_type": ("integer", "MPI_Datatype", [f"op%{side}%datatype = {{}}", f"op%{side}%has_type = 1"]),
     }
-CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror"]
+CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror", "hold"]
 CLAUSE_DECLARATIONS = """\
     type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
     integer, intent(in), optional :: flags, priority
     type(commtask_status), intent(inout), optional, target :: status
     integer, intent(out), optional :: ierror
+    logical, intent(in), optional :: hold
 """
 
 

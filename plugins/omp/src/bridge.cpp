@@ -98,6 +98,9 @@ void end_operation(held_task& held) noexcept {
     // Not the last one, or of a task that waits in place: then `held` may be gone already.
     if (!held.note_ended()) {
         ledger::of_process().note_ended();
+    } else if (held.bell != nullptr) {
+        ring_bell(held.bell);
+        ledger::of_process().note_ended();
     } else if (!driving_scope::try_keep(held.event)) {
         complete(held.event);
         ledger::of_process().note_ended();
@@ -113,7 +116,7 @@ void end_task(const commtask_status* status, void* argument) {
     }
     // Counted as ended when whoever waits for all of them finds it released.
     if constexpr (By == ending::bell) {
-        kmp_task_of<desk_bell>::payload_of(argument).at->ring(static_cast<kmp_task*>(argument));
+        ring_bell(static_cast<kmp_task*>(argument));
         ledger::of_process().note_ended();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
@@ -151,6 +154,13 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
 }
 
 } // namespace
+
+// In a team of one thread tasks of explicit ones wait in place: the parent of a task that is put off is implicit.
+kmp_task* make_bell_of_held(omp_event_handle_t event) noexcept {
+    return make_desk_bell(event, flag_parent_is_implicit);
+}
+
+void ring_bell(kmp_task* bell) noexcept { kmp_task_of<desk_bell>::payload_of(bell).at->ring(bell); }
 
 bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     if ((flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0) {
@@ -194,7 +204,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
         return code;
     }
     if (bell_of_team != nullptr) {
-        kmp_task_of<desk_bell>::payload_of(bell_of_team).at->ring(bell_of_team);
+        ring_bell(bell_of_team);
     } else {
         omp_fulfill_event(event);
     }

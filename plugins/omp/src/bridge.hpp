@@ -42,6 +42,12 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where = {}) noexcept;
 
+/// For the end of a held task's body, in a team of one thread: the task can then be completed by ring_bell().
+[[nodiscard]] kmp_task* make_bell_of_held(omp_event_handle_t event) noexcept;
+
+/// Any thread: has the team's thread complete the task of this bell.
+void ring_bell(kmp_task* bell) noexcept;
+
 /// Whether progress() would do nothing, because the calling thread is in too many already.
 [[nodiscard]] bool is_too_deep_for_progress() noexcept;
 

@@ -8,6 +8,7 @@
 #include <commtask/omp_fortran.h>
 
 #include <cstdint>
+#include <span>
 
 using namespace commtask::omp;
 
@@ -60,7 +61,26 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     options.priority = clauses->priority;
     options.status = clauses->status;
     const commtask_op op = operation_of(*operation);
+    if (clauses->hold != 0) {
+        if (clauses->n_in + clauses->n_out + clauses->n_inout != 0 || clauses->priority != 0) {
+            return report_refusal(
+                COMMTASK_ERR_ARGUMENT, op.kind, options.status,
+                "hold=.true. makes no task: in, out, inout and priority are for the task that calls it");
+        }
+        return commtask_omp_hold_operation(&op, &options);
+    }
     return commtask_omp_spawn(&op, &options, clauses->n_in, clauses->in, clauses->n_out, clauses->out, clauses->n_inout,
                               clauses->inout);
+}
+
+int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) noexcept {
+    int code = COMMTASK_OK;
+    for (MPI_Fint& each : std::span(requests, n_requests)) {
+        MPI_Request request = MPI_Request_f2c(each);
+        code = commtask_omp_hold_request(&request);
+        each = MPI_Request_c2f(request);
+        if (code != COMMTASK_OK) break;
+    }
+    return code;
 }
 }

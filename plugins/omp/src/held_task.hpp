@@ -42,6 +42,7 @@ struct running_task {
 struct held_task {
     kmp_routine routine;        ///< The task's own, which the trampoline calls.
     omp_event_handle_t event{}; ///< Set by the first operation, if the end is put off; else 0.
+    kmp_task* bell = nullptr;   ///< What completes the task instead, if its body ended first in a team of one thread.
     std::atomic<std::uint32_t> n_open{
         0};                    ///< Operations that have not ended, and one for the body; 0: it started nothing.
     std::int32_t flags;        ///< This and the sizes as the compiler gave them.

@@ -116,8 +116,20 @@ void held_task::end_body() noexcept {
     if (static_cast<std::uintptr_t>(event) == 0) {
         wait_in_place(*this);
         n_open.store(0, std::memory_order_relaxed); // nobody else is left
-    } else if (note_ended()) {
-        complete(event);
+        return;
+    }
+    // A thread that waits in this library runs what libomp has queued for a team of one only if a bell was rung. Not
+    // before the body's end: a taskwait in it would wait for the bell.
+    if (has_operations() && omp_get_num_threads() == 1) {
+        bell = make_bell_of_held(event);
+    }
+    if (note_ended()) {
+        // Nobody else is left.
+        if (bell != nullptr) {
+            ring_bell(bell);
+        } else {
+            complete(event);
+        }
     }
 }
 

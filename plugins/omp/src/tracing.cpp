@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <unordered_map>
 
@@ -70,7 +71,10 @@ std::uint64_t id_of(const ompt_data_t* task) noexcept {
 
 void set_id(ompt_data_t* task, std::uint64_t id) noexcept {
     if (data_is_others) {
-        the_table().set(task, id);
+        try {
+            the_table().set(task, id);
+        } catch (const std::bad_alloc&) { // a task without an identifier
+        }
     } else {
         task->value = id;
     }

@@ -7,20 +7,24 @@
  * commtask_init, which says why it was refused on stderr, on the first rank that has a reason (COMMTASK_VERBOSE=0: not).
  * commtask_last_error() on the same thread gives a sentence that names the argument. No function exits or aborts.
  * Threads, for every function: any thread may call it at any time between commtask_init and commtask_finalize,
- * unless it says otherwise. One thread at a time calls MPI: the worker, or a thread inside this library that does its work. */
+ * unless it says otherwise. One thread at a time calls MPI for a lane: its worker, or a thread inside this library that does
+ * the worker's work. There is one lane unless more are asked for (lanes.h). */
 #ifndef COMMTASK_COMMTASK_H
 #define COMMTASK_COMMTASK_H
 
+#include <commtask/lanes.h>
+#include <commtask/listen.h>
 #include <commtask/operations.h>
 #include <commtask/plan.h>
 #include <commtask/types.h>
+#include <commtask/window.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Starts the worker. Call it after MPI_Init_thread with at least MPI_THREAD_SERIALIZED and before the first OpenMP
- *  or TBB parallel region, so that compute threads stay off the worker's core.
+/** Starts the worker. Call it after MPI_Init_thread with at least MPI_THREAD_SERIALIZED, or with MPI_THREAD_MULTIPLE for
+ *  several lanes, and before the first OpenMP or TBB parallel region, so that compute threads stay off the worker's core.
  *  @param config  null: defaults and environment.
  *  @return COMMTASK_OK; ERR_MPI_LIBRARY, ERR_MPI_STATE, ERR_THREAD_LEVEL, ERR_CONFIG, ERR_ALREADY_INITIALIZED, ERR_NO_MEMORY. All ranks
  *          succeed, or all are refused: those without a reason of their own for that of another rank.
@@ -102,7 +106,7 @@ COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) COMMTASK_NOEXCEPT;
 
 /** Gives a place up, when its task will not be posted after all.
- *  @param comm    the communicator of the operation that it was taken for.
+ *  @param comm    the communicator of the operation that it was taken for; MPI_COMM_NULL: it was one of a window.
  *  @param ticket  the ticket.
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) COMMTASK_NOEXCEPT;

@@ -12,6 +12,9 @@
 #include <commtask/collectives_v.hpp>
 #include <commtask/coroutine.hpp>
 #include <commtask/event.hpp>
+#include <commtask/lanes.hpp>
+#include <commtask/listener.hpp>
+#include <commtask/many.hpp>
 #include <commtask/operation.hpp>
 #include <commtask/outcome.hpp>
 #include <commtask/plan.hpp>
@@ -20,6 +23,7 @@
 #include <commtask/routine.hpp>
 #include <commtask/run_loop.hpp>
 #include <commtask/task.hpp>
+#include <commtask/window.hpp>
 
 namespace commtask {
 

@@ -48,7 +48,33 @@ typedef enum commtask_kind {
     COMMTASK_OP_ATTACH = 35,               /**< commtask_op_attach */
     COMMTASK_OP_NOOP = 36,                 /**< commtask_op_noop */
     COMMTASK_OP_PLAN = 37,                 /**< commtask_op_plan */
-    COMMTASK_OP_END = 38                   /**< one past the last */
+    COMMTASK_OP_MULTICAST = 38,            /**< commtask_op_multicast */
+    COMMTASK_OP_MANY_TO_MANY = 39,         /**< commtask_op_many_to_many */
+    COMMTASK_OP_PSEND = 40,                /**< commtask_op_psend */
+    COMMTASK_OP_PRECV = 41,                /**< commtask_op_precv */
+    COMMTASK_OP_PUT = 42,                  /**< commtask_op_put */
+    COMMTASK_OP_GET = 43,                  /**< commtask_op_get */
+    COMMTASK_OP_ACCUMULATE = 44,           /**< commtask_op_accumulate */
+    COMMTASK_OP_GET_ACCUMULATE = 45,       /**< commtask_op_get_accumulate */
+    COMMTASK_OP_FETCH_AND_OP = 46,         /**< commtask_op_fetch_and_op */
+    COMMTASK_OP_COMPARE_AND_SWAP = 47,     /**< commtask_op_compare_and_swap */
+    COMMTASK_OP_FLUSH = 48,                /**< commtask_op_flush */
+    COMMTASK_OP_FLUSH_ALL = 49,            /**< commtask_op_flush_all */
+    COMMTASK_OP_PUT_NOTIFY = 50,           /**< commtask_op_put_notify */
+    COMMTASK_OP_GET_NOTIFY = 51,           /**< commtask_op_get_notify */
+    COMMTASK_OP_AWAIT_NOTIFY = 52,         /**< commtask_op_await_notify */
+    COMMTASK_OP_WIN_SYNC = 53,             /**< commtask_op_win_sync */
+    COMMTASK_OP_FILE_READ = 54,            /**< commtask_op_file_read */
+    COMMTASK_OP_FILE_READ_AT = 55,         /**< commtask_op_file_read_at */
+    COMMTASK_OP_FILE_READ_ALL = 56,        /**< commtask_op_file_read_all */
+    COMMTASK_OP_FILE_READ_AT_ALL = 57,     /**< commtask_op_file_read_at_all */
+    COMMTASK_OP_FILE_READ_SHARED = 58,     /**< commtask_op_file_read_shared */
+    COMMTASK_OP_FILE_WRITE = 59,           /**< commtask_op_file_write */
+    COMMTASK_OP_FILE_WRITE_AT = 60,        /**< commtask_op_file_write_at */
+    COMMTASK_OP_FILE_WRITE_ALL = 61,       /**< commtask_op_file_write_all */
+    COMMTASK_OP_FILE_WRITE_AT_ALL = 62,    /**< commtask_op_file_write_at_all */
+    COMMTASK_OP_FILE_WRITE_SHARED = 63,    /**< commtask_op_file_write_shared */
+    COMMTASK_OP_END = 64                   /**< one past the last */
 } commtask_kind;
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ typedef struct commtask_side {
         MPI_Count count;
         const void* counts;
     };
-    const void* displs;
+    const void* displs; /**< Of each rank; of one-sided and file operations the one displacement itself. */
     __extension__ union {
         MPI_Datatype type;
         const MPI_Datatype* types;
@@ -52,8 +52,12 @@ typedef struct commtask_op {
     int send_tag;
     int recv_tag;
     int reserved; /**< 0 */
-    void* result; /**< new communicator, message, request, a function's argument, or what is beyond these fields */
     __extension__ union {
+        void* result; /* new communicator, message, request, window, file, a function's argument, or what is beyond */
+        const int* dests; /* ranks that messages go to; `peer` is their number */
+    };
+    __extension__ union {
+        const int* sources; /* ranks that messages come from; `source` is their number */
         MPI_Op reduction;
         commtask_start_function start;
         commtask_call_function call;
@@ -70,6 +74,23 @@ static inline commtask_op commtask_op_make_(commtask_kind kind, MPI_Comm comm) C
     op.kind = (uint16_t)kind;
     op.comm = comm;
     return op;
+}
+
+/** Puts the handle of a window or a file into an operation; not for callers.
+ *  @param result  the operation's field
+ *  @param handle  where the handle is
+ *  @param size_bytes  of it */
+static inline void commtask_op_keep_handle_(void** result, const void* handle, size_t size_bytes) COMMTASK_NOEXCEPT {
+    *result = (void*)0;
+    memcpy((void*)result, handle, size_bytes);
+}
+
+/** Puts a displacement or an offset into an operation; not for callers.
+ *  @param displs  the field of its side
+ *  @param value  the displacement */
+static inline void commtask_op_keep_displacement_(const void** displs, int64_t value) COMMTASK_NOEXCEPT {
+    const intptr_t kept = (intptr_t)value;
+    memcpy((void*)displs, &kept, sizeof kept);
 }
 
 #ifdef __cplusplus

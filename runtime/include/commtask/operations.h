@@ -9,6 +9,9 @@
 #include <commtask/collectives_int.h>
 #include <commtask/collectives_v.h>
 #include <commtask/doors.h>
+#include <commtask/files.h>
+#include <commtask/many.h>
 #include <commtask/messages.h>
+#include <commtask/one_sided.h>
 
 #endif

@@ -30,7 +30,7 @@ COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
  *  @param plan  written on success; give it back with commtask_plan_release. Null: what was recorded is dropped.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or ERR_ARGUMENT: MPI cannot make a
  *          member, e.g. its datatype was freed (the sentence has its number), and what was recorded is dropped;
- *          ERR_WORKER_THREAD: called in a callback, and the recording goes on; ERR_NO_MEMORY.
+ *          ERR_WORKER_THREAD: called in a function that MPI calls, and the recording goes on; ERR_NO_MEMORY.
  *  @buffers Of all members, arrays of counts, datatypes and reductions too: they must stay until the plan is released; what is in
  *           the buffers is read or written in runs alone.
  *  @blocking Until the worker has made the persistent requests. */
@@ -97,10 +97,34 @@ COMMTASK_API int commtask_plan_hold(commtask_plan_t plan, size_t member) COMMTAS
  *          ERR_NOT_INITIALIZED.
  *  @threads Any, callbacks too; not beside commtask_plan_release. What the thread wrote before is what is sent.
  *  @blocking Never. One atomic operation; the last thing that a member waited for hands it to the worker, with no system call unless
- *            the worker sleeps.
+ *            the worker sleeps. Where the worker has no core of its own, the caller makes MPI's call itself, as in a post.
  *  @failures After commtask_cancel of a run, a call that was meant for it counts for the next run: let compute threads come to their
  *            end before you start again. */
 COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+
+/** Lets partitions of a psend go: a thread has filled them, and they leave as soon as all partitions that share a message with them
+ *  are filled too (64 KiB, or a 32nd of the buffer if that is more, go as one message). Each partition once in every run. While the
+ *  plan is not running this counts for the next run, as in commtask_plan_ready.
+ *  @param plan    the plan.
+ *  @param member  the psend's number.
+ *  @param first   the first of them.
+ *  @param count   how many; 0 lets none go.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: no such member or partition, it is no psend, or some were made ready before in this run (the
+ *          others are ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
+ *  @threads Any, callbacks too; not beside commtask_plan_release. What the threads wrote before is what is sent.
+ *  @blocking Never. Two atomic operations for each partition; the last one of a message hands it to the worker.
+ *  @failures As commtask_plan_ready. */
+COMMTASK_API int commtask_plan_partitions_ready(commtask_plan_t plan, size_t member, int first,
+                                                int count) COMMTASK_NOEXCEPT;
+
+/** Asks whether a partition has been received, or, of a psend, been sent, in the run that was started last.
+ *  @param plan       the plan.
+ *  @param member     the number of a precv or psend.
+ *  @param partition  which one.
+ *  @return 1: all messages that it is part of have ended, in whatever way (the member says how, when it has ended); 0: not yet;
+ *          ERR_ARGUMENT, ERR_NOT_INITIALIZED.
+ *  @threads Any; not beside a call that starts the plan again or releases it. */
+COMMTASK_API int commtask_plan_partition_arrived(commtask_plan_t plan, size_t member, int partition) COMMTASK_NOEXCEPT;
 
 /** Asks whether a member has ended in the run that was started last.
  *  @param plan    the plan.

@@ -152,6 +152,26 @@ public:
         return commtask_plan_ready(handle_, member) == COMMTASK_OK;
     }
 
+    /// Lets partitions of a psend() go, each once in every run; any thread.
+    /// @param member  its number.
+    /// @param first  the first of them.
+    /// @param count  how many.
+    /// @throws error  if there is no such member or partition, or some were made ready before.
+    void ready(std::size_t member, int first, int count = 1) {
+        face::check(commtask_plan_partitions_ready(handle_, member, first, count));
+    }
+
+    /// Whether a partition has been received, or sent, in the run that was started last.
+    /// @param member  the number of a precv() or psend().
+    /// @param partition  which one.
+    /// @return so it is, in whatever way.
+    /// @throws error  if there is no such member or partition.
+    [[nodiscard]] bool arrived(std::size_t member, int partition) const {
+        const int answer = commtask_plan_partition_arrived(handle_, member, partition);
+        if (answer < 0) face::refuse(answer);
+        return answer == 1;
+    }
+
     /// Whether a member has ended in the run that was started last.
     /// @param member  its number.
     /// @return so it is, in whatever way it ended.

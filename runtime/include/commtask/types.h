@@ -59,7 +59,7 @@ typedef enum commtask_code {
     COMMTASK_ERR_NOT_INITIALIZED = -5,     /**< commtask_init was not called, or commtask_finalize was. */
     COMMTASK_ERR_ALREADY_INITIALIZED = -6, /**< commtask_init was called twice. */
     COMMTASK_ERR_MPI_STATE = -7,           /**< MPI is not initialised, or already finalised. */
-    COMMTASK_ERR_THREAD_LEVEL = -8,        /**< MPI gave less than MPI_THREAD_SERIALIZED. */
+    COMMTASK_ERR_THREAD_LEVEL = -8,        /**< MPI gave less than the worker needs, or the workers of several lanes. */
     COMMTASK_ERR_CONFIG = -9,              /**< A field of the configuration or a COMMTASK_ variable has a bad value. */
     COMMTASK_ERR_ARGUMENT = -10,           /**< An argument that no code below names is wrong. */
     COMMTASK_ERR_COMM = -11,               /**< The communicator is null, freed or not a communicator. */
@@ -74,7 +74,12 @@ typedef enum commtask_code {
     COMMTASK_ERR_UNFINISHED = -21,         /**< commtask_finalize gave up tasks that could never complete. */
     COMMTASK_ERR_RUNTIME = -22,     /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
     COMMTASK_ERR_MPI_LIBRARY = -23, /**< The process runs with another MPI than the one commtask was built for. */
-    COMMTASK_ERR_RUNNING = -24      /**< The plan's run has not ended, or another thread changes the plan. */
+    COMMTASK_ERR_RUNNING =
+        -24, /**< The plan's run, or a task of the window, has not ended; or another thread changes it. */
+    COMMTASK_ERR_WINDOW = -25, /**< The window is null, not registered, or cannot be. */
+    COMMTASK_ERR_DISPLACEMENT =
+        -26,                /**< A displacement or offset is negative, or what is there lies outside of the window. */
+    COMMTASK_ERR_FILE = -27 /**< The file is MPI_FILE_NULL. */
 } commtask_code;
 
 /** How a task ended, in its status. Only the actor named after "->" moves it on. */

@@ -11,6 +11,7 @@
 #include "core/operation_traits.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/identity.hpp"
+#include "mpi/lanes_below.hpp"
 #include "report/gather.hpp"
 #include "report/stats_table.hpp"
 
@@ -34,6 +35,36 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
 
+[[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
+    return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
+}
+
+[[nodiscard]] std::vector<std::unique_ptr<statistics>> make_statistics(const config& settings) {
+    std::vector<std::unique_ptr<statistics>> made(settings.stats != 0 ? static_cast<std::size_t>(settings.lanes) : 0);
+    for (auto& each : made) each = std::make_unique<statistics>();
+    return made;
+}
+
+[[nodiscard]] std::deque<mpi_transport> make_transports(const config& settings, bool has_observers) {
+    std::deque<mpi_transport> made;
+    for (std::int64_t i = 0; i < settings.lanes; ++i) {
+        made.emplace_back(static_cast<std::size_t>(settings.test_window), has_observers);
+    }
+    return made;
+}
+
+[[nodiscard]] std::vector<transport*> as_carriers(std::deque<mpi_transport>& of) {
+    std::vector<transport*> all;
+    for (mpi_transport& each : of) all.push_back(&each);
+    return all;
+}
+
+[[nodiscard]] std::vector<task_observer*> as_observers(const std::vector<std::unique_ptr<statistics>>& of) {
+    std::vector<task_observer*> all;
+    for (const auto& each : of) all.push_back(each.get());
+    return all;
+}
+
 } // namespace
 
 std::atomic<context*> context::current_{nullptr};
@@ -42,14 +73,21 @@ std::atomic<int> context::n_visits_{0};
 
 context::context(config settings, int thread_level, rank_place place, const session& of)
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
-      narrowing_(place_.all_cpus, place_.compute_cpus),
-      statistics_(settings_.stats != 0 ? std::make_unique<statistics>() : nullptr),
+      narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr),
-      has_observers_(statistics_ || trace_),
-      transport_(static_cast<std::size_t>(settings_.test_window), has_observers_), lanes_({&transport_}, lane_plan()),
-      passes_seen_(lanes_.size(), 0), comms_(errors_, lanes_), watchdog_(lanes_[0], watchdog_plan()) {
+      has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_, has_observers_)),
+      lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)), passes_seen_(lanes_.size(), 0),
+      passes_(lanes_.size(), finalize_limit_ns(settings_)),
+      comms_(errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }), watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
-    lanes_.start_worker(0, worker_plan());
+    windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
+    windows_.on_lost_argument = this;
+    lanes_.start_worker(0, worker_plan(0));
+    tell_of_start();
+    hook_mpi_finalize(); // last: MPI keeps the address, and nothing throws any more
+}
+
+void context::tell_of_start() {
     const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
     if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
     if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
@@ -57,7 +95,14 @@ context::context(config settings, int thread_level, rank_place place, const sess
         if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
         if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
     }
-    hook_mpi_finalize(); // last: MPI keeps the address, and nothing throws any more
+    if (settings_.verbose >= 1 && session_.rank == 0 && lanes_.size() > 1) {
+        say("%s", lanes_below(mpi_at_run_time(), lanes_.size()).sentence.c_str());
+    }
+}
+
+/// The first communicator of a lane has come. Lane 0 has its worker from the start.
+void context::start_lane(std::size_t lane) {
+    if (lane > 0 && !lanes_.has_worker(lane)) lanes_.start_worker(lane, worker_plan(lane));
 }
 
 lane_settings context::lane_plan() {
@@ -67,7 +112,6 @@ lane_settings context::lane_plan() {
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.posters_issue = place_.idle != idle_policy::reserved;
-    if (statistics_) plan.observers.push_back(statistics_.get());
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.trace = &trace_->records();
@@ -94,7 +138,7 @@ std::vector<unfinished_line> context::list_elsewhere() {
         auto& mine = *static_cast<list*>(to);
         const comm_queue* const queue = mine.of.comms_.find(op->comm);
         try {
-            mine.lines.push_back({since_ns, mine.of.transport_.describe(*op) +
+            mine.lines.push_back({since_ns, mine.of.transports_.front().describe(*op) +
                                                 (queue == nullptr ? "" : ", " + queue->name) + "; " + where});
         } catch (const std::bad_alloc&) { // a line less: the face has a lock in hand
         }
@@ -113,14 +157,14 @@ watchdog_settings context::watchdog_plan() const {
     return plan;
 }
 
-worker_settings context::worker_plan() {
+worker_settings context::worker_plan(std::size_t lane) {
     worker_settings plan;
     plan.is_reserved = place_.idle == idle_policy::reserved;
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
-    if (statistics_) plan.counters = &statistics_->counters();
-    plan.on_start = [this] {
-        const std::error_code failure = bind_worker(place_, 0);
+    if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
+    plan.on_start = [this, lane] {
+        const std::error_code failure = bind_worker(place_, lane);
         if (failure && settings_.verbose >= 1) {
             say("warning: the worker could not be bound: %s", failure.message().c_str());
         }
@@ -132,12 +176,26 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
+    say_registered_windows();
     plans_.forget_all();
+    listeners_.forget_all();
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
     MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
     MPI_Comm_free_keyval(&keyval);
+}
+
+/// Their epochs stay open: to end them needs the other ranks, which commtask_finalize does not wait for.
+void context::say_registered_windows() noexcept {
+    if (settings_.verbose < 1) return;
+    try {
+        for (const std::string& name : windows_.names()) {
+            say("warning: %s is still registered at commtask_finalize: commtask_win_unregister ends its epoch",
+                name.c_str());
+        }
+    } catch (const std::bad_alloc&) { // no warning then
+    }
 }
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first: the last moment at which tasks can still be completed.
@@ -155,8 +213,10 @@ void context::hook_mpi_finalize() noexcept {
     if (MPI_Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS) finalize_keyval_ = keyval;
 }
 
+void context::hide() noexcept { current_.store(nullptr, std::memory_order_seq_cst); }
+
 void context::close() noexcept {
-    current_.store(nullptr, std::memory_order_seq_cst);
+    hide();
     // acquire: partner of the release at a visit's end.
     while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
@@ -173,16 +233,19 @@ bool context::is_inside_a_call() noexcept {
 }
 
 context::drained context::drain() noexcept {
+    listeners_.close_all();
     lanes_.watch_drain();
+    // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        if (!lanes_.has_worker(i)) static_cast<void>(drive_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
+    }
     // This thread does not drive: a function of the program's that does not come back must not keep it.
     const waiting_policy looks_on{true, waiting().spin_ns};
     constexpr std::int64_t look_ns = 10'000'000;
-    const auto limit_ns = static_cast<std::uint64_t>(settings_.finalize_timeout_s * 1e9);
-    drain_patience patience{limit_ns};
-    drain_patience patience_of_pass = drain_patience::for_a_pass(limit_ns);
+    drain_patience patience{finalize_limit_ns(settings_)};
     while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
         const bool is_inside = is_inside_a_call();
-        const bool is_stuck = patience_of_pass.is_over({now_ns(), lanes_.approx_passes(), true});
+        const bool is_stuck = passes_.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
         if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
             if (is_stuck) return leave_behind();
@@ -193,11 +256,11 @@ context::drained context::drain() noexcept {
             lanes_.return_all_batons();
             continue;
         }
-        close(); // what callbacks post now would never end
-        for (lane& each : lanes_) {
+        close();                    // what callbacks post now would never end
+        for (lane& each : lanes_) { // all lists first: they name predecessors on other lanes
             if (settings_.verbose >= 1) each.say_unfinished("given up by commtask_finalize");
-            each.give_up(lane::is_any);
         }
+        for (lane& each : lanes_) each.give_up(lane::is_any);
         lanes_.return_all_batons();
         lanes_.stop_workers();
         print_stats(drained::by_force);
@@ -212,17 +275,16 @@ context::drained context::drain() noexcept {
 
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
-    close();
+    hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
     set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();
         if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
         const int kind = each.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
-        say("unfinished tasks are left as they are by commtask_finalize: the worker is inside one call (%.*s) that "
-            "does "
+        say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
             "not come back",
-            static_cast<int>(what.size()), what.data());
+            each.worker_text().data(), static_cast<int>(what.size()), what.data());
     }
     end_trace(drained::not_at_all);
     return drained::not_at_all;
@@ -236,7 +298,7 @@ std::uint64_t context::patience_with_ranks_ns() const noexcept {
 }
 
 void context::print_stats(drained how) noexcept {
-    if (!statistics_) return;
+    if (statistics_.empty()) return;
     try {
         std::fputs(stats_table(how).c_str(), stderr);
     } catch (const std::bad_alloc&) {
@@ -248,12 +310,14 @@ void context::print_stats(drained how) noexcept {
 std::string context::stats_table(drained how) {
     const errors_come_back scope;
     gathered_stats found;
+    std::vector<lane_stats> mine;
+    for (const auto& each : statistics_) mine.push_back(each->collected());
     if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
-        found = gather_stats(session_.stats_comm, session_.number, statistics_->collected(), patience_with_ranks_ns());
+        found = gather_stats(session_.stats_comm, session_.number, mine, patience_with_ranks_ns());
         if (found.stats.empty()) return {}; // another rank has them
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
-        found.stats = {statistics_->collected()};
+        found.stats = std::move(mine);
         found.ranks = {session_.rank};
     }
     std::array<std::string_view, stats_kind_count> names{};

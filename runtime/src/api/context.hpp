@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One initialised runtime: configuration, place on the node, MPI, lane, worker, watchdog. Everything that the library
+// One initialised runtime: configuration, place on the node, MPI, lanes, workers, watchdog. Everything that the library
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/listener.hpp"
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
+#include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/transport.hpp"
+#include "mpi/windows.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
 #include "report/statistics.hpp"
@@ -18,7 +21,9 @@
 #include "report/watchdog.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -73,9 +78,10 @@ public:
     };
 
     /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
-    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code) noexcept {
+    /// @param lane  which one is to serve it, if it is not served yet
+    [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code, int lane = mpi_comms::any_lane) noexcept {
         comm_queue* const known = comms_.find(comm);
-        return known != nullptr ? known : register_comm(comm, code);
+        return known != nullptr ? known : register_comm(comm, code, lane);
     }
 
     /// The same, without waiting for the worker: AGAIN until it has seen a new communicator.
@@ -83,6 +89,10 @@ public:
         comm_queue* const known = comms_.find(comm);
         return known != nullptr ? known : try_register_comm(comm, code);
     }
+
+    /// Any thread. An operation on a window gets the window's communicator; others stay as they are.
+    /// @return COMMTASK_OK; ERR_WINDOW with a sentence: the window is not registered
+    [[nodiscard]] int give_channel(commtask_op& op) noexcept;
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
@@ -92,13 +102,17 @@ public:
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
-    [[nodiscard]] statistics* statistics_if_kept() noexcept { return statistics_.get(); }
+    [[nodiscard]] statistics* statistics_if_kept(const lane& of) noexcept {
+        return statistics_.empty() ? nullptr : statistics_[of.number()].get();
+    }
     /// Null without COMMTASK_TRACE.
     [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
     /// Whether one of these two is there.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
+    [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
+    [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
@@ -114,21 +128,25 @@ public:
     static void set_running(context* next) noexcept { running_.store(next, std::memory_order_release); }
     /// From here on the program finds the one that runs.
     static void open() noexcept { current_.store(running(), std::memory_order_release); }
-    /// From here on the program finds none, and no thread is in a visit to the one that was there. A visit is a few
-    /// instructions.
+    /// From here on the program finds none.
+    static void hide() noexcept;
+    /// And no thread is in a visit to the one that was there.
     static void close() noexcept;
 
 private:
     [[nodiscard]] lane_settings lane_plan();
-    [[nodiscard]] worker_settings worker_plan();
+    [[nodiscard]] worker_settings worker_plan(std::size_t lane);
+    void start_lane(std::size_t lane);
+    void tell_of_start();
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
     [[nodiscard]] drained leave_behind() noexcept;
     /// Posts what the library itself needs, whoever uses it.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
-    [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code) noexcept;
+    [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
+    void say_registered_windows() noexcept;
     void print_stats(drained how) noexcept;
     [[nodiscard]] std::string stats_table(drained how);
     void end_trace(drained how) noexcept;
@@ -145,14 +163,17 @@ private:
     mpi_error_handling errors_;
     const rank_place place_;
     process_narrowing narrowing_;
-    const std::unique_ptr<statistics> statistics_; ///< Null without COMMTASK_STATS.
-    const std::unique_ptr<task_trace> trace_;      ///< Null without COMMTASK_TRACE.
+    const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
+    const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
     const bool has_observers_;
-    mpi_transport transport_;
+    std::deque<mpi_transport> transports_; ///< By lane.
     lane_set lanes_;
     std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
+    pass_watch passes_;                      ///< Of drain().
     mpi_comms comms_;
+    mpi_windows windows_;
     plan_book plans_;
+    listener_book listeners_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
 };

@@ -5,6 +5,7 @@
 #include "core/plan.hpp"
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
+#include "api/partitions.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "core/graph.hpp"
@@ -21,13 +22,14 @@ int refuse_running() noexcept {
     return refuse(COMMTASK_ERR_RUNNING, "the plan's last run has not ended, or another thread changes the plan");
 }
 
-namespace {
-
-[[nodiscard]] int check_member(commtask_plan_t plan, std::size_t member) noexcept {
+int check_member(commtask_plan_t plan, std::size_t member) noexcept {
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
-    if (member < plan->size()) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "member is %zu, and the plan has %zu, counted from 0", member, plan->size());
+    if (member < plan->n_posted()) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "member is %zu, and the plan has %zu, counted from 0", member,
+                  plan->n_posted());
 }
+
+namespace {
 
 /// Changes one member while there is no run.
 template <typename Change>
@@ -36,12 +38,10 @@ template <typename Change>
     if (runtime == nullptr) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
     if (!plan->try_change()) return refuse_running();
-    const int code = change((*plan)[member]);
+    const int code = change(plan->posted(member));
     plan->end_change();
     return code;
 }
-
-[[nodiscard]] bool has_ended(const task& which) noexcept { return which.life.state() != task_state::open; }
 
 } // namespace
 } // namespace commtask::detail
@@ -66,12 +66,8 @@ int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send, 
         if (send != nullptr) wanted.send.buffer = send;
         if (recv != nullptr) wanted.recv.buffer = recv;
         if (const int code = check_arguments(wanted, *changed.queue, tag_upper_bound); code != COMMTASK_OK) return code;
-        changed.op = wanted;
-        if (plan->is_armed()) {
-            task& next = plan->next_of(changed);
-            next.op.send.buffer = wanted.send.buffer;
-            next.op.recv.buffer = wanted.recv.buffer;
-        }
+        if (changed.partitions) rebind_groups(*plan, changed, wanted);
+        plan->rebind(changed, wanted.send.buffer, wanted.recv.buffer);
         return static_cast<int>(COMMTASK_OK);
     });
 }
@@ -87,6 +83,11 @@ int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callb
 
 int commtask_plan_hold(commtask_plan_t plan, size_t member) noexcept {
     return change_member(plan, member, [&](plan_member& held) {
+        if (held.partitions) {
+            return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is in partitions, %s", member,
+                          held.partitions->sends ? "each of which waits for commtask_plan_partitions_ready"
+                                                 : "and is received as it comes");
+        }
         // relaxed: published with the plan.
         if (!std::exchange(held.is_held, true) && plan->is_armed()) {
             plan->next_of(held).waiting_for.fetch_or(waits_for_ready, std::memory_order_relaxed);
@@ -99,7 +100,7 @@ int commtask_plan_ready(commtask_plan_t plan, size_t member) noexcept {
     const context::visit late; // a compute thread need not know of commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
-    plan_member& held = (*plan)[member];
+    plan_member& held = plan->posted(member);
     task* const waiting = plan->unended_of(held);
     if (waiting == nullptr) {
         return refuse(COMMTASK_ERR_NO_MEMORY,
@@ -117,27 +118,24 @@ int commtask_plan_arrived(commtask_plan_t plan, size_t member) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
-    const task* const started = plan->started_of((*plan)[member]);
+    const task* const started = plan->started_of(plan->posted(member));
     if (started == nullptr) return 0;
-    if (has_ended(*started)) return 1;
-    // As in commtask_test: where the worker shares its core, asking in a loop must bring the member forward.
-    if (!lane::may_wait() || !runtime->should_drive()) return 0;
-    return wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(*started); }) ? 1 : 0;
+    return look_once(*runtime, [&] { return started->life.state() != task_state::open; }) ? 1 : 0;
 }
 
 int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) noexcept {
     if (context::current() == nullptr) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
     if (task == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
-    plan_member& asked = (*plan)[member];
+    plan_member& asked = plan->posted(member);
     commtask::detail::task* found = plan->started_of(asked);
-    if (found == nullptr) found = plan->unended_of(asked);
+    if (found == nullptr) found = plan->unended_of(asked); // there is one: the first run's are made with the plan
     found->life.take_reference();
     *task = static_cast<commtask_t>(found);
     return COMMTASK_OK;
 }
 
-size_t commtask_plan_size(commtask_plan_t plan) noexcept { return plan == nullptr ? 0 : plan->size(); }
+size_t commtask_plan_size(commtask_plan_t plan) noexcept { return plan == nullptr ? 0 : plan->n_posted(); }
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
     context* const runtime = context::current();

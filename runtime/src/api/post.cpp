@@ -10,6 +10,7 @@
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
 #include "mpi/arguments.hpp"
+#include "mpi/one_sided.hpp"
 
 #include <commtask/commtask.h>
 
@@ -177,6 +178,13 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     return COMMTASK_OK;
 }
 
+[[nodiscard]] int refuse_single_partitions(const operation_traits& operation) noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "%s goes as its plan says when partitions are ready: record it between commtask_record_begin and "
+                  "commtask_record_end",
+                  operation.name);
+}
+
 /// A run's task goes to the lane of the plan, whose members take their places now.
 [[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
     plan& started = plan_of(slot);
@@ -188,6 +196,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
     case plan::start_answer::done: break;
     }
+    slot.op.send.count = static_cast<MPI_Count>(started.n_posted()); // the run's callback may release the plan
     if (may_wait) {
         started.take_places();
         slot.queue->served_by->post(slot);
@@ -212,7 +221,8 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     if (queue == nullptr) return code;
     if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     const operation_traits& operation = operation_of(op.kind);
-    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
+    if (operation.has_partitions) return refuse_single_partitions(operation);
+    std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & (flag_is_call | flag_stands);
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
         flags |= options->flags | flag_has_extras;
@@ -261,7 +271,8 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
     if (is_observed) {
-        if (statistics* const counted = runtime.statistics_if_kept()) counted->add_post(now_ns() - begin_ns);
+        if (statistics* const counted = runtime.statistics_if_kept(*queue->served_by))
+            counted->add_post(now_ns() - begin_ns);
         if (trace_id != 0) {
             trace_post(*runtime.trace_if_kept(), trace_id, op, *queue, is_ordered ? flags | COMMTASK_ORDERED : flags,
                        options, begin_ns);
@@ -277,6 +288,16 @@ int context::post_own(commtask_op op, const commtask_options* options, commtask_
     return post(*this, op, options, task);
 }
 
+/// All but the options.
+static int check_operation(context& runtime, const commtask_op& op, const comm_queue& queue) noexcept {
+    const int tag_upper_bound = runtime.comms().tag_upper_bound();
+    if (!operation_of(op.kind).takes_window) return check_arguments(op, queue, tag_upper_bound);
+    const auto window = runtime.windows().find(window_of(op));
+    if (window == nullptr)
+        return refuse(COMMTASK_ERR_WINDOW, "window was freed or unregistered while a task was posted");
+    return check_window_arguments(op, *window, queue, tag_upper_bound);
+}
+
 bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {
     return has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
            (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
@@ -284,9 +305,8 @@ bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool 
 
 int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
                const comm_queue& queue) noexcept {
-    const int tag_upper_bound = runtime.comms().tag_upper_bound();
-    if (!is_plain_message(op, queue, tag_upper_bound)) {
-        if (const int code = check_arguments(op, queue, tag_upper_bound); code != COMMTASK_OK) return code;
+    if (!is_plain_message(op, queue, runtime.comms().tag_upper_bound())) {
+        if (const int code = check_operation(runtime, op, queue); code != COMMTASK_OK) return code;
     }
     return options == nullptr ? COMMTASK_OK : check_options(*options, operation_of(op.kind), queue);
 }
@@ -299,6 +319,12 @@ int commtask_post(const commtask_op* operation, const commtask_options* options,
     context* const runtime = context_for(operation);
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
+    commtask_op on_window;
+    if (operation->comm == MPI_COMM_NULL) {
+        on_window = *operation;
+        if (const int code = runtime->give_channel(on_window); code != COMMTASK_OK) return code;
+        operation = &on_window;
+    }
     const bool is_call = (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
     if (is_recording() && !is_call) return record(*runtime, *operation, options, task);
     return post(*runtime, *operation, options, task);
@@ -317,15 +343,17 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     if (operation == nullptr || ticket == nullptr) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", operation == nullptr ? "operation" : "ticket");
     }
-    int code = COMMTASK_OK;
-    comm_queue* const queue = runtime->queue_of(operation->comm, code);
+    commtask_op op = *operation;
+    int code = runtime->give_channel(op);
+    if (code != COMMTASK_OK) return code;
+    comm_queue* const queue = runtime->queue_of(op.comm, code);
     if (queue == nullptr) return code;
     // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
-    if (code = check_arguments(*operation, *queue, runtime->comms().tag_upper_bound()); code != COMMTASK_OK)
-        return code;
+    if (code = check_operation(*runtime, op, *queue); code != COMMTASK_OK) return code;
     if (operation_of(operation->kind).takes_plan) {
         return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
     }
+    if (operation_of(operation->kind).has_partitions) return refuse_single_partitions(operation_of(operation->kind));
     const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
     const std::uint64_t number = queue->orders[order].take_to_keep();
     if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
@@ -340,8 +368,10 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
         return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
     }
     int code = COMMTASK_OK;
-    comm_queue* const queue = runtime->queue_of(comm, code);
+    // Of a window, whose communicator the caller does not know.
+    comm_queue* const windows_queue = comm == MPI_COMM_NULL ? runtime->comms().find_by_number(ticket.queue) : nullptr;
+    comm_queue* const queue = windows_queue != nullptr ? windows_queue : runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
     if (code = check_ticket(ticket, *queue); code != COMMTASK_OK) return code;
-    return drop_place(*runtime, comm, *queue, ticket);
+    return drop_place(*runtime, queue->comm, *queue, ticket);
 }

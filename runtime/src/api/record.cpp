@@ -6,6 +6,7 @@
 
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
+#include "api/partitions.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 
@@ -21,7 +22,9 @@ namespace {
 /// A thread that ends while it records leaves nothing behind.
 struct end_of_thread {
     ~end_of_thread() {
-        if (recorded_here != nullptr) static_cast<void>(commtask_record_end(nullptr));
+        if (recorded_here == nullptr) return;
+        recorded_here->is_recorded_in_pass = lane::is_driving();
+        static_cast<void>(commtask_record_end(nullptr));
     }
 };
 
@@ -35,6 +38,11 @@ struct end_of_thread {
     }
     if (kind.takes_plan) return refuse(COMMTASK_ERR_ARGUMENT, "a plan cannot be recorded in a plan");
     if (options == nullptr) return COMMTASK_OK;
+    if (kind.has_partitions && (options->flags & COMMTASK_ORDERED) != 0) {
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "options->flags asks for COMMTASK_ORDERED, and partitions go in the order in which they are filled");
+    }
     if ((options->flags & COMMTASK_CALLBACK_RELAYS) != 0) {
         return refuse(
             COMMTASK_ERR_ARGUMENT,
@@ -95,7 +103,7 @@ struct end_of_thread {
     const int code = error_class == MPI_ERR_TYPE   ? COMMTASK_ERR_TYPE
                      : error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM
                                                    : COMMTASK_ERR_ARGUMENT;
-    return refuse(code, "member %u (%s) cannot be made: %s", member.index, operation_of(member.op.kind).name,
+    return refuse(code, "member %u (%s) cannot be made: %s", member.number, operation_of(member.op.kind).name,
                   text.data());
 }
 
@@ -110,8 +118,11 @@ struct end_of_thread {
 
 } // namespace
 
-/// Of an earlier commtask_init.
-[[nodiscard]] static int refuse_old_recording() noexcept {
+/// Of an earlier commtask_init. Nothing was prepared with MPI.
+[[nodiscard]] static int drop_old_recording() noexcept {
+    commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
+    dropped->cancel_armed();
+    delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
 }
 
@@ -119,10 +130,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     commtask_plan_s& into = *recorded_here;
     const operation_traits& kind = operation_of(op.kind);
     int code = COMMTASK_OK;
-    if (into.session != runtime.session_number()) {
-        delete std::exchange(recorded_here, nullptr);
-        return refuse_old_recording();
-    }
+    if (into.session != runtime.session_number()) return drop_old_recording();
     comm_queue* const queue = [&] {
         const pause_recording scope; // the worker may have to look at the communicator
         return runtime.queue_of(op.comm, code);
@@ -132,7 +140,12 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     if (code = check_replay(into, kind, options); code != COMMTASK_OK) return code;
     task* slot = nullptr;
     try {
-        slot = into.add(make_member(op, kind, *queue, options));
+        if (kind.has_partitions) {
+            if (code = add_partitioned(into, make_member(op, kind, *queue, options), slot); code != COMMTASK_OK)
+                return code;
+        } else {
+            slot = into.add(make_member(op, kind, *queue, options));
+        }
     } catch (const std::bad_alloc&) { // slot says so
     }
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a member of a plan");
@@ -149,12 +162,13 @@ using namespace commtask::detail;
 int commtask_record_begin(void) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (is_recording()) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
+    if (recorded_here != nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
     thread_local const end_of_thread notice;
     static_cast<void>(notice);
     recorded_here = new (std::nothrow) commtask_plan_s;
-    if (!is_recording()) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    if (recorded_here == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     recorded_here->session = runtime->session_number();
+    recorded_here->is_recorded_in_pass = lane::is_driving();
     return COMMTASK_OK;
 }
 
@@ -164,11 +178,11 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     }
     context* const runtime = context::current();
     if (runtime == nullptr || recorded_here->session != runtime->session_number()) {
-        delete std::exchange(recorded_here, nullptr);
-        return runtime == nullptr ? refuse_without_runtime() : refuse_old_recording();
+        const int code = drop_old_recording();
+        return runtime == nullptr ? refuse_without_runtime() : code;
     }
     commtask_plan_s& made = *recorded_here;
-    const bool is_kept = plan != nullptr && runtime->plans().add(made);
+    const bool is_kept = plan != nullptr && !made.is_spoilt && runtime->plans().add(made);
     plan_member* wrong = nullptr;
     int mpi_code = MPI_SUCCESS;
     const int code = run_on_driver([&] {

@@ -4,6 +4,7 @@
 // The price is the look at a variable of the thread in every post.
 #pragma once
 
+#include "core/lane.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 
@@ -18,7 +19,10 @@ class context;
 
 /// The plan that the calling thread records; one that does not has none.
 inline thread_local constinit commtask_plan_s* recorded_here = nullptr;
-[[nodiscard]] inline bool is_recording() noexcept { return recorded_here != nullptr; }
+/// Whether its posts are for that plan. Those of callbacks that it runs meanwhile, because it drives, are not.
+[[nodiscard]] inline bool is_recording() noexcept {
+    return recorded_here != nullptr && recorded_here->is_recorded_in_pass == lane::is_driving();
+}
 
 /// While one of these lives, the thread's posts are posts.
 class pause_recording {

@@ -49,6 +49,14 @@ template <typename... Differences>
                     [&] { return compare((side + " datatype").c_str(), planned.type, posted.type); });
 }
 
+/// Their number is the count of the side that is not there.
+[[nodiscard]] difference compare_partitions(const commtask_op& planned, const commtask_op& posted) {
+    const operation_traits& kind = operation_of(planned.kind);
+    if (!kind.has_partitions) return {};
+    const auto number_of = [&](const commtask_op& op) { return kind.has_recv_side ? op.send.count : op.recv.count; };
+    return compare("number of partitions", number_of(planned), number_of(posted));
+}
+
 [[nodiscard]] difference compare_members(const plan_member& planned, const plan_member& posted) {
     const commtask_op& one = planned.op;
     const commtask_op& other = posted.op;
@@ -56,28 +64,37 @@ template <typename... Differences>
     if (one.kind != other.kind) {
         return std::string(operation_of(other.kind).name) + " where the plan has " + kind.name;
     }
-    return first_of([&] { return compare("communicator", one.comm, other.comm); },
-                    [&] { return compare(kind.has_root ? "root" : "dest", one.peer, other.peer); },
-                    [&] { return compare("source", one.source, other.source); },
-                    [&] { return compare("send tag", one.send_tag, other.send_tag); },
-                    [&] { return compare("receive tag", one.recv_tag, other.recv_tag); },
-                    [&] { return compare_sides("send", one.send, other.send, kind.has_send_arrays()); },
-                    [&] { return compare_sides("receive", one.recv, other.recv, kind.has_recv_arrays()); },
-                    [&] { return compare("function or reduction", one.start, other.start); },
-                    [&] { return compare("argument", one.result, other.result); },
-                    [&] { return compare("order", planned.order, posted.order); },
-                    [&] { return compare("flags", planned.flags, posted.flags); },
-                    [&] { return planned.predecessors == posted.predecessors ? difference{} : "other predecessors"; });
+    return first_of(
+        [&] { return compare("communicator", one.comm, other.comm); },
+        [&] {
+            return compare(kind.has_root ? "root" : kind.has_dests ? "number of dests" : "dest", one.peer, other.peer);
+        },
+        [&] { return compare("source", one.source, other.source); }, [&] { return compare_partitions(one, other); },
+        [&] { return compare("send tag", one.send_tag, other.send_tag); },
+        [&] { return compare("receive tag", one.recv_tag, other.recv_tag); },
+        [&] { return compare_sides("send", one.send, other.send, kind.has_send_arrays()); },
+        [&] { return compare_sides("receive", one.recv, other.recv, kind.has_recv_arrays()); },
+        [&] { return compare("function or reduction", one.start, other.start); },
+        [&] { return compare("argument", one.result, other.result); },
+        [&] { return compare("order", planned.order, posted.order); },
+        [&] { return compare("flags", planned.flags, posted.flags); },
+        [&] { return planned.predecessors == posted.predecessors ? difference{} : "other predecessors"; });
 }
 
 [[nodiscard]] difference compare_plans(plan& planned, plan& posted) {
-    for (std::size_t i = 0; i < planned.size() && i < posted.size(); ++i) {
-        const difference found = compare_members(planned[i], posted[i]);
+    for (std::size_t i = 0; i < planned.n_posted() && i < posted.n_posted(); ++i) {
+        plan_member& one = planned.posted(i);
+        plan_member& other = posted.posted(i);
+        difference found = compare_members(one, other);
+        // What one in partitions waits for is its groups; they wait for what the program said.
+        if (found.empty() && one.partitions) {
+            found = compare_members(planned[one.partitions->first_group], posted[other.partitions->first_group]);
+        }
         if (!found.empty()) {
-            return "member " + std::to_string(i) + " (" + operation_of(planned[i].op.kind).name + "): " + found;
+            return "member " + std::to_string(i) + " (" + operation_of(one.op.kind).name + "): " + found;
         }
     }
-    return compare("number of members:", planned.size(), posted.size());
+    return compare("number of members:", planned.n_posted(), posted.n_posted());
 }
 
 } // namespace

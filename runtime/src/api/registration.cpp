@@ -16,7 +16,12 @@ namespace {
 
 [[nodiscard]] int refuse_comm(int mpi_code) noexcept {
     if (mpi_code == MPI_ERR_NO_MEM) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to make a communicator known");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory, or no thread, for a new communicator");
+    }
+    if (mpi_code == MPI_ERR_INFO_VALUE) {
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "the info of comm has a " COMMTASK_LANE_KEY " that is no lane of this process: a number from 0, "
+                      "below COMMTASK_LANES, is meant");
     }
     const errors_come_back scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -25,21 +30,21 @@ namespace {
     return refuse(COMMTASK_ERR_COMM, "comm is not a communicator, or was freed: %s", text.data());
 }
 
-[[nodiscard]] comm_queue* add_as_driver(mpi_comms& comms, MPI_Comm comm, int& code) noexcept {
+[[nodiscard]] comm_queue* add_as_driver(mpi_comms& comms, MPI_Comm comm, int lane, int& code) noexcept {
     comm_queue* queue = nullptr;
-    if (const int mpi_code = comms.add(comm, queue); mpi_code != MPI_SUCCESS) code = refuse_comm(mpi_code);
+    if (const int mpi_code = comms.add(comm, queue, lane); mpi_code != MPI_SUCCESS) code = refuse_comm(mpi_code);
     return queue;
 }
 
 } // namespace
 
-comm_queue* context::register_comm(MPI_Comm comm, int& code) noexcept {
+comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept {
     if (comm == MPI_COMM_NULL) {
         code = refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
         return nullptr;
     }
-    if (lane::is_driving()) return add_as_driver(comms_, comm, code);
-    if (!lane::may_wait()) {
+    if (detail::lane::is_driving()) return add_as_driver(comms_, comm, lane, code);
+    if (!detail::lane::may_wait()) {
         code = refuse(COMMTASK_ERR_WORKER_THREAD,
                       "comm is new, and a function that MPI calls must not wait for the worker to see it");
         return nullptr;
@@ -47,11 +52,12 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code) noexcept {
     struct registration {
         mpi_comms* comms;
         MPI_Comm comm;
+        int lane;
         comm_queue* queue;
-    } wanted{&comms_, comm, nullptr};
+    } wanted{&comms_, comm, lane, nullptr};
     const auto add = [](void* argument) -> int {
         auto& what = *static_cast<registration*>(argument);
-        return what.comms->add(what.comm, what.queue);
+        return what.comms->add(what.comm, what.queue, what.lane);
     };
     commtask_t task = COMMTASK_NULL;
     code = post_own(commtask_op_call(+add, &wanted, MPI_COMM_WORLD), nullptr, &task);
@@ -63,7 +69,8 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code) noexcept {
 }
 
 comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
-    if (comm == MPI_COMM_NULL || lane::is_driving()) return register_comm(comm, code); // does not wait
+    if (comm == MPI_COMM_NULL || lane::is_driving())
+        return register_comm(comm, code, mpi_comms::any_lane); // does not wait
     mpi_comms::question* question = nullptr;
     if (const int answer = comms_.ask(comm, question); answer != MPI_ERR_PENDING) {
         code = refuse_comm(answer);

@@ -45,12 +45,24 @@ namespace {
     return is_finalized == 0 ? COMMTASK_OK : refuse(COMMTASK_ERR_MPI_STATE, "MPI is finalised already");
 }
 
-[[nodiscard]] int check_thread_level(int thread_level) {
+[[nodiscard]] const char* thread_level_text(int level) {
+    if (level == MPI_THREAD_SINGLE) return "MPI_THREAD_SINGLE";
+    return level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SERIALIZED";
+}
+
+[[nodiscard]] int check_thread_level(int thread_level, std::int64_t n_lanes) {
+    if (thread_level >= MPI_THREAD_MULTIPLE) return COMMTASK_OK;
+    if (n_lanes > 1) {
+        return refuse(COMMTASK_ERR_THREAD_LEVEL,
+                      "MPI was initialised with %s, and COMMTASK_LANES is %d: the workers of several lanes call MPI at "
+                      "once. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set COMMTASK_LANES=1",
+                      thread_level_text(thread_level), static_cast<int>(n_lanes));
+    }
     if (thread_level >= MPI_THREAD_SERIALIZED) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_THREAD_LEVEL,
                   "MPI was initialised with %s, and the worker is a thread of its own: call MPI_Init_thread with "
                   "MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if other threads call MPI themselves",
-                  thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
+                  thread_level_text(thread_level));
 }
 
 /// What one step of the start came to.
@@ -80,19 +92,34 @@ struct agreement {
     int rank;            ///< The first that has it.
     bool all_keep_stats; ///< Statistics can be gathered.
     bool all_trace;      ///< Clocks can be compared.
+    int fewest_lanes;
+    int most_lanes;
 };
 
 /// Collective.
 [[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
-    const std::array<std::int64_t, 3> mine{my_code * more_than_ranks + me, settings.stats != 0 ? 1 : 0,
-                                           settings.trace.empty() ? 0 : 1};
-    std::array<std::int64_t, 3> all{};
+    const std::array<std::int64_t, 5> mine{my_code * more_than_ranks + me, settings.stats != 0 ? 1 : 0,
+                                           settings.trace.empty() ? 0 : 1, settings.lanes, -settings.lanes};
+    std::array<std::int64_t, 5> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false};
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1};
     const std::int64_t rank = all[0] & (more_than_ranks - 1);
-    return {static_cast<int>((all[0] - rank) / more_than_ranks), static_cast<int>(rank), all[1] != 0, all[2] != 0};
+    return {static_cast<int>((all[0] - rank) / more_than_ranks),
+            static_cast<int>(rank),
+            all[1] != 0,
+            all[2] != 0,
+            static_cast<int>(all[3]),
+            static_cast<int>(-all[4])};
+}
+
+/// Every rank comes to the same answer. Ranks whose settings are bad have their defaults here, and another reason.
+[[nodiscard]] int check_lanes(const agreement& agreed, const config& settings) {
+    if (agreed.code != COMMTASK_OK || agreed.fewest_lanes == agreed.most_lanes) return agreed.code;
+    return refuse(COMMTASK_ERR_CONFIG,
+                  "COMMTASK_LANES is %d on this rank, and from %d to %d among all: all ranks must have the same number",
+                  static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
 }
 
 /// Makes a sentence of why this rank cannot start either, if the reason is another's.
@@ -135,6 +162,7 @@ struct agreement {
     plan.session = session.number;
     plan.run = run;
     plan.mpi = library.data();
+    plan.n_lanes = static_cast<unsigned>(settings.lanes);
     plan.worker_is_reserved = place.idle == idle_policy::reserved;
     plan.worker_cpu = place.lane_cpus.empty() ? -1 : place.lane_cpus.front();
     return trace_file::open(plan, why);
@@ -169,8 +197,9 @@ struct agreement {
         return is_other_mpi ? check_library() : check_mpi(); // once more, for the sentence
     }
     if (code == COMMTASK_OK) code = library_code;
-    if (code == COMMTASK_OK) code = check_thread_level(thread_level);
+    if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes);
     agreement agreed = collective_agree(code, rank, settings);
+    if (agreed.code == COMMTASK_OK) agreed.code = code = check_lanes(agreed, settings);
     static int n_sessions = 0;
     context::session session{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
@@ -205,7 +234,9 @@ struct agreement {
     context::set_running(made.release());
     context::open();
     // A child has no worker: whatever ends there, by exit() say, must not wait for one.
+    // Nor must it write to its parent's trace.
     static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
+        tracer::end();
         context::set_running(nullptr);
         context::open();
     });

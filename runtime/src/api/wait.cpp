@@ -57,9 +57,10 @@ void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     for (const task* const which : ended) {
         if (which != nullptr && (last == nullptr || which->run.since_ns > last->run.since_ns)) last = which;
     }
-    if (statistics* const counted = runtime->statistics_if_kept()) {
+    if (last == nullptr) return;
+    if (statistics* const counted = runtime->statistics_if_kept(*last->queue->served_by)) {
         const std::uint64_t now = now_ns();
-        counted->add_unblock(now - std::min(last == nullptr ? 0 : last->run.since_ns, now));
+        counted->add_unblock(now - std::min(last->run.since_ns, now));
     }
     if (task_trace* const traced = runtime->trace_if_kept()) traced->wait_ends(last);
 }

@@ -20,17 +20,27 @@ public:
     [[nodiscard]] bool try_take_baton() noexcept {
         std::uintptr_t holder = nobody;
         // acquire: partner of the release in return_baton(); what the last driver did is visible.
-        return holder_.load(std::memory_order_relaxed) == nobody &&
-               holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
+        const bool has_it =
+            holder_.load(std::memory_order_relaxed) == nobody &&
+            holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
+        if (has_it) ++n_held_by_me();
+        return has_it;
     }
-    void return_baton() noexcept { holder_.store(nobody, std::memory_order_release); }
+    /// Who has it.
+    void return_baton() noexcept {
+        --n_held_by_me();
+        holder_.store(nobody, std::memory_order_release);
+    }
 
     /// Whether somebody has the baton.
     [[nodiscard]] bool approx_is_driven() const noexcept { return holder_.load(std::memory_order_relaxed) != nobody; }
 
     /// Whether the calling thread has the baton: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
     /// drive then, so one that waits all the same drives itself, or is refused where lane::is_driving().
-    [[nodiscard]] bool is_held_by_me() const noexcept { return holder_.load(std::memory_order_relaxed) == me(); }
+    [[nodiscard]] bool is_held_by_me() const noexcept {
+        // Its own variable first: the other is in a line that the worker writes, and every wait asks.
+        return n_held_by_me() > 0 && holder_.load(std::memory_order_relaxed) == me();
+    }
 
     /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
     /// on a driver. Undone by return_baton().
@@ -72,11 +82,13 @@ public:
 private:
     static constexpr std::uintptr_t nobody = 0;
 
-    /// The address of a thread's own variable.
-    [[nodiscard]] static std::uintptr_t me() noexcept {
-        static thread_local constinit char mine = 0;
-        return reinterpret_cast<std::uintptr_t>(&mine);
+    /// Batons that the calling thread has.
+    [[nodiscard]] static int& n_held_by_me() noexcept {
+        static thread_local constinit int n_held = 0;
+        return n_held;
     }
+    /// The address of a thread's own variable.
+    [[nodiscard]] static std::uintptr_t me() noexcept { return reinterpret_cast<std::uintptr_t>(&n_held_by_me()); }
 
     alignas(cache_line_bytes) std::atomic<std::uintptr_t> holder_{nobody};
     std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.

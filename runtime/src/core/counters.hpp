@@ -16,7 +16,7 @@
 namespace commtask::detail {
 
 /// Room for every kind of operation; a kind is its index in the table of operations.
-inline constexpr std::size_t stats_kind_count = 64;
+inline constexpr std::size_t stats_kind_count = 128;
 
 /// Times in nanoseconds: how many, how long together, the longest, and how many per power of two.
 struct time_distribution {

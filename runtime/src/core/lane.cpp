@@ -118,7 +118,7 @@ bool lane::progress() noexcept {
     const bool has_others = !handoff_.is_empty() || has_put_away() ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    if (posted == nullptr && !has_others && transport_->in_flight() == 0) {
+    if (posted == nullptr && !has_others && transport_->in_flight() == 0 && !is_attentive()) {
         tell(trace::thread_state::idle);
         return false;
     }
@@ -129,7 +129,7 @@ bool lane::progress() noexcept {
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int i = 0; posted != nullptr; ++i) {
-        if (i > 0) fetch_next();
+        if (i >= tuning::taken_before_fetching) fetch_next();
         accept(*posted);
         posted = i < tuning::tasks_per_pass ? take_posted() : nullptr;
     }
@@ -139,6 +139,8 @@ bool lane::progress() noexcept {
         transport_->poll(*this);
         stay_if_abandoned();
         issue_ready();
+    } else if (is_attentive()) {
+        transport_->make_progress();
     }
     // acquire: partner of the store in request_report(); the heading comes with it.
     if (report_requested_.load(std::memory_order_acquire)) {
@@ -149,6 +151,13 @@ bool lane::progress() noexcept {
     moved = moved || ended_in_pass_ > 0;
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
+}
+
+void lane::attend_for_a_moment() noexcept {
+    const driving_scope driving{*this};
+    for (int i = 0; i < tuning::looks_when_attentive && !has_guests() && !inbox_.can_take(); ++i) {
+        transport_->make_progress();
+    }
 }
 
 void lane::look_at(task& which) noexcept {
@@ -264,6 +273,7 @@ void lane::accept(task& posted) noexcept {
     posted.run.number = ++n_accepted_;
     posted.live_in.store(this, std::memory_order_relaxed);
     count_one(n_live_);
+    if (posted.stands()) count_one(n_standing_);
     if (posted.is_member() || (posted.has_extras() && posted.extras.n_predecessors > 0)) {
         posted.run.is_pointed_to = true;
         if (graph::link_predecessors(posted)) posted.run.is_pointed_to = false;
@@ -389,6 +399,7 @@ void lane::finish(task& which, task_state state) noexcept {
     count_one(n_ended_);
     if (which.has_extras()) run_callback(which, state);
     count_one(n_live_, -1);
+    if (which.stands()) count_one(n_standing_, -1);
     const bool is_member = which.is_member(); // then its plan has a reference too
     if (is_member) let_member_go(which);
     if (state == task_state::given_up) {

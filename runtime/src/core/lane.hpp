@@ -17,6 +17,8 @@
 #include "core/tracer.hpp"
 #include "core/transport.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +43,7 @@ struct lane_settings {
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
     std::uint8_t number = 0;                 ///< Among the lanes of its set.
+    std::uint8_t n_lanes = 1;                ///< Of its set: lists name the lane if there are several.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
     std::function<std::vector<unfinished_line>()> list_elsewhere{};
     std::function<std::size_t()> count_elsewhere{};
@@ -76,12 +79,15 @@ public:
 
     /// Approximately: tasks that have not ended, those included that only their face knows of.
     [[nodiscard]] std::size_t approx_unfinished() const {
-        return approx_live() + (settings_.count_elsewhere ? settings_.count_elsewhere() : 0);
+        return approx_live() - std::min(approx_standing(), approx_live()) +
+               (settings_.count_elsewhere ? settings_.count_elsewhere() : 0);
     }
 
     /// Approximately, for watchers: tasks ended so far, tasks taken over and not ended.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
+    /// Of these, standing receives.
+    [[nodiscard]] std::uint64_t approx_standing() const noexcept { return n_standing_.load(std::memory_order_relaxed); }
     /// The kind of operation that is being started this moment, 0 if none; for watchers.
     [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
     /// Whether there was something to poll or to start after the last pass.
@@ -99,6 +105,8 @@ public:
     [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] std::uint8_t number() const noexcept { return settings_.number; }
+    /// "the worker", or with several lanes "the worker of lane 1".
+    [[nodiscard]] std::array<char, 32> worker_text() const noexcept;
 
     /// That it does so without the baton, while nothing moves.
     void tell_of_pause() const noexcept {
@@ -150,6 +158,14 @@ public:
         ~quiet_posts();
     };
 
+    /// By 1 for each reason for which other processes need this one to make progress when it has nothing in flight, such as a
+    /// window; by -1 when the reason is gone. The worker stays awake as long as there is one.
+    void attend(int change) noexcept {
+        n_attended_.fetch_add(change, std::memory_order_seq_cst); // a worker that is about to sleep must see it
+        wake_up.ring_surely();
+    }
+    [[nodiscard]] bool is_attentive() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
+
     bell wake_up; ///< Where the worker sleeps.
 
     // Driver ----------------------------------------------------------------------------------------------------------
@@ -157,6 +173,9 @@ public:
     /// One pass: takes over what was posted, starts what is ready, polls the transport once.
     /// @return whether anything moved.
     bool progress() noexcept;
+
+    /// What others want of this process's windows, for a moment: several looks, with nothing in flight.
+    void attend_for_a_moment() noexcept;
 
     /// A look at one task, after a pass that the transport could not spend on all.
     void look_at(task& which) noexcept;
@@ -172,7 +191,7 @@ public:
     /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
     [[nodiscard]] bool could_move() const noexcept {
         return inbox_.can_take() || !late_posts_.is_empty() || !handoff_.is_empty() || approx_has_work() ||
-               report_requested_.load(std::memory_order_relaxed) ||
+               is_attentive() || report_requested_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival.
@@ -184,12 +203,13 @@ public:
     /// Chooses among unfinished tasks.
     using task_filter = bool (*)(const task&);
     [[nodiscard]] static bool is_any(const task& /*which*/) { return true; }
+    [[nodiscard]] static bool is_unfinished(const task& which) { return !which.stands(); }
 
     /// The unfinished tasks as a table; empty if there are none.
     [[nodiscard]] std::string unfinished_table(const char* heading, task_filter chosen = is_any) const;
 
     /// Writes that table to stderr; without memory for it, how many lines it would have. @return whether there are any
-    bool say_unfinished(const char* heading, task_filter chosen = is_any) const noexcept;
+    bool say_unfinished(const char* heading, task_filter chosen = is_unfinished) const noexcept;
 
     struct unfinished_count {
         std::size_t all = 0;
@@ -245,6 +265,7 @@ private:
     void make_run_ready(task& run, phase from) noexcept;
     void issue_run(task& run) noexcept;
     void cancel_members(task& run) noexcept;
+    void cancel_groups(const plan_member& failed) noexcept;
     void let_member_go(task& member) noexcept;
     void tell_run(task& member, task_state how) noexcept;
     void end_run(task& run) noexcept;
@@ -276,6 +297,7 @@ private:
         late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
     handoff<task, &task::next_handed> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
+    std::atomic<int> n_attended_{0};
     std::atomic<const char*> report_heading_{"unfinished"};
     std::atomic<bool> is_abandoned_{false};
 
@@ -290,6 +312,7 @@ private:
     callback_guard callbacks_;
     std::atomic<std::uint64_t> n_ended_{0}; // written by the driver alone: no locked instruction
     std::atomic<std::uint64_t> n_live_{0};
+    std::atomic<std::uint64_t> n_standing_{0};
     std::atomic<std::uint64_t> n_passes_{0};
     std::atomic<bool> has_work_{false};
     std::atomic<bool> was_drained_{false};

@@ -32,7 +32,7 @@ void lane::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
     const plan* const whole = which.is_member() ? which.member->of : nullptr;
-    const bool tells_plan = whole != nullptr && whole->has_member_callback();
+    const bool tells_plan = whole != nullptr && whole->tells_of(*which.member);
     if (extras.callback == nullptr && !tells_plan) return;
     commtask_status status; // written once
     status.struct_size = sizeof status;

@@ -55,12 +55,24 @@ void lane::cancel_members(task& run) noexcept {
     }
 }
 
+/// Of the member in partitions that one of them failed of; they are all of this lane.
+void lane::cancel_groups(const plan_member& failed) noexcept {
+    plan& recorded = *failed.of;
+    const partition_set& parts = *recorded.posted(failed.number).partitions;
+    for (std::uint32_t group = 0; group < parts.groups.count(); ++group) {
+        task& other = recorded.running_of(recorded[parts.first_group + group]);
+        if (other.life.state() == task_state::open) cancel(other);
+    }
+}
+
 /// One that was canceled is not waited for by commtask_plan_ready any more.
 void lane::let_member_go(task& member) noexcept {
     if (member.run.is_pointed_to && graph::make_ready(member).waits_for_none) member.run.is_pointed_to = false;
 }
 
 void lane::tell_run(task& member, task_state how) noexcept {
+    // The other groups of what is received must not wait for what perhaps will not come.
+    if (how == task_state::failed && member.member->expected_bytes >= 0) cancel_groups(*member.member);
     task* const run = member.member->of->member_ended(*member.member, how);
     if (run == nullptr) return;
     if (run->queue->served_by == this) return part_ended(*run, its_members);

@@ -90,8 +90,9 @@ bool lane::try_issue_here() noexcept {
     tell(trace::thread_state::none);
     const bool leaves_work = has_work();
     return_baton();
-    // A worker in deep sleep knows nothing of this; one that naps comes soon.
-    if (is_all_issued && leaves_work) wake_up.ring_if_deep();
+    // A worker in deep sleep knows nothing of this; one that naps comes soon. What arrived meanwhile may be a post of a function
+    // that MPI has called here, which rang nobody.
+    if (is_all_issued && (leaves_work || has_arrivals())) wake_up.ring_if_deep();
     return is_all_issued;
 }
 
@@ -128,7 +129,7 @@ bool lane::issue_posted() noexcept {
     }
     if (transport_->has_gathered()) transport_->start_gathered();
     end_pass();
-    return n_taken < tuning::tasks_per_pass && ready_.is_empty();
+    return n_taken < tuning::tasks_per_pass && ready_.is_empty() && overflow_.is_empty();
 }
 
 /// Whether no callback is called when it ends: neither its own, nor that of the run whose last member it may be.

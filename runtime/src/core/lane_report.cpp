@@ -28,6 +28,12 @@ constexpr std::size_t lines_at_most = 64;
 
 } // namespace
 
+std::array<char, 32> lane::worker_text() const noexcept {
+    std::array<char, 32> text{"the worker"};
+    if (settings_.n_lanes > 1) std::snprintf(text.data(), text.size(), "the worker of lane %u", unsigned{number()});
+    return text;
+}
+
 lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept {
     unfinished_count count;
     for_each_live(chosen, [&](const task& which) {
@@ -57,9 +63,12 @@ std::string lane::where_it_waits(const task& which) const {
         if (link.is_after_event) return "after " + event_text(predecessor);
         // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
         if (is_live(predecessor)) return "after " + transport_->describe(predecessor);
+        const lane* const other = predecessor.live_in.load(std::memory_order_relaxed);
+        if (other != nullptr) return "after a task of lane " + std::to_string(other->number());
     }
     const bool is_held =
         which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
+    if (is_held && which.member->is_group) return "for commtask_plan_partitions_ready";
     return is_held ? "for commtask_plan_ready" : "for its predecessors";
 }
 
@@ -73,8 +82,9 @@ std::string lane::unfinished_table(const char* heading, task_filter chosen) cons
     const std::size_t count = live.size() + elsewhere.size();
     if (count == 0) return {};
     const std::uint64_t now = now_ns();
+    const std::string here = settings_.n_lanes > 1 ? " on lane " + std::to_string(number()) : std::string{};
     std::string table = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
-                        " unfinished, " + heading + ":\n  age [s]  operation; where it waits\n";
+                        " unfinished" + here + ", " + heading + ":\n  age [s]  operation; where it waits\n";
     const auto add = [&](std::uint64_t since_ns, const std::string& text) {
         std::array<char, 32> age{};
         const std::uint64_t since = since_ns == 0 ? now : std::min(since_ns, now);

@@ -10,16 +10,23 @@
 
 namespace commtask::detail {
 
-lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings)
+lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
+                   std::span<task_observer* const> own_observers)
     : waiters(settings.has_heavy_barrier), workers_(carriers.size()) {
     lane_settings plan = settings;
-    for (transport* const carrier : carriers) {
-        lanes_.emplace_back(*carrier, waiters, plan);
-        ++plan.number;
+    plan.n_lanes = static_cast<std::uint8_t>(carriers.size());
+    for (std::size_t i = 0; i < carriers.size(); ++i) {
+        plan.number = static_cast<std::uint8_t>(i);
+        plan.observers = settings.observers;
+        if (!own_observers.empty()) plan.observers.push_back(own_observers[i]);
+        lanes_.emplace_back(*carriers[i], waiters, plan);
+        plan.list_elsewhere = nullptr;
+        plan.count_elsewhere = nullptr;
     }
 }
 
 void lane_set::start_worker(std::size_t index, worker_settings plan) {
+    const std::lock_guard guard{workers_mutex_};
     workers_[index] = std::make_unique<worker>(lanes_[index], std::move(plan));
 }
 
@@ -66,8 +73,44 @@ void lane_set::return_all_batons() noexcept {
     for (lane& each : lanes_) each.return_baton();
 }
 
+void lane_set::progress() noexcept {
+    for (lane& each : lanes_) static_cast<void>(each.progress());
+}
+
+bool lane_set::has_work() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.has_work(); });
+}
+
+bool lane_set::has_guests() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.has_guests(); });
+}
+
+bool lane_set::approx_are_asleep() const noexcept {
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_is_asleep(); });
+}
+
 bool lane_set::could_still_move() noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](lane& each) { return each.could_still_move(); });
+}
+
+void lane_set::request_reports(const char* heading) noexcept {
+    bool is_asked = false;
+    for (lane& each : lanes_) {
+        if (each.approx_unfinished() == 0) continue;
+        each.request_report(heading);
+        is_asked = true;
+    }
+    if (!is_asked) lanes_.front().request_report(heading); // it says that there is nothing
+}
+
+bool lane_set::are_reports_due() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.is_report_due(); });
+}
+
+std::size_t lane_set::approx_unfinished() const {
+    std::size_t n_unfinished = 0;
+    for (const lane& each : lanes_) n_unfinished += each.approx_unfinished();
+    return n_unfinished;
 }
 
 std::uint64_t lane_set::approx_ended() const noexcept {

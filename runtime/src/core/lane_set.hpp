@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lanes of a runtime, each with its transport and its worker, and the one room where threads wait for tasks of any of
-// them. A communicator belongs to one lane; edges, events and waiting go across. This version of the product starts one.
+// them. A communicator belongs to one lane; edges, events and waiting go across.
 #pragma once
 
 #include "core/lane.hpp"
@@ -11,32 +11,47 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <vector>
 
 namespace commtask::detail {
 
+/// The highest COMMTASK_LANES.
+inline constexpr std::size_t most_lanes = 16;
+
 class lane_set {
 public:
-    /// One lane for each transport; these outlast the set. No worker yet.
+    /// One lane for each transport; these outlast the set. No worker yet. What a face has not posted is listed by the first.
+    /// @param own_observers  one for each lane, beside those of the settings; or none
     /// @throws std::bad_alloc
-    lane_set(const std::vector<transport*>& carriers, const lane_settings& settings);
+    lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
+             std::span<task_observer* const> own_observers = {});
     lane_set(const lane_set&) = delete;
     lane_set& operator=(const lane_set&) = delete;
     ~lane_set() { stop_workers(); }
 
     /// `plan`: of the lane with this index. @throws std::system_error if the system gives no thread.
     void start_worker(std::size_t index, worker_settings plan);
+    /// Any thread. Whether that was done.
+    [[nodiscard]] bool has_worker(std::size_t index) const noexcept {
+        const std::lock_guard guard{workers_mutex_};
+        return workers_[index] != nullptr;
+    }
 
     /// Ends the threads after their passes. Tasks that are left stay where they are.
     void stop_workers() noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
+    [[nodiscard]] bool has(int index) const noexcept { return index >= 0 && static_cast<std::size_t>(index) < size(); }
     [[nodiscard]] lane& operator[](std::size_t index) noexcept { return lanes_[index]; }
     [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
     [[nodiscard]] auto end() noexcept { return lanes_.end(); }
 
-    /// The lane of a communicator: `nth` is how many were registered before it.
-    [[nodiscard]] lane& lane_for(std::size_t nth) noexcept { return (*this)[nth % size()]; }
+    /// Asks for the lists of what is unfinished; each lane's driver writes its own. A lane without anything is not asked.
+    void request_reports(const char* heading) noexcept;
+    /// Whether some driver has not written what it was asked for.
+    [[nodiscard]] bool are_reports_due() const noexcept;
 
     /// Has all drivers say from now on, after their passes, whether anything is left; then is_quiet() answers.
     void watch_drain() noexcept;
@@ -50,13 +65,31 @@ public:
 
     /// All batons for one thread, or none. @return false if `deadline_ns` of now_ns() came first
     [[nodiscard]] bool try_take_all_batons(std::uint64_t deadline_ns) noexcept;
+    /// The same as a guest without a deadline: a thread that must call MPI itself. Not on a driver.
+    void take_all_batons() noexcept { static_cast<void>(try_take_all_batons(UINT64_MAX)); }
     void return_all_batons() noexcept;
 
-    /// Who has all batons: whether a pass of one of them would still move something.
+    // Who has all batons ----------------------------------------------------------------------------------------------------
+
+    /// A pass of each lane.
+    void progress() noexcept;
+    /// Whether some lane has something to poll or to start.
+    [[nodiscard]] bool has_work() const noexcept;
+
+    /// Whether a pass of one of them would still move something.
     [[nodiscard]] bool could_still_move() noexcept;
+
+    // Any thread ------------------------------------------------------------------------------------------------------------
+
+    /// Whether somebody waits for one of the batons, in order to call MPI.
+    [[nodiscard]] bool has_guests() const noexcept;
+    /// Approximately: whether all workers sleep.
+    [[nodiscard]] bool approx_are_asleep() const noexcept;
 
     /// Approximately, for watchers: tasks ended so far.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept;
+    /// Approximately: tasks that have not ended, as lane::approx_unfinished().
+    [[nodiscard]] std::size_t approx_unfinished() const;
     /// Approximately: passes of all lanes.
     [[nodiscard]] std::uint64_t approx_passes() const noexcept;
     /// Approximately: whether some lane had something to poll or to start after its last pass.
@@ -65,7 +98,8 @@ public:
     waiting_room waiters;
 
 private:
-    std::deque<lane> lanes_;                       ///< They stay where they are.
+    std::deque<lane> lanes_; ///< They stay where they are.
+    mutable std::mutex workers_mutex_;
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
 };
 

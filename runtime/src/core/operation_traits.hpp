@@ -27,6 +27,8 @@ enum class operation_family : std::uint8_t {
     reduction,
     neighborhood,
     collective,
+    one_sided,
+    file,
     door
 };
 enum class count_shape : std::uint8_t {
@@ -37,10 +39,11 @@ enum class count_shape : std::uint8_t {
     arrays,
     typed_arrays,
     shared,
+    single,
     each_block,
     block_arrays
 };
-enum class trait : std::uint8_t { no, yes, unknown };
+enum class trait : std::uint8_t { no, yes, unknown, length };
 
 /// Whether a word stands in a list of words.
 [[nodiscard]] constexpr bool has_word(std::string_view list, std::string_view word) noexcept {
@@ -56,13 +59,19 @@ struct operation_traits {
     constexpr operation_traits(const char* its_name, operation_family its_family, order_class order, trait receiving,
                                trait waits, count_shape shape, std::string_view arguments) noexcept
         : name(its_name), family(its_family), ordered_in(order), counts(shape), may_receive(receiving != trait::no),
-          receives(receiving == trait::yes), waits_for_message(waits == trait::yes),
-          has_send_side(has_word(arguments, "from")),
+          receives(receiving == trait::yes), has_length_only(receiving == trait::length),
+          waits_for_message(waits == trait::yes), has_send_side(has_word(arguments, "from")),
           has_recv_side(has_word(arguments, "into") || has_word(arguments, "inout")),
           has_dest(has_word(arguments, "dest")), has_source(has_word(arguments, "source")),
-          has_root(has_word(arguments, "root")), takes_message(has_word(arguments, "message")),
-          takes_request(has_word(arguments, "request")), takes_start_function(has_word(arguments, "start_function")),
-          makes_comm(has_word(arguments, "new_comm")), takes_plan(has_word(arguments, "plan")) {}
+          has_root(has_word(arguments, "root")), has_dests(has_word(arguments, "dests")),
+          has_sources(has_word(arguments, "sources")), has_partitions(has_word(arguments, "partitions")),
+          takes_message(has_word(arguments, "message")), takes_request(has_word(arguments, "request")),
+          takes_start_function(has_word(arguments, "start_function")), makes_comm(has_word(arguments, "new_comm")),
+          takes_plan(has_word(arguments, "plan")), takes_window(has_word(arguments, "window")),
+          takes_file(has_word(arguments, "file")), has_target(has_word(arguments, "target")),
+          has_offset(has_word(arguments, "offset")), has_compared(has_word(arguments, "compared")),
+          takes_reduction(has_word(arguments, "reduction")),
+          has_steps(has_word(arguments, "notification") || has_word(arguments, "awaited")) {}
 
     const char* name = "";
     operation_family family = operation_family::unknown;
@@ -70,18 +79,29 @@ struct operation_traits {
     count_shape counts = count_shape::none;
     bool may_receive = false;       ///< The status may have a source, a tag and a length.
     bool receives = false;          ///< It has, for sure.
+    bool has_length_only = false;   ///< Of what the status may have.
     bool waits_for_message = false; ///< One that may never come: it can be withdrawn.
     bool has_send_side = false;
     bool has_recv_side = false; ///< Also of a buffer that is sent and received into.
     bool has_dest = false;
     bool has_source = false;
     bool has_root = false;
-    bool takes_message = false; ///< `result` points to an MPI_Message that is used up.
-    bool takes_request = false; ///< `result` points to an MPI_Request that is used up.
+    bool has_dests = false;      ///< A list of `peer` ranks, each of which a message goes to.
+    bool has_sources = false;    ///< A list of `source` ranks, each of which a message comes from.
+    bool has_partitions = false; ///< Their number is the other side's count. Plans alone can run it.
+    bool takes_message = false;  ///< `result` points to an MPI_Message that is used up.
+    bool takes_request = false;  ///< `result` points to an MPI_Request that is used up.
     bool takes_start_function = false;
     bool makes_comm =
         false; ///< `result` points to the MPI_Comm that it makes; the program's functions copy attributes.
-    bool takes_plan = false; ///< `result` is a plan; its members are operations of their own.
+    bool takes_plan = false;   ///< `result` is a plan; its members are operations of their own.
+    bool takes_window = false; ///< `result` is a window; `comm` is the window's own communicator once it is posted.
+    bool takes_file = false;   ///< `result` is a file.
+    bool has_target = false;   ///< `peer` is the rank whose window it is.
+    bool has_offset = false;   ///< The displacements of its side are an offset in the file.
+    bool has_compared = false; ///< The displacements of its receiving side are the value that is compared.
+    bool takes_reduction = false;
+    bool has_steps = false; ///< What it starts first is not all: the transport goes on with start_next_step().
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;
@@ -117,7 +137,7 @@ inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table =
 
 /// Whether it only looks for a message: MPI has no request for that.
 [[nodiscard]] constexpr bool is_probe(const operation_traits& kind) noexcept {
-    return kind.waits_for_message && !kind.has_recv_side;
+    return kind.waits_for_message && kind.family == operation_family::receive && !kind.has_recv_side;
 }
 
 } // namespace commtask::detail

@@ -46,6 +46,7 @@ bool plan::note_uses(plan_member& member) {
 task* plan::add(plan_member&& what) noexcept {
     constexpr std::size_t first_set = 1;
     try {
+        if (posted_.size() == posted_.capacity()) posted_.reserve(2 * posted_.size() + 4);
         members_.push_back(std::move(what));
     } catch (const std::bad_alloc&) {
         return nullptr;
@@ -53,14 +54,30 @@ task* plan::add(plan_member&& what) noexcept {
     plan_member& member = members_.back();
     member.of = this;
     member.index = static_cast<std::uint32_t>(members_.size() - 1);
+    member.number = static_cast<std::uint32_t>(posted_.size());
     if (!take_slot(member, first_set) || !note_uses(member)) {
         if (member.slots[first_set] != nullptr) task_pool::release(member.slots[first_set]);
         members_.pop_back();
         return nullptr;
     }
+    if (!member.is_group) posted_.push_back(member.index);
     arm(member, first_set);
     n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published with the plan
     return member.slots[first_set];
+}
+
+/// Nobody fills partitions of this run before it is armed.
+void plan::empty_partitions(partition_set& parts, std::size_t set) noexcept {
+    if (!parts.sends) return;
+    for (std::uint32_t group = 0; group < parts.groups.count(); ++group) {
+        parts.n_unfilled[group][set].store(0, std::memory_order_relaxed); // published with the run, as below
+    }
+    for (std::int64_t partition = 0; partition < parts.n_partitions; ++partition) {
+        const auto [first, last] = parts.groups_of(partition);
+        for (std::uint32_t group = first; group <= last; ++group) {
+            parts.n_unfilled[group][set].fetch_add(1, std::memory_order_relaxed);
+        }
+    }
 }
 
 /// @return false without memory
@@ -74,6 +91,7 @@ bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
         return false;
     }
     if (slot != nullptr) task_pool::drop(slot);
+    fresh->life.begin(1); // the plan's, should it never be armed
     slot = fresh;
     return true;
 }
@@ -89,6 +107,7 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     slot.member = &member;
     tracer* const traced = tracer::current();
     slot.trace_id = traced != nullptr ? traced->new_id() : 0;
+    if (member.partitions) empty_partitions(*member.partitions, set);
     // One more, until its lane has accepted it. relaxed: published with the plan.
     slot.waiting_for.store((n_predecessors + 1) | (member.is_held ? waits_for_ready : 0), std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) {
@@ -146,20 +165,22 @@ plan::start_answer plan::try_start(task& run) noexcept {
         run.life.take_reference();
         // release: partner of the acquire in started_of().
         n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        return answer; // the claim ends when the run is sure to be posted, or is taken back
     }
     end_change();
     return answer;
 }
 
-/// Nobody else can have claimed the plan meanwhile, since the run has not ended.
 void plan::take_back_start() noexcept {
     task_pool::drop(std::exchange(last_run_, nullptr));
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    end_change();
 }
 
 void plan::take_places() noexcept {
     for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
+    end_change(); // before the post: the run's callback may start the next one
 }
 
 std::uint64_t plan::ticket_of(const plan_member& member) const noexcept {
@@ -188,6 +209,21 @@ void plan::sum_up(task_result& result) noexcept {
         result.error_class = first.error_class;
     }
     result.is_canceled = result.is_canceled || was_canceled_.load(std::memory_order_relaxed);
+}
+
+void plan::sum_up_groups(const plan_member& whole, task_result& result) noexcept {
+    const partition_set& parts = *whole.partitions;
+    for (std::uint32_t group = 0; group < parts.groups.count(); ++group) {
+        const task& ended = running_of(members_[parts.first_group + group]);
+        if (result.error == 0) {
+            result.error = ended.result.error;
+            result.error_class = ended.result.error_class;
+        }
+        result.bytes += ended.result.bytes;
+        result.is_canceled = result.is_canceled || ended.life.state() == task_state::canceled;
+    }
+    result.source = whole.op.source;
+    result.tag = whole.op.recv_tag;
 }
 
 void plan::end_run() noexcept {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include "core/comm_queue.hpp"
+#include "core/graph.hpp"
+#include "core/partitions.hpp"
 #include "core/task.hpp"
 
 #include <mpi.h>
@@ -17,16 +19,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <new>
 #include <vector>
 
 namespace commtask::detail {
 
 /// What a transport keeps of a member between runs: the requests for one pair of buffers.
 struct kept_requests {
-    std::array<MPI_Request, 2> requests{};
-    int count = 0; ///< 0: none.
+    std::array<MPI_Request, 2> few{};
+    std::unique_ptr<MPI_Request[]> many; ///< In place of them, where they are too few.
+    std::uint32_t count = 0;
+    std::uint32_t n_receives = 0; ///< Of an operation of many messages: the first ones.
+    bool are_made = false;
     const void* send_buffer = nullptr;
     const void* recv_buffer = nullptr;
+
+    [[nodiscard]] MPI_Request* first() noexcept { return many ? many.get() : few.data(); }
+    [[nodiscard]] const MPI_Request* first() const noexcept { return many ? many.get() : few.data(); }
+    /// @return false without memory
+    [[nodiscard]] bool make_room(std::size_t for_count) noexcept {
+        if (for_count > few.size()) many.reset(new (std::nothrow) MPI_Request[for_count]);
+        return for_count <= few.size() || many != nullptr;
+    }
+    void add(MPI_Request made) noexcept { first()[count++] = made; }
 };
 
 /// What is recorded of one post.
@@ -41,6 +57,13 @@ struct plan_member {
     commtask_status* user_status = nullptr;
     std::vector<std::uint32_t> predecessors{}; ///< Their indices, all smaller than its own.
     bool is_held = false;
+
+    /// Of one in partitions. It starts when its groups have ended, and does nothing but sum them up.
+    std::unique_ptr<partition_set> partitions{};
+    bool is_group = false;    ///< Of the next one that is none; the program does not see it.
+    std::uint32_t number = 0; ///< As the program counts; of a group, its whole's.
+    std::int64_t expected_bytes =
+        -1; ///< Of a group that is received: as many must come. -1: at most what there is room for.
 
     // If it is ordered:
     comm_order* order = nullptr;
@@ -68,8 +91,12 @@ public:
 
     // Any thread ------------------------------------------------------------------------------------------------------
 
+    /// With the groups of those in partitions.
     [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
     [[nodiscard]] plan_member& operator[](std::size_t index) noexcept { return members_[index]; }
+    /// As the program counts: what it has posted.
+    [[nodiscard]] std::size_t n_posted() const noexcept { return posted_.size(); }
+    [[nodiscard]] plan_member& posted(std::size_t number) noexcept { return members_[posted_[number]]; }
     [[nodiscard]] auto begin() noexcept { return members_.begin(); }
     [[nodiscard]] auto end() noexcept { return members_.end(); }
 
@@ -83,7 +110,7 @@ public:
 
     /// What a start came to.
     enum class start_answer : std::uint8_t {
-        done,       ///< The run's task is to be posted, after take_places(); or take_back_start().
+        done, ///< The run's task is to be posted, after take_places(); or take_back_start(). Nobody else can start.
         is_running, ///< Or is being changed.
         comm_is_gone,
         no_memory,
@@ -91,7 +118,7 @@ public:
     /// @param run  initialised, and not posted.
     [[nodiscard]] start_answer try_start(task& run) noexcept;
     void take_back_start() noexcept;
-    /// Places in program order for all ordered members; their number does not matter.
+    /// Places in program order for all ordered members; their number does not matter. Nothing is taken back from here on.
     void take_places() noexcept;
 
     /// After try_change(): whom to tell of each member's end.
@@ -99,12 +126,28 @@ public:
         member_callback_ = callback;
         member_callback_argument_ = argument;
     }
+    /// After try_change(): other buffers, from the next run on.
+    void rebind(plan_member& member, const void* send, const void* recv) noexcept {
+        member.op.send.buffer = send;
+        member.op.recv.buffer = recv;
+        if (!is_armed()) return;
+        next_of(member).op.send.buffer = send;
+        next_of(member).op.recv.buffer = recv;
+    }
     /// After try_change(): whether there are tasks for the next run. If not, a start makes them.
     [[nodiscard]] bool is_armed() const noexcept { return is_armed_.load(std::memory_order_relaxed); }
     /// After try_change(), if they are armed: the member's task in the next run.
     [[nodiscard]] task& next_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// Any thread: the member's task in the run that is under way, or in the next one; null if there was no memory for that.
-    [[nodiscard]] task* unended_of(plan_member& member) noexcept { return member.slots[next_set()]; }
+    [[nodiscard]] task* unended_of(plan_member& member) noexcept {
+        task* const found = member.slots[next_set()];
+        return is_armed() ? found : nullptr;
+    }
+    /// Any thread: a partition was filled for the run that is under way, or for the next one. The caller has found that there are
+    /// tasks for it. `move_on(task&)` is called for each group that waits for nothing more.
+    /// @return false if it was filled before
+    template <typename MoveOn>
+    [[nodiscard]] bool fill_partition(plan_member& whole, std::int64_t partition, MoveOn&& move_on) noexcept;
     /// The member's task in the run that was started last; null if there was none. Not beside a start.
     [[nodiscard]] task* started_of(plan_member& member) noexcept {
         // acquire: partner of the release in try_start().
@@ -116,12 +159,16 @@ public:
 
     /// The run's task is about to have its members accepted.
     void begin_run(task& run) noexcept { running_ = &run; }
+    /// The task of the run that is under way; any driver of a member.
+    [[nodiscard]] const task& running() const noexcept { return *running_; }
     /// The member's task in the run that is under way.
     [[nodiscard]] task& running_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// The ticket of an ordered member in this run.
     [[nodiscard]] std::uint64_t ticket_of(const plan_member& member) const noexcept;
     /// The run's result, of its members'.
     void sum_up(task_result& result) noexcept;
+    /// What the groups of a member in partitions came to; they have ended.
+    void sum_up_groups(const plan_member& whole, task_result& result) noexcept;
     /// All has ended. From here on the next run may be started.
     void end_run() noexcept;
     [[nodiscard]] std::uint32_t approx_open() const noexcept { return n_open_.load(std::memory_order_relaxed); }
@@ -131,9 +178,11 @@ public:
 
     // The driver of a member's lane -----------------------------------------------------------------------------------
 
-    [[nodiscard]] bool has_member_callback() const noexcept { return member_callback_ != nullptr; }
+    [[nodiscard]] bool tells_of(const plan_member& ended) const noexcept {
+        return member_callback_ != nullptr && !ended.is_group;
+    }
     void call_back(const plan_member& ended, const commtask_status& status) const noexcept {
-        member_callback_(ended.index, &status, member_callback_argument_);
+        member_callback_(ended.number, &status, member_callback_argument_);
     }
     /// @return the run's task if that was the last member
     [[nodiscard]] task* member_ended(const plan_member& member, task_state how) noexcept;
@@ -157,6 +206,7 @@ private:
         return static_cast<std::size_t>((n_ended_.load(std::memory_order_acquire) + 1) % 2);
     }
     [[nodiscard]] bool note_uses(plan_member& member);
+    static void empty_partitions(partition_set& parts, std::size_t set) noexcept;
     [[nodiscard]] static bool take_slot(plan_member& member, std::size_t set) noexcept;
     void arm(plan_member& member, std::size_t set) noexcept;
     [[nodiscard]] bool arm_all(std::size_t set) noexcept;
@@ -164,6 +214,7 @@ private:
     [[nodiscard]] bool has_ended() const noexcept;
 
     std::deque<plan_member> members_;
+    std::vector<std::uint32_t> posted_; ///< Their indices but for groups.
     commtask_member_callback member_callback_ = nullptr;
     void* member_callback_argument_ = nullptr;
     std::vector<queue_use> queue_uses_;
@@ -186,6 +237,24 @@ private:
     task* running_ = nullptr;
 };
 
+template <typename MoveOn>
+bool plan::fill_partition(plan_member& whole, std::int64_t partition, MoveOn&& move_on) noexcept {
+    partition_set& set = *whole.partitions;
+    // acquire: partner of the release in end_run(); the next run is armed.
+    const std::uint64_t run = n_ended_.load(std::memory_order_acquire) + 1;
+    // relaxed: one thread fills a partition, and asks nobody else.
+    if (set.filled_for[static_cast<std::size_t>(partition)].exchange(run, std::memory_order_relaxed) == run)
+        return false;
+    const auto [first, last] = set.groups_of(partition);
+    for (std::uint32_t group = first; group <= last; ++group) {
+        // acq_rel: who lets the group go has seen what the others filled; partner of itself.
+        if (set.n_unfilled[group][run % 2].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+        task& held = *members_[set.first_group + group].slots[run % 2];
+        if (graph::make_ready(held).waits_for_none) move_on(held);
+    }
+    return true;
+}
+
 /// Of a run's task.
 [[nodiscard]] inline plan& plan_of(const task& run) noexcept { return *static_cast<plan*>(run.op.result); }
 
@@ -193,5 +262,9 @@ private:
 
 /// The public handle points to it.
 struct commtask_plan_s : commtask::detail::plan {
-    int session = 0; ///< Of the context that it was recorded in.
+    int session = 0;        ///< Of the context that it was recorded in.
+    bool is_spoilt = false; ///< There was no memory for all of what it should have.
+    /// Whether it is recorded inside a pass, by a callback. What the thread does outside of that pass, or in a pass that it
+    /// makes meanwhile, is not for the plan.
+    bool is_recorded_in_pass = false;
 };

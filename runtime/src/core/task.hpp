@@ -92,6 +92,7 @@ enum task_flag : std::uint32_t {
     flag_is_call = 1U << 18,    ///< A call of MPI's that the interposer made a task of; nobody else sets it.
     flag_is_run = 1U << 19,     ///< A run of a plan: its operation has the plan.
     flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
+    flag_stands = 1U << 21,     ///< A standing receive: nobody waits for its end, so it is not unfinished.
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
@@ -197,6 +198,7 @@ struct alignas(2 * cache_line_bytes) task {
     [[nodiscard]] bool has_extras() const noexcept { return (flags() & flag_has_extras) != 0; }
     [[nodiscard]] bool is_event() const noexcept { return (flags() & flag_is_event) != 0; }
     [[nodiscard]] bool is_run() const noexcept { return (flags() & flag_is_run) != 0; }
+    [[nodiscard]] bool stands() const noexcept { return (flags() & flag_stands) != 0; }
     [[nodiscard]] bool is_member() const noexcept { return (flags() & flag_is_member) != 0; }
 };
 

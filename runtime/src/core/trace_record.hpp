@@ -56,6 +56,7 @@ enum class thread_state : std::uint8_t {
 };
 
 enum posted_flag : std::uint8_t { posted_by_interposer = 1, posted_in_order = 2, posted_after_others = 4 };
+enum after_flag : std::uint8_t { after_its_member = 1 };
 enum operation_flag : std::uint8_t {
     sends = 1,
     receives = 2,

@@ -58,6 +58,9 @@ public:
     /// Looks at part 0 of one started operation, and reports it if it has ended. For transports whose poll() may leave some out.
     virtual void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept {}
 
+    /// Lets what other processes ask of this one move on, with nothing in flight here. Bounded work.
+    virtual void make_progress() noexcept {}
+
     /// Withdraws a started operation if that is still possible; poll() reports it in any case.
     virtual void withdraw(task& which) noexcept = 0;
 

@@ -15,6 +15,10 @@ namespace commtask::detail::tuning {
 /// poster works for others. Less: a burst needs more passes, or a wake-up.
 inline constexpr int tasks_per_pass = 64;
 
+/// Tasks that a pass takes in before it fetches the lines of later ones. More: a long burst waits for lines at its beginning.
+/// Less: the driver takes lines from a poster that is still writing there, which costs a post of a short burst a half more.
+inline constexpr int taken_before_fetching = 8;
+
 /// Looks, or passes, between two readings of the clock. More: a pause that should end by the clock lasts longer. Less: the
 /// clock, at 20 to 40 ns, takes a share of every short wait.
 inline constexpr unsigned looks_between_clocks = 64;
@@ -71,5 +75,20 @@ inline constexpr std::uint64_t distrust_ns = 2'000'000;
 /// How long to stay awake on an idle core with something in flight. More: processor time. Less: large messages stand still
 /// until the next nap ends.
 inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;
+
+/// Tests of MPI in a row, before each pause of a worker that attends windows and shares its core. Some operations of other ranks
+/// take a dozen steps here, each an answer away from the next: with one test a pause each step waited for the next pause. More:
+/// the core's time while nobody wants anything of the windows. Less: long operations stand still.
+inline constexpr int looks_when_attentive = 64;
+
+// Partitions: partitions.hpp ------------------------------------------------------------------------------------------
+// Both sides cut by these two, so all ranks must have the same.
+
+/// The size of a message that partitions are put together to, or a large one is cut into. Smaller: more messages, each of which
+/// costs what a message costs. Larger: what is filled first waits for what is filled later.
+inline constexpr std::int64_t partition_group_bytes = 65536;
+
+/// Groups of one buffer at most; more bytes make them larger. More: more tasks and requests for what a network sends in one piece.
+inline constexpr std::int64_t most_partition_groups = 32;
 
 } // namespace commtask::detail::tuning

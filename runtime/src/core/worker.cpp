@@ -2,8 +2,8 @@
 //
 // The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks. A shared
 // worker that found nothing to do yields a few times. Then it naps, each time twice as long as before, up to a bound. If other
-// threads drive, it naps for several such bounds. If nothing is in flight and nobody drives, a worker of either kind sleeps until
-// somebody rings, and costs nothing.
+// threads drive, it naps for several such bounds. If nothing is in flight, nobody drives and no window is to be attended, a worker of
+// either kind sleeps until somebody rings, and costs nothing.
 #include "core/worker.hpp"
 
 #include "core/tuning.hpp"
@@ -56,7 +56,7 @@ void worker::run_reserved() noexcept {
     if (!take_baton()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.has_guests() && !let_guests_in()) return;
-        if (timed_pass() || lane_.has_work()) {
+        if (timed_pass() || lane_.has_work() || lane_.is_attentive()) {
             if (lane_.has_blocked_outside()) make_way();
             continue;
         }
@@ -76,7 +76,7 @@ void worker::run_reserved() noexcept {
 /// Until somebody rings.
 void worker::sleep() noexcept {
     lane_.wake_up.sleep(-1, [this] {
-        if (has_reason_to_wake() || lane_.approx_has_work()) return true;
+        if (has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
     });
@@ -128,7 +128,8 @@ void worker::run_shared() noexcept {
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
     core_gauge core{settings_.spin_ns};
-    const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), lane_.approx_has_work()); };
+    const auto has_something = [&] { return lane_.approx_has_work() || lane_.is_attentive(); };
+    const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), has_something()); };
     int idle_passes = 0;
     std::int64_t nap_ns = tuning::first_nap_ns;
     std::uint64_t passes_seen = 0;
@@ -150,7 +151,8 @@ void worker::run_shared() noexcept {
             continue;
         }
         const bool moved = timed_pass();
-        const bool has_work = lane_.has_work();
+        if (!moved && lane_.is_attentive()) lane_.attend_for_a_moment();
+        const bool has_work = lane_.has_work() || lane_.is_attentive();
         passes_seen = lane_.approx_passes();
         lane_.prepare_sleep();
         lane_.return_baton();

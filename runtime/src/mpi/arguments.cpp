@@ -6,7 +6,10 @@
 
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
+#include "core/partitions.hpp"
 #include "mpi/counts.hpp"
+#include "mpi/many.hpp"
+#include "mpi/one_sided.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,18 +17,46 @@
 namespace commtask::detail {
 namespace {
 
+struct basic_type {
+    MPI_Datatype type;
+    int bytes;
+};
+
+} // namespace
+
 /// Basic types carry no address of their own: with them a null buffer is a mistake.
-[[nodiscard]] bool is_basic(MPI_Datatype type) noexcept {
-    const std::array basic{MPI_BYTE,     MPI_CHAR,     MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR,    MPI_SHORT,
-                           MPI_INT,      MPI_UNSIGNED, MPI_LONG,        MPI_UNSIGNED_LONG,    MPI_LONG_LONG,
-                           MPI_FLOAT,    MPI_DOUBLE,   MPI_LONG_DOUBLE, MPI_UNSIGNED_SHORT,   MPI_UNSIGNED_LONG_LONG,
-                           MPI_INT8_T,   MPI_INT16_T,  MPI_INT32_T,     MPI_INT64_T,          MPI_UINT8_T,
-                           MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T,    MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX,
-                           MPI_PACKED};
-    return std::find(basic.begin(), basic.end(), type) != basic.end();
+int basic_bytes(MPI_Datatype type) noexcept {
+    const std::array<basic_type, 26> basic{{{MPI_BYTE, 1},
+                                            {MPI_CHAR, 1},
+                                            {MPI_SIGNED_CHAR, 1},
+                                            {MPI_UNSIGNED_CHAR, 1},
+                                            {MPI_SHORT, sizeof(short)},
+                                            {MPI_INT, sizeof(int)},
+                                            {MPI_UNSIGNED, sizeof(unsigned)},
+                                            {MPI_LONG, sizeof(long)},
+                                            {MPI_UNSIGNED_LONG, sizeof(unsigned long)},
+                                            {MPI_LONG_LONG, sizeof(long long)},
+                                            {MPI_FLOAT, sizeof(float)},
+                                            {MPI_DOUBLE, sizeof(double)},
+                                            {MPI_LONG_DOUBLE, sizeof(long double)},
+                                            {MPI_UNSIGNED_SHORT, sizeof(unsigned short)},
+                                            {MPI_UNSIGNED_LONG_LONG, sizeof(unsigned long long)},
+                                            {MPI_INT8_T, 1},
+                                            {MPI_INT16_T, 2},
+                                            {MPI_INT32_T, 4},
+                                            {MPI_INT64_T, 8},
+                                            {MPI_UINT8_T, 1},
+                                            {MPI_UINT16_T, 2},
+                                            {MPI_UINT32_T, 4},
+                                            {MPI_UINT64_T, 8},
+                                            {MPI_C_DOUBLE_COMPLEX, 2 * sizeof(double)},
+                                            {MPI_C_FLOAT_COMPLEX, 2 * sizeof(float)},
+                                            {MPI_PACKED, 1}}};
+    const auto* const found = std::ranges::find(basic, type, &basic_type::type);
+    return found == basic.end() ? 0 : found->bytes;
 }
 
-[[nodiscard]] int check_side(const commtask_side& side, const char* name) noexcept {
+int check_side(const commtask_side& side, const char* name) noexcept {
     if (side.count < 0) {
         return refuse(COMMTASK_ERR_COUNT, "%s count is %lld, and must not be negative", name,
                       static_cast<long long>(side.count));
@@ -36,33 +67,27 @@ namespace {
                       static_cast<long long>(side.count), INT_MAX);
     }
     if (side.type == MPI_DATATYPE_NULL) return refuse(COMMTASK_ERR_TYPE, "%s type is MPI_DATATYPE_NULL", name);
-    if (side.buffer == nullptr && side.count > 0 && is_basic(side.type)) {
+    if (side.buffer == nullptr && side.count > 0 && basic_bytes(side.type) > 0) {
         return refuse(COMMTASK_ERR_BUFFER, "%s buffer is null and its count is %lld", name,
                       static_cast<long long>(side.count));
     }
     return COMMTASK_OK;
 }
 
-[[nodiscard]] int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept {
+int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept {
     if ((rank >= 0 && rank < queue.n_peers) || rank == MPI_PROC_NULL) return COMMTASK_OK;
     if (may_be_any && rank == MPI_ANY_SOURCE) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_RANK, "%s is %d, and %s has ranks 0 to %d", name, rank, queue.name.c_str(),
                   queue.n_peers - 1);
 }
 
-[[nodiscard]] int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept {
+int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept {
     if ((tag >= 0 && tag <= tag_upper_bound) || (may_be_any && tag == MPI_ANY_TAG)) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_TAG, "%s is %d, and tags go from 0 to %d%s", name, tag, tag_upper_bound,
                   may_be_any ? ", or are MPI_ANY_TAG" : "");
 }
 
-/// `a ? a : b`, for a chain of checks of which the first failure counts.
-template <typename... Checks>
-[[nodiscard]] int first_failure(Checks&&... checks) noexcept {
-    int code = COMMTASK_OK;
-    static_cast<void>((((code = checks()) == COMMTASK_OK) && ...));
-    return code;
-}
+namespace {
 
 [[nodiscard]] int check_root(const commtask_op& op, const comm_queue& queue) noexcept {
     if (queue.is_intercommunicator && (op.peer == MPI_ROOT || op.peer == MPI_PROC_NULL)) return COMMTASK_OK;
@@ -83,6 +108,14 @@ template <typename Count>
     return COMMTASK_OK;
 }
 
+/// The array of counts of one side.
+[[nodiscard]] int check_count_array(const commtask_op& op, const void* counts, int n_counts,
+                                    const char* name) noexcept {
+    if (counts == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
+    return op.array_form == COMMTASK_COUNTS_INT ? check_counts<int>(counts, n_counts, name)
+                                                : check_counts<MPI_Count>(counts, n_counts, name);
+}
+
 [[nodiscard]] int check_reduction(const commtask_op& op) noexcept {
     return op.reduction == MPI_OP_NULL ? refuse(COMMTASK_ERR_OP, "reduction is MPI_OP_NULL") : COMMTASK_OK;
 }
@@ -93,11 +126,8 @@ template <typename Count>
 
 /// Arrays have one entry per rank except in neighbourhood collectives, whose degrees only MPI knows.
 [[nodiscard]] int check_arrays(const commtask_op& op, const comm_queue& queue) noexcept {
-    const bool is_int = op.array_form == COMMTASK_COUNTS_INT;
     const auto check = [&](const void* counts, const char* name) {
-        if (counts == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
-        return is_int ? check_counts<int>(counts, queue.n_peers, name)
-                      : check_counts<MPI_Count>(counts, queue.n_peers, name);
+        return check_count_array(op, counts, queue.n_peers, name);
     };
     switch (op.kind) {
     case COMMTASK_OP_ALLGATHERV:
@@ -158,6 +188,71 @@ template <typename Count>
     }
 }
 
+/// A list of ranks that messages go to or come from: none may be a wildcard.
+[[nodiscard]] int check_ranks(const int* ranks, int n_ranks, const char* name, const comm_queue& queue) noexcept {
+    if (n_ranks < 0) {
+        return refuse(COMMTASK_ERR_COUNT, "n_%s is %d, and must not be negative", name, n_ranks);
+    }
+    if (ranks == nullptr && n_ranks > 0) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
+    for (int i = 0; i < n_ranks; ++i) {
+        if ((ranks[i] >= 0 && ranks[i] < queue.n_peers) || ranks[i] == MPI_PROC_NULL) continue;
+        return refuse(COMMTASK_ERR_RANK, "%s[%d] is %d, and %s has ranks 0 to %d", name, i, ranks[i],
+                      queue.name.c_str(), queue.n_peers - 1);
+    }
+    return COMMTASK_OK;
+}
+
+/// Partitions have no wildcards, and their groups take tags from above.
+[[nodiscard]] int check_partitions(const commtask_op& op, bool receives, const comm_queue& queue,
+                                   int tag_upper_bound) noexcept {
+    const commtask_side& side = receives ? op.recv : op.send;
+    const MPI_Count n_partitions = receives ? op.send.count : op.recv.count;
+    const int most_tag = highest_partitioned_tag(tag_upper_bound);
+    return first_failure(
+        [&] {
+            if (n_partitions > 0) return static_cast<int>(COMMTASK_OK);
+            return refuse(COMMTASK_ERR_COUNT, "n_partitions is %lld, and must be at least 1",
+                          static_cast<long long>(n_partitions));
+        },
+        [&] { return check_side(side, receives ? "recv" : "send"); },
+        [&] { return check_rank(receives ? op.source : op.peer, false, receives ? "source" : "dest", queue); },
+        [&] { return check_tag(receives ? op.recv_tag : op.send_tag, false, "the tag of partitions", most_tag); });
+}
+
+/// One side of a many_to_many: as many blocks as its list has ranks.
+[[nodiscard]] int check_blocks(const commtask_op& op, bool receives, const comm_queue& queue) noexcept {
+    const commtask_side& side = receives ? op.recv : op.send;
+    const int n_ranks = receives ? op.source : op.peer;
+    const auto ranks = [&] {
+        return check_ranks(receives ? op.sources : op.dests, n_ranks, receives ? "sources" : "dests", queue);
+    };
+    if (n_ranks == 0) return COMMTASK_OK;
+    const auto counts = [&] {
+        return check_count_array(op, side.counts, n_ranks, receives ? "recv_counts" : "send_counts");
+    };
+    const auto displs = [&] { return check_pointer(side.displs, receives ? "recv_displs" : "send_displs"); };
+    const auto memory = [&] {
+        commtask_side largest = side;
+        largest.count = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n_ranks); ++i) {
+            largest.count = std::max(largest.count, count_at(op, side.counts, i));
+        }
+        return check_side(largest, receives ? "recv" : "send");
+    };
+    return first_failure(ranks, counts, displs, memory);
+}
+
+[[nodiscard]] int check_file(const commtask_op& op) noexcept {
+    const operation_traits& kind = operation_of(op.kind);
+    if (file_of(op) == MPI_FILE_NULL) return refuse(COMMTASK_ERR_FILE, "file is MPI_FILE_NULL");
+    const MPI_Aint offset = displacement_of(kind.has_recv_side ? op.send : op.recv);
+    if (kind.has_offset && offset < 0) {
+        return refuse(COMMTASK_ERR_DISPLACEMENT, "offset is %lld, and must not be negative",
+                      static_cast<long long>(offset));
+    }
+    return check_side(kind.has_recv_side ? op.recv : op.send, "the");
+}
+
 } // namespace
 
 int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept {
@@ -178,6 +273,13 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_MPROBE:
         return first_failure([&] { return check_pointer(op.result, "message"); }, source, recv_tag);
     case COMMTASK_OP_MRECV: return first_failure([&] { return check_pointer(op.result, "message"); }, recv_side);
+    case COMMTASK_OP_MULTICAST:
+        return first_failure(send_side, [&] { return check_ranks(op.dests, op.peer, "dests", queue); }, send_tag);
+    case COMMTASK_OP_MANY_TO_MANY:
+        return first_failure([&] { return check_blocks(op, false, queue); },
+                             [&] { return check_blocks(op, true, queue); }, send_tag);
+    case COMMTASK_OP_PSEND: return check_partitions(op, false, queue, tag_upper_bound);
+    case COMMTASK_OP_PRECV: return check_partitions(op, true, queue, tag_upper_bound);
     case COMMTASK_OP_START:
     case COMMTASK_OP_CALL: return op.call == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "function is null") : COMMTASK_OK;
     case COMMTASK_OP_ATTACH:
@@ -187,6 +289,7 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_PLAN: return check_pointer(op.result, "plan");
     default: break;
     }
+    if (operation_of(op.kind).takes_file) return check_file(op);
     if (operation_of(op.kind).family == operation_family::unknown) {
         return refuse(COMMTASK_ERR_ARGUMENT, "operation has kind %d: make it with a commtask_op_ function", op.kind);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/comm_queue.hpp"
+#include "mpi/windows.hpp"
 
 #include <commtask/operation.h>
 
@@ -27,7 +28,27 @@ namespace commtask::detail {
            side.type != MPI_DATATYPE_NULL;
 }
 
-/// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it.
+/// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it. Not for operations on windows.
 [[nodiscard]] int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept;
+
+/// The same for an operation on a window.
+[[nodiscard]] int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
+                                         int tag_upper_bound) noexcept;
+
+// The parts that both are made of.
+
+/// The size of a basic datatype; 0: it is another.
+[[nodiscard]] int basic_bytes(MPI_Datatype type) noexcept;
+[[nodiscard]] int check_side(const commtask_side& side, const char* name) noexcept;
+[[nodiscard]] int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept;
+[[nodiscard]] int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept;
+
+/// `a ? a : b`, for a chain of checks of which the first failure counts.
+template <typename... Checks>
+[[nodiscard]] int first_failure(Checks&&... checks) noexcept {
+    int code = COMMTASK_OK;
+    static_cast<void>((((code = checks()) == COMMTASK_OK) && ...));
+    return code;
+}
 
 } // namespace commtask::detail

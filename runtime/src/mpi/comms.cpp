@@ -7,10 +7,16 @@
 
 #include "mpi/trace_comm.hpp"
 
+#include <commtask/lanes.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstring>
-#include <new>
+#include <exception>
+#include <system_error>
+#include <utility>
 
 namespace commtask::detail {
 namespace {
@@ -65,8 +71,9 @@ std::atomic<std::uint32_t> queue_numbers{0};
 
 } // namespace
 
-mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes)
-    : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1) {
+mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane)
+    : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
+      closed_(lanes.size()) {
     const errors_come_back scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
@@ -96,20 +103,60 @@ comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
     return found->second;
 }
 
-int mpi_comms::add(MPI_Comm comm, comm_queue*& queue) noexcept {
+comm_queue* mpi_comms::find_by_number(std::uint32_t number) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(queues_, number, [](const auto& each) { return each->number; });
+    return found == queues_.end() || !(*found)->is_open() ? nullptr : found->get();
+}
+
+int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {
     queue = find(comm);
+    if (queue != nullptr) return MPI_SUCCESS;
+    const std::lock_guard one_at_a_time{adding_};
+    queue = find(comm); // another lane's driver may have been quicker
     if (queue != nullptr) return MPI_SUCCESS;
     if (!is_alive(comm, last_index_)) return MPI_ERR_COMM;
     try {
-        return add_new(comm, queue);
-    } catch (const std::bad_alloc&) {
+        return add_new(comm, queue, lane);
+    } catch (const std::exception&) { // no memory, or no thread for the lane's worker
         const std::lock_guard guard{mutex_};
         open_.erase(comm);
         return MPI_ERR_NO_MEM;
     }
 }
 
-int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
+namespace {
+
+/// The lane that a communicator's info asks for.
+/// @return mpi_comms::any_lane if it asks for none; -2 if what it says is no number
+[[nodiscard]] int lane_of_info(MPI_Comm comm) noexcept {
+    constexpr int no_lane = -2;
+    const errors_come_back scope;
+    MPI_Info info = MPI_INFO_NULL;
+    if (scope.code_of(MPI_Comm_get_info(comm, &info)) != MPI_SUCCESS || info == MPI_INFO_NULL) {
+        return mpi_comms::any_lane;
+    }
+    std::array<char, 8> text{};
+    int is_there = 0;
+    int length = 0;
+    MPI_Info_get_valuelen(info, COMMTASK_LANE_KEY, &length, &is_there);
+    const bool fits = length < static_cast<int>(text.size());
+    if (is_there != 0 && fits) MPI_Info_get(info, COMMTASK_LANE_KEY, length, text.data(), &is_there);
+    MPI_Info_free(&info);
+    if (is_there == 0) return mpi_comms::any_lane;
+    int lane = no_lane;
+    const auto [end, bad] = std::from_chars(text.data(), text.data() + length, lane);
+    return fits && bad == std::errc{} && end == text.data() + length && lane >= 0 ? lane : no_lane;
+}
+
+} // namespace
+
+/// World and self first, which most programs use for little.
+std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
+    return can_be_freed(comm) ? ++n_chosen_ % lanes_.size() : 0;
+}
+
+int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     const errors_come_back scope;
     int is_intercommunicator = 0;
     int n_peers = 0;
@@ -125,11 +172,15 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
     if (MPI_Comm_get_name(comm, chars.data(), &length) == MPI_SUCCESS) name = chars.data();
     if (name.empty()) name = "a communicator of " + std::to_string(n_peers);
 
+    if (lane == any_lane && lanes_.size() > 1 && can_be_freed(comm)) lane = lane_of_info(comm);
+    if (lane != any_lane && !lanes_.has(lane)) return MPI_ERR_INFO_VALUE;
+    const std::size_t owner = lane == any_lane ? next_lane(comm) : static_cast<std::size_t>(lane);
+    start_lane_(owner);
     comm_queue* made = nullptr;
     {
         const std::lock_guard guard{mutex_};
         open_.try_emplace(comm, nullptr); // from here on nothing needs memory of ours
-        made = &closed_queue();
+        made = &closed_queue(owner);
     }
     made->comm = comm;
     made->n_peers = n_peers;
@@ -160,22 +211,24 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue) {
 }
 
 /// One that no communicator has. With the lock held.
-comm_queue& mpi_comms::closed_queue() {
+comm_queue& mpi_comms::closed_queue(std::size_t lane) {
     constexpr int looks = 2; // one whose tickets were never used stays busy, and must not make each look longer
-    for (int i = 0; i < looks && first_closed_ != nullptr; ++i) {
-        comm_queue& first = *first_closed_;
-        first_closed_ = first.next_closed;
+    closed_queues& closed = closed_[lane];
+    for (int i = 0; i < looks && closed.first != nullptr; ++i) {
+        comm_queue& first = *closed.first;
+        closed.first = first.next_closed;
         if (first.is_idle()) return first;
         put_away(first);
     }
-    queues_.push_back(std::make_unique<comm_queue>(lanes_.lane_for(queues_.size()), queue_numbers.fetch_add(1) + 1));
+    queues_.push_back(std::make_unique<comm_queue>(lanes_[lane], queue_numbers.fetch_add(1) + 1));
     return *queues_.back();
 }
 
 void mpi_comms::put_away(comm_queue& closed) noexcept {
+    closed_queues& of_lane = closed_[closed.served_by->number()];
     closed.next_closed = nullptr;
-    (first_closed_ == nullptr ? first_closed_ : last_closed_->next_closed) = &closed;
-    last_closed_ = &closed;
+    (of_lane.first == nullptr ? of_lane.first : of_lane.last->next_closed) = &closed;
+    of_lane.last = &closed;
 }
 
 void mpi_comms::close(comm_queue& freed) noexcept {

@@ -3,7 +3,7 @@
 // Which queue belongs to a communicator. Posters look it up without a lock; the first task of a communicator makes the
 // worker look at it once. A communicator that the program frees tells us through an attribute whose delete function closes
 // the queue, so that its handle, used again by MPI for another communicator, is not taken for the old one. Closed queues are
-// used again: what communicators that come and go cost does not grow.
+// used again: what communicators that come and go cost does not grow. A communicator's lane is chosen here.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -12,7 +12,9 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -23,7 +25,8 @@ namespace commtask::detail {
 class mpi_comms {
 public:
     /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
-    mpi_comms(mpi_error_handling& errors, lane_set& lanes);
+    /// @param start_lane  called before a lane gets its first communicator: gives it a worker. May throw std::system_error.
+    mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane);
     mpi_comms(const mpi_comms&) = delete;
     mpi_comms& operator=(const mpi_comms&) = delete;
     ~mpi_comms();
@@ -31,8 +34,16 @@ public:
     /// Any thread. Null if the communicator is not registered, or freed.
     [[nodiscard]] comm_queue* find(MPI_Comm comm) noexcept;
 
-    /// A driver, or the thread that initialises. @return an MPI error code.
-    [[nodiscard]] int add(MPI_Comm comm, comm_queue*& queue) noexcept;
+    /// Any thread. By its own number; null if no communicator has it now.
+    [[nodiscard]] comm_queue* find_by_number(std::uint32_t number) noexcept;
+
+    /// Who says nothing about the lane of a communicator.
+    static constexpr int any_lane = -1;
+
+    /// A driver, or the thread that initialises. One that is known already stays on its lane.
+    /// @param lane  which one is to serve it
+    /// @return an MPI error code; MPI_ERR_INFO_VALUE: the communicator's own COMMTASK_LANE_KEY names no lane
+    [[nodiscard]] int add(MPI_Comm comm, comm_queue*& queue, int lane = any_lane) noexcept;
 
     /// What a poster that must not wait has asked about a communicator.
     struct question {
@@ -60,8 +71,9 @@ public:
 
 private:
     static int on_free(MPI_Comm comm, int keyval, void* queue, void* self) noexcept;
-    [[nodiscard]] int add_new(MPI_Comm comm, comm_queue*& queue);
-    [[nodiscard]] comm_queue& closed_queue();
+    [[nodiscard]] int add_new(MPI_Comm comm, comm_queue*& queue, int lane);
+    [[nodiscard]] std::size_t next_lane(MPI_Comm comm) noexcept;
+    [[nodiscard]] comm_queue& closed_queue(std::size_t lane);
     void put_away(comm_queue& closed) noexcept;
     void close(comm_queue& freed) noexcept;
 
@@ -74,11 +86,20 @@ private:
     std::uint32_t n_traced_ = 0;
     bool is_ready_ = false;
     bool is_ending_ = false;
+    const std::function<void(std::size_t)> start_lane_;
+    /// Drivers of several lanes add communicators. MPI is called with it held; nothing that MPI calls takes it, but a callback of
+    /// the program's inside MPI that posts on a communicator of its own making.
+    std::mutex adding_;
     std::mutex mutex_; ///< Guards what follows; MPI is never called with it held, since MPI calls on_free().
     std::vector<std::unique_ptr<comm_queue>> queues_;
     std::unordered_map<MPI_Comm, comm_queue*> open_; ///< Null: about to be added.
-    comm_queue* first_closed_ = nullptr;             ///< First in, first out: an early one is more likely to be idle.
-    comm_queue* last_closed_ = nullptr;
+    /// Those of a lane that no communicator has. First in, first out: an early one is more likely to be idle.
+    struct closed_queues {
+        comm_queue* first = nullptr;
+        comm_queue* last = nullptr;
+    };
+    std::vector<closed_queues> closed_; ///< By lane.
+    std::size_t n_chosen_ = 0;          ///< Communicators whose lane nobody has named.
     std::unordered_map<MPI_Comm, question> questions_;
     comm_queue* world_ = nullptr;
 };

@@ -5,6 +5,7 @@
 #include "mpi/counts.hpp"
 
 #include "core/operation_traits.hpp"
+#include "mpi/many.hpp"
 
 #include <cstddef>
 #include <cstdlib>
@@ -19,12 +20,14 @@ namespace {
     const operation_traits& kind = operation_of(op.kind);
     switch (kind.counts) {
     case count_shape::one:
+        if (kind.takes_file) return nullptr; // its status says
         if (kind.family == operation_family::receive) return nullptr;
         if (kind.family == operation_family::scatter) { // every rank has the receiving side
             return op.recv.buffer == MPI_IN_PLACE ? &op.send : &op.recv;
         }
         return kind.has_send_side && op.send.buffer != MPI_IN_PLACE ? &op.send : &op.recv;
     case count_shape::shared:
+    case count_shape::single:
     case count_shape::each_block: return &op.recv;
     default: return nullptr;
     }
@@ -32,7 +35,24 @@ namespace {
 
 } // namespace
 
+namespace {
+
+/// What goes to each rank of a list.
+[[nodiscard]] std::int64_t bytes_to_many(const commtask_op& op) noexcept {
+    MPI_Count element = 0;
+    MPI_Count n_elements = 0;
+    static_cast<void>(visit_messages(op, false, [&](const one_message& each) {
+        n_elements += each.count.value;
+        return MPI_SUCCESS;
+    }));
+    return MPI_Type_size_x(op.send.type, &element) == MPI_SUCCESS ? element * n_elements : 0;
+}
+
+} // namespace
+
 std::int64_t payload_bytes(const commtask_op& op) noexcept {
+    if (operation_of(op.kind).has_dests) return bytes_to_many(op);
+    if (operation_of(op.kind).has_partitions) return 0; // its groups give
     const commtask_side* const side = op.peer == MPI_PROC_NULL ? nullptr : given_side(op);
     MPI_Count element = 0;
     if (side == nullptr || side->count <= 0 || MPI_Type_size_x(side->type, &element) != MPI_SUCCESS) return 0;

@@ -42,7 +42,7 @@ struct count_array {
 [[nodiscard]] inline bool fits_int(MPI_Count count) noexcept { return count <= INT_MAX; }
 
 /// What an operation gives away, for statistics: of a message what is sent, of a collective the block that its one count
-/// names; 0 where nobody is at the other end, and for kinds with arrays of counts.
+/// names; 0 where nobody is at the other end, and for collectives with arrays of counts.
 [[nodiscard]] std::int64_t payload_bytes(const commtask_op& op) noexcept;
 
 /// How many entries the arrays of counts of an operation have on this rank, which may ask MPI.

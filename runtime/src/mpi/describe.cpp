@@ -6,6 +6,7 @@
 
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
+#include "mpi/one_sided.hpp"
 
 namespace commtask::detail {
 namespace {
@@ -40,6 +41,31 @@ std::string mpi_transport::describe(const commtask_op& op) const {
     if (kind.family == operation_family::receive && kind.has_recv_side) {
         text += payload_text(op.recv.count, op.recv.type);
     }
+    if (kind.has_partitions) {
+        text += " in " + std::to_string(kind.has_recv_side ? op.send.count : op.recv.count) + " partitions";
+    }
+    if (kind.has_dests) text += " to " + std::to_string(op.peer) + " ranks";
+    if (kind.has_sources) text += ", from " + std::to_string(op.source);
+    if (kind.has_dests) text += ", " + tag_text(op.send_tag);
+    if (kind.has_target && kind.counts != count_shape::none) {
+        const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
+        text += payload_text(here.count, here.type) + (kind.has_recv_side ? " from " : " to ") + rank_text(op.peer) +
+                ", displacement " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
+    } else if (kind.has_target) {
+        text += " of " + rank_text(op.peer);
+    }
+    if (kind.takes_window && kind.has_steps) {
+        const bool awaits = !kind.has_target;
+        text += (awaits ? " of " + std::to_string(op.recv.count) + " from " + rank_text(op.source) : std::string{}) +
+                ", notification " + std::to_string(awaits ? op.recv_tag : op.send_tag);
+    }
+    if (kind.takes_file) {
+        const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
+        text += payload_text(here.count, here.type);
+        if (kind.has_offset) {
+            text += ", offset " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
+        }
+    }
     if (kind.has_dest) text += " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag);
     if (kind.has_source) {
         text += (kind.has_dest ? ", from " : " from ") + rank_text(op.source) + ", " + tag_text(op.recv_tag);
@@ -48,10 +74,16 @@ std::string mpi_transport::describe(const commtask_op& op) const {
 }
 
 std::string mpi_transport::describe(const task& which) const {
-    if (which.is_run()) return "plan of " + std::to_string(plan_of(which).size()) + " members";
-    if (which.is_member())
-        return describe_posted(which) + ", member " + std::to_string(which.member->index) + " of a plan";
-    return describe_posted(which);
+    if (which.is_run()) return "plan of " + std::to_string(which.op.send.count) + " members";
+    if (!which.is_member()) return describe_posted(which);
+    const plan_member& member = *which.member;
+    const std::string of_plan = "member " + std::to_string(member.number) + " of a plan";
+    if (!member.is_group) return describe_posted(which) + ", " + of_plan;
+    const plan_member& whole = member.of->posted(member.number);
+    const partition_set& parts = *whole.partitions;
+    const std::uint32_t group = member.index - parts.first_group;
+    return describe(whole.op) + ", " + which.queue->name + ", " + of_plan + ": elements " +
+           std::to_string(parts.groups.begin_of(group)) + " to " + std::to_string(parts.groups.begin_of(group + 1) - 1);
 }
 
 std::string mpi_transport::describe_posted(const task& which) const {

@@ -3,6 +3,7 @@
 // Starting messages and doors. MPI-3.1 has no nonblocking sendrecv: it is a receive and a send with one task, the receive
 // first, so that a send to oneself finds it. sendrecv_replace sends a copy, because the same buffer receives: packed, or where
 // packing has no number for so many bytes, with the gaps between them.
+#include "core/plan.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/operations.hpp"
@@ -149,6 +150,10 @@ int start_message(task& which, started_requests& started) noexcept {
                                  static_cast<MPI_Message*>(op.result), request);
         break;
     }
+    case COMMTASK_OP_PSEND:
+    case COMMTASK_OP_PRECV: // its groups have ended
+        which.member->of->sum_up_groups(*which.member, which.result);
+        return MPI_SUCCESS;
     default: return MPI_ERR_INTERN;
     }
     if (code == MPI_SUCCESS) started.count = 1;

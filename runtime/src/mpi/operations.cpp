@@ -26,6 +26,8 @@ static_assert(sizeof(void*) != 8 || (offsetof(commtask_side, buffer) == 0 && off
 
 int start_operation(task& which, started_requests& started) noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.takes_window) return start_one_sided(which.op, started);
+    if (kind.takes_file) return start_file(which.op, started);
     if (kind.ordered_in == order_class::collectives) return start_collective(which, started);
     return kind.family == operation_family::door ? start_door(which, started) : start_message(which, started);
 }

@@ -40,26 +40,24 @@ namespace {
 
 void free_requests(kept_requests& kept) noexcept {
     const errors_come_back errors;
-    for (int i = 0; i < kept.count; ++i) MPI_Request_free(&kept.requests[static_cast<std::size_t>(i)]);
+    for (std::uint32_t i = 0; i < kept.count; ++i) MPI_Request_free(&kept.first()[i]);
     kept = {};
 }
 
 /// The receive first, as start_message() does it.
-[[nodiscard]] int make_requests(const commtask_op& op, kept_requests& kept) noexcept {
+[[nodiscard]] int make_few(const commtask_op& op, kept_requests& kept) noexcept {
     const bool receives = op.kind == COMMTASK_OP_RECV || op.kind == COMMTASK_OP_SENDRECV;
     const bool sends = op.kind != COMMTASK_OP_RECV;
     const errors_come_back errors;
     const auto make = [&](int (*how)(const commtask_op&, MPI_Request*)) {
-        MPI_Request& made = kept.requests[static_cast<std::size_t>(kept.count)];
-        made = MPI_REQUEST_NULL;
+        MPI_Request made = MPI_REQUEST_NULL;
         int code = errors.code_of(how(op, &made));
         if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) code = MPI_ERR_OTHER; // an MPI whose codes get lost
-        if (code == MPI_SUCCESS) ++kept.count;
+        if (code == MPI_SUCCESS) kept.add(made);
         return code;
     };
     int code = receives ? make(&make_recv) : MPI_SUCCESS;
     if (code == MPI_SUCCESS && sends) code = make(&make_send);
-    if (code != MPI_SUCCESS) free_requests(kept);
     return code;
 }
 
@@ -73,6 +71,8 @@ bool is_kept(const commtask_op& op) noexcept {
     case COMMTASK_OP_RSEND:
     case COMMTASK_OP_RECV:
     case COMMTASK_OP_SENDRECV: break;
+    case COMMTASK_OP_MULTICAST:
+    case COMMTASK_OP_MANY_TO_MANY: return true; // without those with nobody
     default: return false;
     }
     // With nobody MPICH 4.0 takes a persistent request that was started for an inactive one, and never reports it.
@@ -80,11 +80,23 @@ bool is_kept(const commtask_op& op) noexcept {
     return !(kind.has_dest && op.peer == MPI_PROC_NULL) && !(kind.has_source && op.source == MPI_PROC_NULL);
 }
 
-const kept_requests* requests_for(plan_member& member, int& error) noexcept {
+int mpi_transport::make_requests(const commtask_op& op, kept_requests& kept) noexcept {
+    const int code = operation_of(op.kind).has_dests ? make_many(op, kept) : make_few(op, kept);
+    if (code != MPI_SUCCESS) {
+        free_requests(kept);
+        return code;
+    }
+    kept.are_made = true;
+    kept.send_buffer = op.send.buffer;
+    kept.recv_buffer = op.recv.buffer;
+    return MPI_SUCCESS;
+}
+
+const kept_requests* mpi_transport::requests_for(plan_member& member, int& error) noexcept {
     const commtask_op& op = member.op;
     for (std::uint32_t i = 0; i < member.kept.size(); ++i) {
         const kept_requests& kept = member.kept[i];
-        if (kept.count == 0 || kept.send_buffer != op.send.buffer || kept.recv_buffer != op.recv.buffer) continue;
+        if (!kept.are_made || kept.send_buffer != op.send.buffer || kept.recv_buffer != op.recv.buffer) continue;
         member.kept_last = i;
         return &kept;
     }
@@ -92,10 +104,7 @@ const kept_requests* requests_for(plan_member& member, int& error) noexcept {
     kept_requests& made = member.kept[member.kept_last];
     free_requests(made);
     error = make_requests(op, made);
-    if (error != MPI_SUCCESS) return nullptr;
-    made.send_buffer = op.send.buffer;
-    made.recv_buffer = op.recv.buffer;
-    return &made;
+    return error == MPI_SUCCESS ? &made : nullptr;
 }
 
 int mpi_transport::prepare(plan_member& recorded) noexcept {
@@ -125,11 +134,13 @@ void mpi_transport::forget(plan_member& recorded) noexcept {
 start_result mpi_transport::gather(task& which, const kept_requests& kept) noexcept {
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
-    which.run.open_parts = static_cast<std::uint32_t>(kept.count);
+    if (kept.count == 0) return start_result::completed; // all with nobody
+    const bool are_many = operation_of(which.op.kind).has_dests;
+    which.run.open_parts = kept.count;
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
     for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
-        requests_.push_back(kept.requests[part]);
-        parts_.push_back({&which, part});
+        requests_.push_back(kept.first()[part]);
+        parts_.push_back({&which, are_many && part >= kept.n_receives ? part | is_send_part : part});
     }
     n_gathered_ += which.run.open_parts;
     count_in_flight();
@@ -165,6 +176,7 @@ void mpi_transport::report_refused(completion_sink& sink) noexcept {
         const started_part refused = parts_[i - 1];
         if (!refused.is_refused) continue;
         remove(i - 1);
+        if (refused.of->run.open_parts > 1) withdraw(*refused.of); // as in request_ended()
         sink.part_ended(*refused.of, refused.part);
     }
 }

@@ -11,7 +11,4 @@ namespace commtask::detail {
 /// Whether there is a persistent form of the operation in every MPI.
 [[nodiscard]] bool is_kept(const commtask_op& op) noexcept;
 
-/// A driver. The requests of a member with the buffers that it has now, made if need be; null with an MPI error code.
-[[nodiscard]] const kept_requests* requests_for(plan_member& member, int& error) noexcept;
-
 } // namespace commtask::detail

@@ -28,10 +28,24 @@ mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
     parts_.reserve(expected_in_flight);
 }
 
+mpi_transport::~mpi_transport() {
+    if (never_ == MPI_REQUEST_NULL) return;
+    const errors_come_back errors;
+    MPI_Grequest_complete(never_);
+    MPI_Request_free(&never_);
+}
+
 void mpi_transport::take_error(task& which, int error) noexcept {
     if (which.result.error != 0) return; // the first one counts
     which.result.error = error;
     MPI_Error_class(error, &which.result.error_class);
+}
+
+static void take_length(task& which, const MPI_Status& status) noexcept {
+    MPI_Count bytes = 0;
+    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+        which.result.bytes = bytes;
+    }
 }
 
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
@@ -39,6 +53,7 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     // What a door started may be a receive: only MPI knows, and its status says.
     const operation_traits& kind = operation_of(which.op.kind);
     if (!kind.may_receive) return;
+    if (kind.has_length_only) return take_length(which, status);
     if (kind.has_source && which.op.source == MPI_PROC_NULL) {
         // MPICH 4.0 leaves the status of a receive from nobody as it was.
         MPI_Status nobody{};
@@ -51,10 +66,7 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     }
     which.result.source = status.MPI_SOURCE;
     which.result.tag = status.MPI_TAG;
-    MPI_Count bytes = 0;
-    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
-        which.result.bytes = bytes;
-    }
+    take_length(which, status);
 }
 
 /// What failed gave no request.
@@ -66,8 +78,8 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
 }
 
 /// So that nothing need be remembered that MPI has started already.
-bool mpi_transport::has_room_for_requests() noexcept {
-    const std::size_t needed = requests_.size() + started_requests{}.requests.size();
+bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
+    const std::size_t needed = requests_.size() + count_requests(op);
     if (needed <= requests_.capacity()) return true;
     try {
         parts_.reserve(2 * needed);
@@ -78,11 +90,16 @@ bool mpi_transport::has_room_for_requests() noexcept {
     return true;
 }
 
+/// Whether MPI may leave it standing until somebody tests its request and no other.
+[[nodiscard]] static bool is_polled_alone(const operation_traits& kind) noexcept {
+    return kind.takes_file && kind.ordered_in == order_class::collectives;
+}
+
 start_result mpi_transport::start(task& which) noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     const bool makes_requests =
         !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
-    if (makes_requests && !has_room_for_requests()) {
+    if (makes_requests && !has_room_for_requests(which.op)) {
         // The request of an attach stays with MPI: it may not be one that can be freed.
         take_error(which, MPI_ERR_NO_MEM);
         return start_result::failed;
@@ -95,6 +112,7 @@ start_result mpi_transport::start(task& which) noexcept {
         take_error(which, error);
         return start_result::failed;
     }
+    if (kind.has_dests) return start_many(which, started.holds_receive);
     start_gathered();
     const errors_come_back errors;
     int code = errors.code_of(start_operation(which, started));
@@ -121,26 +139,30 @@ start_result mpi_transport::start(task& which) noexcept {
         }
         if (has_ended != 0) return start_result::completed;
     }
-    which.run.open_parts = static_cast<std::uint32_t>(started.count);
+    const auto n_requests = static_cast<std::uint32_t>(started.count);
+    which.run.open_parts = n_requests + started.n_later_steps;
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
-    for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
+    for (std::uint32_t part = 0; part < n_requests; ++part) {
         requests_.push_back(started.requests[part]);
         parts_.push_back({&which, part});
     }
     if (started.holds_receive) unmatched_.push(which);
+    if (is_polled_alone(kind)) polled_alone_.push(which);
     count_in_flight();
     return start_result::started;
 }
 
 bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
-    return !kind.makes_comm && (kind.family != operation_family::door || kind.takes_request || kind.takes_plan);
+    return !kind.makes_comm && !may_block(which.op) &&
+           (kind.family != operation_family::door || kind.takes_request || kind.takes_plan);
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
     start_gathered();
     if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
+    if (!polled_alone_.is_empty()) poll_alone(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
     if (count == 0) return;
@@ -205,6 +227,15 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
 void mpi_transport::request_ended(started_part ended, const MPI_Status& status, int error,
                                   completion_sink& sink) noexcept {
     task& which = *ended.of;
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.has_dests) {
+        one_of_many_ended(ended, status, error);
+        return sink.part_ended(which, ended.part);
+    }
+    if (kind.has_steps) return step_ended(ended, status, error, sink);
+    if (is_polled_alone(kind)) {
+        static_cast<void>(polled_alone_.take_first([&](const task& each) { return &each == &which; }));
+    }
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
         // The other half of a sendrecv must not wait for ever for what will not come.
@@ -214,10 +245,70 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
         take_status(which, status);
         // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
         int was_canceled = 0;
-        if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
+        if (kind.waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
         which.result.is_canceled = was_canceled != 0;
+        // Of a group of partitions: the sides have cut alike if they have the same size.
+        const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
+        if (expected >= 0 && !which.result.is_canceled && which.result.error == 0 && which.result.bytes != expected) {
+            take_error(which, MPI_ERR_COUNT);
+        }
     }
     sink.part_ended(which, ended.part);
+}
+
+/// A step of an operation with several: the next one takes its place, or there is none.
+void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int error,
+                               completion_sink& sink) noexcept {
+    task& which = *ended.of;
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
+    int was_canceled = 0;
+    if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
+    which.result.is_canceled = was_canceled != 0;
+    const bool is_well = which.result.error == 0 && was_canceled == 0;
+    const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
+    if (is_well && which.run.open_parts == 1) {
+        const errors_come_back errors;
+        if (const int code = errors.code_of(end_steps(which.op)); code != MPI_SUCCESS) take_error(which, code);
+    }
+    if (!goes_on) which.run.open_parts = 1; // what comes after a step that failed never begins
+    sink.part_ended(which, ended.part);
+}
+
+/// @return whether MPI has the next step in flight; otherwise the result says why not
+bool mpi_transport::start_next(task& which) noexcept {
+    MPI_Request next = MPI_REQUEST_NULL;
+    int code = MPI_ERR_NO_MEM;
+    if (has_room_for_requests(which.op)) {
+        const errors_come_back errors;
+        code = errors.code_of(start_next_step(which.op, &next));
+        if (code == MPI_SUCCESS && next == MPI_REQUEST_NULL) code = MPI_ERR_OTHER;
+    }
+    if (code != MPI_SUCCESS) {
+        take_error(which, code);
+        return false;
+    }
+    which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
+    requests_.push_back(next);
+    parts_.push_back({&which, 0});
+    count_in_flight();
+    return true;
+}
+
+void mpi_transport::poll_alone(completion_sink& sink) noexcept {
+    const task& first = *polled_alone_.first();
+    if (has_status_request(first)) test_one_by_one(first.run.status_request_at, 1, sink);
+}
+
+/// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
+void mpi_transport::make_progress() noexcept {
+    const errors_come_back errors;
+    if (never_ == MPI_REQUEST_NULL) {
+        MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
+                           [](void* /*state*/) { return MPI_SUCCESS; },
+                           [](void* /*state*/, int /*is_over*/) { return MPI_SUCCESS; }, nullptr, &never_);
+    }
+    int is_over = 0;
+    if (never_ != MPI_REQUEST_NULL) MPI_Test(&never_, &is_over, MPI_STATUS_IGNORE);
 }
 
 void mpi_transport::remove(std::size_t index) noexcept {
@@ -241,23 +332,28 @@ void mpi_transport::withdraw(task& which) noexcept {
         which.result.is_canceled = true; // the next poll ends it
         return;
     }
+    const operation_traits& kind = operation_of(which.op.kind);
+    if (kind.has_sources) return withdraw_many(which);
     // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. An mprobe that
     // is not in the list has ended in this look, and is about to be reported.
-    if (!operation_of(which.op.kind).waits_for_message || !has_status_request(which)) return;
+    if (!kind.waits_for_message || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
-    if (MPI_Request& asked = requests_[which.run.status_request_at]; asked != MPI_REQUEST_NULL) MPI_Cancel(&asked);
+    // Refused: it is not active, and is about to be reported too.
+    const std::size_t at = which.run.status_request_at;
+    if (requests_[at] != MPI_REQUEST_NULL && !parts_[at].is_refused) MPI_Cancel(&requests_[at]);
 }
 
 void mpi_transport::abandon(task& which) noexcept {
     start_gathered();
     const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
     if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
+    static_cast<void>(polled_alone_.take_first([&](const task& each) { return &each == &which; }));
     std::uint32_t n_left = which.run.open_parts;
     if (has_status_request(which)) {
         abandon_request(which.run.status_request_at);
         --n_left;
     }
-    // The send of a sendrecv, which no task knows the place of.
+    // The send of a sendrecv and most of many messages, which no task knows the place of.
     for (std::size_t i = parts_.size(); i > 0 && n_left > 0; --i) {
         if (parts_[i - 1].of != &which) continue;
         abandon_request(i - 1);
@@ -267,16 +363,24 @@ void mpi_transport::abandon(task& which) noexcept {
     which.run.scratch = nullptr; // MPI may still read it: it is left alone
 }
 
+/// Of an operation that receives: whether this request does.
+bool mpi_transport::is_receive(const started_part& of) noexcept {
+    return operation_of(of.of->op.kind).has_dests ? (of.part & is_send_part) == 0 : of.part == 0;
+}
+
 void mpi_transport::abandon_request(std::size_t index) noexcept {
     const operation_traits& kind = operation_of(parts_[index].of->op.kind);
     MPI_Request& abandoned = requests_[index];
-    if (kind.waits_for_message && parts_[index].part == 0 && abandoned != MPI_REQUEST_NULL) {
+    const bool is_active = abandoned != MPI_REQUEST_NULL && !parts_[index].is_refused;
+    if (kind.waits_for_message && is_receive(parts_[index]) && is_active) {
         // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
         MPI_Cancel(&abandoned);
         int has_ended = 0;
         MPI_Test(&abandoned, &has_ended, MPI_STATUS_IGNORE);
     }
-    if (abandoned != MPI_REQUEST_NULL && kind.ordered_in == order_class::messages) MPI_Request_free(&abandoned);
+    // MPI forbids it for those of one-sided operations.
+    const bool can_be_freed = kind.ordered_in == order_class::messages && kind.family != operation_family::one_sided;
+    if (abandoned != MPI_REQUEST_NULL && can_be_freed) MPI_Request_free(&abandoned);
     remove(index);
 }
 

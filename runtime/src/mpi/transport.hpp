@@ -6,8 +6,13 @@
 //
 // MPI has no nonblocking mprobe: a task looks for its message in every pass. Receives that were issued after an ordered one
 // and could take its message wait behind it: their requests lie in the table as null until MPI gets them.
+//
+// An operation that has steps (a put, then its notification) has a part for each; the next begins when the last has ended.
+// MPICH moves a file operation of all ranks only when somebody tests just its request, and its steps are collectives: the
+// first of them is tested alone.
 #pragma once
 
+#include "base/system.hpp"
 #include "core/plan.hpp"
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
@@ -23,10 +28,14 @@
 
 namespace commtask::detail {
 
-class mpi_transport final : public transport {
+/// In its own lines: the driver writes it, and posters read what lies beside it.
+class alignas(2 * cache_line_bytes) mpi_transport final : public transport {
 public:
     /// `test_window`: how many requests one pass tests at least.
     mpi_transport(std::size_t test_window, bool keeps_stats);
+    mpi_transport(const mpi_transport&) = delete;
+    mpi_transport& operator=(const mpi_transport&) = delete;
+    ~mpi_transport() override;
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void start_gathered() noexcept override;
@@ -36,6 +45,7 @@ public:
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;
+    void make_progress() noexcept override;
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
@@ -44,6 +54,9 @@ public:
     [[nodiscard]] std::string describe(const commtask_op& op) const;
 
 private:
+    /// In owner::part, of an operation of many messages: it is no receive.
+    static constexpr std::uint32_t is_send_part = 1U << 31U;
+
     /// Whose request it is.
     struct started_part {
         task* of;
@@ -61,11 +74,14 @@ private:
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void request_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    void step_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
+    [[nodiscard]] bool start_next(task& which) noexcept;
+    void poll_alone(completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
     void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_; }
-    [[nodiscard]] bool has_room_for_requests() noexcept;
+    [[nodiscard]] bool has_room_for_requests(const commtask_op& op) noexcept;
     [[nodiscard]] bool must_hold(const task& which) const noexcept;
     void poll_unmatched(completion_sink& sink) noexcept;
     /// What a look at one of unmatched_ came to.
@@ -81,6 +97,19 @@ private:
     void note_not_started(std::size_t first, int error) noexcept;
     void report_refused(completion_sink& sink) noexcept;
     [[nodiscard]] std::string describe_posted(const task& which) const;
+    [[nodiscard]] static bool is_receive(const started_part& of) noexcept;
+    /// The requests of a member with the buffers that it has now, made if need be; null with an MPI error code.
+    [[nodiscard]] static const kept_requests* requests_for(plan_member& member, int& error) noexcept;
+    [[nodiscard]] static int make_requests(const commtask_op& op, kept_requests& kept) noexcept;
+
+    // Operations of many messages.
+    [[nodiscard]] static std::size_t count_requests(const commtask_op& op) noexcept;
+    [[nodiscard]] start_result start_many(task& which, bool holds) noexcept;
+    [[nodiscard]] static int make_many(const commtask_op& op, kept_requests& kept) noexcept;
+    static void one_of_many_ended(started_part ended, const MPI_Status& status, int error) noexcept;
+    void withdraw_many(const task& which) noexcept;
+    [[nodiscard]] int start_held_receives(const task& which) noexcept;
+    [[nodiscard]] bool drop_held_receives(task& which) noexcept;
     static void take_status(task& which, const MPI_Status& status) noexcept;
     static void take_error(task& which, int error) noexcept;
 
@@ -89,6 +118,8 @@ private:
     std::vector<MPI_Request> requests_;
     std::vector<started_part> parts_; ///< Parallel to requests_.
     task_list unmatched_;             ///< Mprobes without a message and receives behind them, in the order of issue.
+    task_list polled_alone_;          ///< File operations of all ranks together, in the order of issue.
+    MPI_Request never_ = MPI_REQUEST_NULL; ///< Is never over: to test it makes progress and nothing else.
     bool has_refused_ = false;
     std::size_t n_probes_ = 0; ///< Those that have no request.
     std::size_t cursor_ = 0;   ///< Where the next window begins.

@@ -6,6 +6,7 @@
 // message on one thread and receive a certain one on another.
 #include "core/operation_traits.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/many.hpp"
 #include "mpi/transport.hpp"
 
 namespace commtask::detail {
@@ -14,8 +15,13 @@ namespace {
 /// Whether one message could be taken by both: then the one that was issued first has it.
 [[nodiscard]] bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
     const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
-    return first.comm == second.comm && overlap(first.source, second.source, MPI_ANY_SOURCE) &&
-           overlap(first.recv_tag, second.recv_tag, MPI_ANY_TAG);
+    if (first.comm != second.comm || !overlap(recv_tag_of(first), recv_tag_of(second), MPI_ANY_TAG)) return false;
+    for (const int one : sources_of(first)) {
+        for (const int other : sources_of(second)) {
+            if (overlap(one, other, MPI_ANY_SOURCE)) return true;
+        }
+    }
+    return false;
 }
 
 /// Whether a task in the list keeps a later one from starting to match.
@@ -37,8 +43,8 @@ namespace {
 /// Whether a task that starts must leave its receive for later.
 bool mpi_transport::must_hold(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
-    const bool has_receive = kind.has_source && kind.has_recv_side;
-    return has_receive && which.op.source != MPI_PROC_NULL && is_barred(which, unmatched_);
+    const bool has_receive = kind.has_source && kind.has_recv_side && which.op.source != MPI_PROC_NULL;
+    return (has_receive || kind.has_sources) && is_barred(which, unmatched_);
 }
 
 void mpi_transport::poll_unmatched(completion_sink& sink) noexcept {
@@ -66,7 +72,10 @@ mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, cons
     }
     if (!which.result.is_canceled && !is_free) return unmatched_look::stays;
     if (is_free && start_receive_of(which)) return unmatched_look::is_mpis;
-    // The receive ends without having been MPI's; the send of a sendrecv goes on.
+    // The receive ends without having been MPI's; what is sent goes on.
+    if (operation_of(which.op.kind).has_sources) {
+        return drop_held_receives(which) ? unmatched_look::is_over : unmatched_look::is_mpis;
+    }
     remove(which.run.status_request_at);
     return unmatched_look::is_over;
 }
@@ -88,9 +97,13 @@ bool mpi_transport::look_for_message(task& which) noexcept {
 
 /// A held receive's turn to match has come. @return whether MPI has taken it
 bool mpi_transport::start_receive_of(task& which) noexcept {
-    const int code = start_held_receive(which.op, &requests_[which.run.status_request_at]);
-    if (code != MPI_SUCCESS) take_error(which, code);
-    return code == MPI_SUCCESS;
+    const int code = operation_of(which.op.kind).has_sources
+                         ? start_held_receives(which)
+                         : start_held_receive(which.op, &requests_[which.run.status_request_at]);
+    if (code == MPI_SUCCESS) return true;
+    take_error(which, code);
+    if (operation_of(which.op.kind).has_sources) withdraw_many(which); // those that MPI has
+    return false;
 }
 
 } // namespace commtask::detail

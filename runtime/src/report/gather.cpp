@@ -16,13 +16,15 @@
 namespace commtask::detail {
 namespace {
 
-constexpr int n_words = static_cast<int>(lane_stats_words);
+[[nodiscard]] int words_of(std::size_t n_lanes) noexcept { return static_cast<int>(n_lanes * lane_stats_words); }
 
 /// Sends, and leaves the message to MPI if it is not taken in time: its memory stays.
-void send(MPI_Comm comm, int session, const lane_stats& mine, std::uint64_t patience_ns) {
-    auto message = std::make_unique<lane_stats>(mine);
+void send(MPI_Comm comm, int session, const std::vector<lane_stats>& mine, std::uint64_t patience_ns) {
+    auto message = std::make_unique<std::vector<lane_stats>>(mine);
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Isend(message.get(), n_words, MPI_UINT64_T, 0, session, comm, &request) != MPI_SUCCESS) return;
+    if (MPI_Isend(message->data(), words_of(mine.size()), MPI_UINT64_T, 0, session, comm, &request) != MPI_SUCCESS) {
+        return;
+    }
     const std::uint64_t begin_ns = now_ns();
     int has_ended = 0;
     while (MPI_Test(&request, &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS && has_ended == 0) {
@@ -37,9 +39,11 @@ void send(MPI_Comm comm, int session, const lane_stats& mine, std::uint64_t pati
 /// The requests of rank 0, by rank; its own is null. Those that are left are withdrawn, which waits for nobody.
 class receives {
 public:
-    receives(MPI_Comm comm, int session, std::vector<lane_stats>& into) : requests_(into.size(), MPI_REQUEST_NULL) {
-        for (std::size_t rank = 1; rank < into.size(); ++rank) {
-            MPI_Irecv(&into[rank], n_words, MPI_UINT64_T, static_cast<int>(rank), session, comm, &requests_[rank]);
+    receives(MPI_Comm comm, int session, std::vector<lane_stats>& into, std::size_t n_lanes)
+        : requests_(into.size() / n_lanes, MPI_REQUEST_NULL) {
+        for (std::size_t rank = 1; rank < requests_.size(); ++rank) {
+            MPI_Irecv(&into[rank * n_lanes], words_of(n_lanes), MPI_UINT64_T, static_cast<int>(rank), session, comm,
+                      &requests_[rank]);
         }
     }
     receives(const receives&) = delete;
@@ -77,7 +81,8 @@ MPI_Comm collective_own_comm(own_comm purpose) noexcept {
     return made;
 }
 
-gathered_stats gather_stats(MPI_Comm comm, int session, const lane_stats& mine, std::uint64_t patience_ns) {
+gathered_stats gather_stats(MPI_Comm comm, int session, const std::vector<lane_stats>& mine,
+                            std::uint64_t patience_ns) {
     gathered_stats result;
     int me = 0;
     MPI_Comm_size(comm, &result.n_ranks);
@@ -86,15 +91,16 @@ gathered_stats gather_stats(MPI_Comm comm, int session, const lane_stats& mine, 
         send(comm, session, mine, patience_ns);
         return result;
     }
-    std::vector<lane_stats> all(static_cast<std::size_t>(result.n_ranks));
-    std::vector<char> is_there(all.size(), 0);
-    all[0] = mine;
+    const std::size_t n_lanes = mine.size();
+    std::vector<lane_stats> all = mine;
+    all.resize(static_cast<std::size_t>(result.n_ranks) * n_lanes);
+    std::vector<char> is_there(static_cast<std::size_t>(result.n_ranks), 0);
     is_there[0] = 1;
     {
-        receives from_others{comm, session, all};
-        std::size_t n_missing = all.size() - 1;
+        receives from_others{comm, session, all, n_lanes};
+        std::size_t n_missing = is_there.size() - 1;
         for (std::uint64_t since_ns = now_ns(); n_missing > 0 && now_ns() - since_ns < patience_ns;) {
-            for (std::size_t rank = 1; rank < all.size(); ++rank) {
+            for (std::size_t rank = 1; rank < is_there.size(); ++rank) {
                 if (is_there[rank] != 0 || !from_others.has_come(rank)) continue;
                 is_there[rank] = 1;
                 --n_missing;
@@ -103,9 +109,10 @@ gathered_stats gather_stats(MPI_Comm comm, int session, const lane_stats& mine, 
             sched_yield();
         }
     }
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (std::size_t rank = 0; rank < is_there.size(); ++rank) {
         if (is_there[rank] == 0) continue;
-        result.stats.push_back(all[rank]);
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(rank * n_lanes);
+        result.stats.insert(result.stats.end(), first, first + static_cast<std::ptrdiff_t>(n_lanes));
         result.ranks.push_back(static_cast<int>(rank));
     }
     return result;

@@ -22,15 +22,16 @@ enum class own_comm : unsigned { statistics, clocks };
 [[nodiscard]] MPI_Comm collective_own_comm(own_comm purpose) noexcept;
 
 struct gathered_stats {
-    std::vector<lane_stats> stats; ///< At rank 0 those that came, elsewhere none.
+    std::vector<lane_stats> stats; ///< At rank 0 those of the lanes of each rank that came, elsewhere none.
     std::vector<int> ranks;        ///< Whose they are, in the same order.
     int n_ranks = 0;               ///< How many there are.
 };
 
 /// Any rank, once per session; not collective. Needs no worker.
 /// @param session  the same number at every rank: what comes too late for one session is not taken for the next
+/// @param mine  of this rank's lanes, as many on every rank
 /// @param patience_ns  how long rank 0 waits without hearing from anybody
-[[nodiscard]] gathered_stats gather_stats(MPI_Comm comm, int session, const lane_stats& mine,
+[[nodiscard]] gathered_stats gather_stats(MPI_Comm comm, int session, const std::vector<lane_stats>& mine,
                                           std::uint64_t patience_ns);
 
 } // namespace commtask::detail

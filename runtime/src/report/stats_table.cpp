@@ -92,22 +92,27 @@ std::span<const stats_column> stats_columns() {
     return columns;
 }
 
-std::string format_stats(std::span<const lane_stats> ranks, std::span<const int> numbers, int n_ranks,
+std::string format_stats(std::span<const lane_stats> lanes, std::span<const int> numbers, int n_ranks,
                          std::span<const std::string_view> kind_names) {
-    const bool is_all = ranks.size() == static_cast<std::size_t>(n_ranks);
-    std::string text = print("commtask statistics of %zu rank%s", ranks.size(), ranks.size() == 1 ? "" : "s");
+    const bool is_all = numbers.size() == static_cast<std::size_t>(n_ranks);
+    const std::size_t n_lanes = numbers.empty() ? 1 : lanes.size() / numbers.size();
+    const auto name_of = [&](std::size_t i) {
+        const std::string rank = std::to_string(numbers[i / n_lanes]);
+        return n_lanes == 1 ? rank : rank + "." + std::to_string(i % n_lanes);
+    };
+    std::string text = print("commtask statistics of %zu rank%s", numbers.size(), numbers.size() == 1 ? "" : "s");
     if (!is_all) text += print(" of %d; the others gave tasks up, or have not come to their end", n_ranks);
+    if (n_lanes > 1) text += print("; a line for each of their %zu lanes, as rank.lane", n_lanes);
     text += "; times in us as mean/99 % below (about)/longest\n";
     text += "  rank      tasks  failed canceled       bytes    busy                 post          queue delay"
             "            in flight              unblock\n";
     lane_stats sum;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-        text += line(std::to_string(numbers[rank]), ranks[rank]);
-        sum.merge(ranks[rank]);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        text += line(name_of(i), lanes[i]);
+        sum.merge(lanes[i]);
     }
     text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-        text += kinds_line(std::to_string(numbers[rank]), ranks[rank], kind_names);
+    for (std::size_t i = 0; i < lanes.size(); ++i) text += kinds_line(name_of(i), lanes[i], kind_names);
     text += kinds_line("all", sum, kind_names);
     for (const stats_column& column : stats_columns()) {
         text += print("  %-12s ", std::string{column.name}.c_str()) + std::string{column.meaning} + "\n";

@@ -19,9 +19,10 @@ struct stats_column {
 };
 [[nodiscard]] std::span<const stats_column> stats_columns();
 
-/// The table that commtask_finalize prints: a line per rank and their sum, then tasks by kind and what the columns mean.
-/// `kind_names` are indexed by kind; `numbers` are those of the ranks, which may be some only of the job's `n_ranks`.
-[[nodiscard]] std::string format_stats(std::span<const lane_stats> ranks, std::span<const int> numbers, int n_ranks,
+/// The table that commtask_finalize prints: a line per lane of each rank and their sum, then tasks by kind and what the columns
+/// mean. `lanes` are those of the first rank, then of the next, as many of each; `kind_names` are indexed by kind; `numbers` are
+/// those of the ranks, which may be some only of the job's `n_ranks`.
+[[nodiscard]] std::string format_stats(std::span<const lane_stats> lanes, std::span<const int> numbers, int n_ranks,
                                        std::span<const std::string_view> kind_names);
 
 } // namespace commtask::detail

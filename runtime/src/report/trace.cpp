@@ -8,6 +8,7 @@
 #include "core/comm_queue.hpp"
 #include "core/lane.hpp"
 #include "core/operation_traits.hpp"
+#include "core/plan.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -101,6 +102,9 @@ void task_trace::member_begins(const task& which) noexcept {
     if (n_predecessors > 0) flags |= trace::posted_after_others;
     write_posted(which.trace_id, which.op, *which.queue, flags, which.posted_ns);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) waits_for(which.trace_id, which.predecessors[i]->trace_id);
+    const task& run = which.member->of->running();
+    records_.write(
+        {which.posted_ns, run.trace_id, which.trace_id, {0, record_type::after, 0, 0, trace::after_its_member}});
 }
 
 void task_trace::write_posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,

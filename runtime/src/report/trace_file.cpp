@@ -140,6 +140,8 @@ void trace_file::introduce(const trace_plan& plan) {
 
 bool trace_file::reserve(std::size_t first_chunk, std::size_t count) noexcept {
     const std::size_t end = std::min(first_chunk + count, n_chunks_);
+    const std::lock_guard guard{descriptor_lock_}; // once in many chunks
+    if (descriptor_ < 0) return false;
     const int error = ::posix_fallocate(descriptor_, static_cast<off_t>(first_chunk * trace::chunk_bytes),
                                         static_cast<off_t>((end - first_chunk) * trace::chunk_bytes));
     if (error != ENOSPC && error != EDQUOT && error != EFBIG)
@@ -152,13 +154,15 @@ void trace_file::close(trace::file_state state) noexcept {
     const std::size_t n_used = tracer_->close();
     header().end_ns = now_ns();
     header().state = static_cast<std::uint32_t>(state);
+    const std::lock_guard guard{descriptor_lock_};
     static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(n_used * trace::chunk_bytes)));
     ::munmap(chunks_ + n_used, (n_chunks_ - n_used) * trace::chunk_bytes);
-    ::close(descriptor_);
+    ::close(std::exchange(descriptor_, -1));
 }
 
 void trace_file::remove() noexcept {
-    ::close(descriptor_);
+    const std::lock_guard guard{descriptor_lock_};
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     ::unlink(path_.c_str());
 }
 

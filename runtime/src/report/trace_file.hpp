@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -61,7 +62,8 @@ private:
 
     trace_file* const before_;
     const std::string path_;
-    int descriptor_;
+    std::mutex descriptor_lock_; ///< A thread that makes room may meet the end.
+    int descriptor_;             ///< -1: closed.
     trace::chunk* const chunks_;
     const std::size_t n_chunks_;
     std::unique_ptr<tracer> tracer_;

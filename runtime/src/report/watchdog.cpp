@@ -8,6 +8,7 @@
 #include "base/speech.hpp"
 
 #include <cerrno>
+#include <utility>
 
 namespace commtask::detail {
 namespace {
@@ -30,7 +31,8 @@ void on_signal(int /*number*/) {
 
 } // namespace
 
-watchdog::watchdog(lane& watched, const watchdog_settings& settings) : lane_(watched), settings_(settings) {
+watchdog::watchdog(lane_set& watched, const watchdog_settings& settings)
+    : lanes_(watched), settings_(settings), last_passes_(watched.size(), 0) {
     if (settings.stall_ns == 0 && settings.hint_ns == 0 && settings.signal == 0) return;
     signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
     thread_ = std::thread([this] { run(); });
@@ -71,8 +73,8 @@ void watchdog::run() {
 
 void watchdog::look() {
     const std::uint64_t now = now_ns();
-    const std::uint64_t ended = lane_.approx_ended();
-    const std::size_t n_unfinished = lane_.approx_unfinished();
+    const std::uint64_t ended = lanes_.approx_ended();
+    const std::size_t n_unfinished = lanes_.approx_unfinished();
     if (ended != last_ended_ || n_unfinished == 0) {
         last_ended_ = ended;
         unchanged_since_ns_ = now;
@@ -90,9 +92,14 @@ void watchdog::look() {
         return;
     }
     if (quiet_ns < settings_.stall_ns) return;
-    if (was_reported_ && lane_.approx_passes() == last_passes_) say_what_it_is_in(static_cast<double>(quiet_ns) * 1e-9);
-    last_passes_ = lane_.approx_passes();
-    lane_.request_report("nothing has moved for a while");
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        const std::uint64_t passes = lanes_[i].approx_passes();
+        const bool stands_still = std::exchange(last_passes_[i], passes) == passes;
+        if (was_reported_ && stands_still && lanes_[i].is_report_due()) {
+            say_what_it_is_in(lanes_[i], static_cast<double>(quiet_ns) * 1e-9);
+        }
+    }
+    lanes_.request_reports("nothing has moved for a while");
     was_reported_ = true;
     unchanged_since_ns_ = now;
 }
@@ -101,20 +108,25 @@ void watchdog::answer_signal() {
     constexpr std::uint64_t patience_ns = 1'000'000'000;
     constexpr std::int64_t pause_ns = 10'000'000;
     const std::uint64_t begin_ns = now_ns();
-    lane_.request_report("asked for by a signal");
-    while (lane_.is_report_due() && !must_stop_.load(std::memory_order_relaxed)) {
-        if (now_ns() - begin_ns >= patience_ns) return say_what_it_is_in(static_cast<double>(patience_ns) * 1e-9);
+    lanes_.request_reports("asked for by a signal");
+    while (lanes_.are_reports_due() && !must_stop_.load(std::memory_order_relaxed)) {
+        if (now_ns() - begin_ns >= patience_ns) {
+            for (const lane& each : lanes_) {
+                if (each.is_report_due()) say_what_it_is_in(each, static_cast<double>(patience_ns) * 1e-9);
+            }
+            return;
+        }
         const std::atomic<std::uint32_t> nobody{0};
         sleep_while_equal(nobody, 0, pause_ns);
     }
 }
 
-void watchdog::say_what_it_is_in(double seconds) const {
-    const int kind = lane_.approx_starting_kind();
+void watchdog::say_what_it_is_in(const lane& stuck, double seconds) const {
+    const int kind = stuck.approx_starting_kind();
     const std::string_view what =
         kind == 0 || settings_.kind_name == nullptr ? "a callback or a poll" : settings_.kind_name(kind);
-    say("the worker has been inside one call (%.*s) for %.1f s; no other task can move", static_cast<int>(what.size()),
-        what.data(), seconds);
+    say("%s has been inside one call (%.*s) for %.1f s; no other task of its lane can move", stuck.worker_text().data(),
+        static_cast<int>(what.size()), what.data(), seconds);
 }
 
 } // namespace commtask::detail

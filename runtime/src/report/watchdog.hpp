@@ -6,13 +6,14 @@
 // once of a way to know more.
 #pragma once
 
-#include "core/lane.hpp"
+#include "core/lane_set.hpp"
 
 #include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace commtask::detail {
 
@@ -26,7 +27,7 @@ struct watchdog_settings {
 class watchdog {
 public:
     /// Nothing to watch for: starts no thread. One of a process at a time may have a signal.
-    watchdog(lane& watched, const watchdog_settings& settings);
+    watchdog(lane_set& watched, const watchdog_settings& settings);
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
     ~watchdog() { stop(); }
@@ -38,14 +39,14 @@ private:
     void run();
     void look();
     void answer_signal();
-    void say_what_it_is_in(double seconds) const;
+    void say_what_it_is_in(const lane& stuck, double seconds) const;
 
-    lane& lane_;
+    lane_set& lanes_;
     const watchdog_settings settings_;
     std::atomic<bool> must_stop_{false};
     struct sigaction before_{}; ///< What the process did on the signal.
     std::uint64_t last_ended_ = 0;
-    std::uint64_t last_passes_ = 0;
+    std::vector<std::uint64_t> last_passes_; ///< By lane.
     std::uint64_t unchanged_since_ns_ = 0;
     std::uint32_t signals_seen_ = 0;
     bool was_reported_ = false;

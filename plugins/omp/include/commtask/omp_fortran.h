@@ -50,18 +50,25 @@ typedef struct commtask_omp_fortran_clauses {
     size_t n_inout;           /**< How many addresses `inout` has. */
     const void* const* inout; /**< What it reads and writes. */
     commtask_status* status;  /**< As in commtask_omp_options; may be null. */
+    int hold; /**< Other than 0: the operation holds the calling task; no task is created, so it has no dependences. */
 } commtask_omp_fortran_clauses;
 
 /** MPI_IN_PLACE of C, which has another value than Fortran's.
  *  @return the address to give as a send buffer. */
 COMMTASK_API void* commtask_omp_fortran_in_place(void) COMMTASK_NOEXCEPT;
 
-/** A task of an operation.
+/** A task of an operation, or one that holds the calling task.
  *  @param operation  what to do; must not be null
  *  @param clauses    dependences; must not be null
- *  @return as commtask_omp_spawn. */
+ *  @return as commtask_omp_spawn, or as commtask_omp_hold_operation. */
 COMMTASK_API int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** commtask_omp_hold_requests for Fortran's handles.
+ *  @param n_requests  how many.
+ *  @param requests    as there.
+ *  @return as there. */
+COMMTASK_API int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -127,6 +127,23 @@ COMMTASK_TAMPI_DECLARE_(TAMPI_Iexscan, const void* send, void* recv, int count, 
 COMMTASK_TAMPI_API_ int TAMPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                                     MPI_Status* status);
 
+/* What else TAMPI has or had, and is not here: a call does not compile, and the compiler says what to do. */
+#ifdef __has_attribute
+#if __has_attribute(unavailable)
+#define COMMTASK_TAMPI_NONE_(name, parameters, advice)                                                                 \
+    int name parameters __attribute__((unavailable(#name " is not part of commtask's TAMPI.h: " advice)));
+COMMTASK_TAMPI_NONE_(TAMPI_Wait, (MPI_Request * request, MPI_Status* status),
+                     "TAMPI_I... hold their task since TAMPI 4; leave it out, or MPI_Wait for a request of MPI's own")
+COMMTASK_TAMPI_NONE_(TAMPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
+                     "TAMPI_I... hold their task since TAMPI 4; leave it out, or MPI_Waitall for requests of MPI's own")
+COMMTASK_TAMPI_NONE_(TAMPI_Property_set, (int property, int value),
+                     "leave it out; the mode is what MPI_Init_thread was asked for, and the same for all threads")
+COMMTASK_TAMPI_NONE_(TAMPI_Property_get, (int property, int* value),
+                     "ask TAMPI_Blocking_enabled and TAMPI_Nonblocking_enabled")
+#undef COMMTASK_TAMPI_NONE_
+#endif
+#endif
+
 #ifdef __cplusplus
 }
 #endif

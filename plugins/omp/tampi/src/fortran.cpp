@@ -3,9 +3,14 @@
 // Fortran's side of TAMPI: what compilers make of CALL TAMPI_ISEND(...), with a request that is null afterwards, as the
 // documentation of TAMPI up to release 3 has it; later ones have no Fortran. To wait for such a request does nothing, since
 // the task does.
+#include "state.hpp"
+
 #include <TAMPI.h>
 
+#include <algorithm>
 #include <cstddef>
+
+#include <dlfcn.h>
 
 namespace {
 
@@ -48,6 +53,22 @@ COMMTASK_TAMPI_FORTRAN(tampi_iallreduce_,
                        const MPI_Fint* comm)
 
 extern "C" {
+
+// Some MPIs start from Fortran past MPI_Init_thread of C, where this library stands; others come by there too.
+COMMTASK_TAMPI_API_ void mpi_init_thread_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+    using function = void(const MPI_Fint*, MPI_Fint*, MPI_Fint*);
+    const MPI_Fint known = std::min<MPI_Fint>(*required, MPI_THREAD_MULTIPLE);
+    reinterpret_cast<function*>(dlsym(RTLD_NEXT, "mpi_init_thread_"))(&known, provided, error);
+    if (*error == MPI_SUCCESS) {
+        commtask::tampi::begin(*required, provided);
+    }
+}
+
+COMMTASK_TAMPI_API_ void mpi_finalize_(MPI_Fint* error) {
+    using function = void(MPI_Fint*);
+    commtask::tampi::end();
+    reinterpret_cast<function*>(dlsym(RTLD_NEXT, "mpi_finalize_"))(error);
+}
 
 COMMTASK_TAMPI_API_ void tampi_irecv_(void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* source,
                                       const MPI_Fint* tag, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* status,

@@ -12,6 +12,35 @@
 namespace commtask::tampi {
 std::atomic<bool> is_started{false};
 std::atomic<bool> is_blocking{false};
+
+void begin(int required, int* provided) noexcept {
+    if (required < MPI_THREAD_MULTIPLE || *provided < MPI_THREAD_MULTIPLE) {
+        return;
+    }
+    if (!is_started) {
+        // commtask_init says on stderr why it cannot start; the program hears that it has plain MPI.
+        if (commtask_is_initialized() == 0 && commtask_init(nullptr) != COMMTASK_OK) {
+            *provided = MPI_THREAD_SINGLE;
+            return;
+        }
+        is_started = true;
+        if (commtask_omp_hold_check() != COMMTASK_OK) {
+            std::fprintf(stderr, "%s\n", commtask_omp_last_error());
+        }
+    }
+    if (required >= MPI_TASK_MULTIPLE) {
+        commtask_omp_untie_();
+        is_blocking = true;
+        *provided = MPI_TASK_MULTIPLE;
+    }
+}
+
+void end() noexcept {
+    is_blocking = false;
+    if (is_started.exchange(false)) {
+        (void)commtask_finalize(); // it lists what is left itself
+    }
+}
 } // namespace commtask::tampi
 
 using namespace commtask::tampi;
@@ -21,22 +50,8 @@ extern "C" {
 COMMTASK_TAMPI_API_ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     const int code =
         PMPI_Init_thread(argc, argv, required < MPI_TASK_MULTIPLE ? required : MPI_THREAD_MULTIPLE, provided);
-    if (code != MPI_SUCCESS || required < MPI_THREAD_MULTIPLE || *provided < MPI_THREAD_MULTIPLE) {
-        return code;
-    }
-    // commtask_init says on stderr why it cannot start; the program hears that it has plain MPI.
-    if (commtask_is_initialized() == 0 && commtask_init(nullptr) != COMMTASK_OK) {
-        *provided = MPI_THREAD_SINGLE;
-        return code;
-    }
-    is_started = true;
-    if (commtask_omp_hold_check() != COMMTASK_OK) {
-        std::fprintf(stderr, "%s\n", commtask_omp_last_error());
-    }
-    if (required >= MPI_TASK_MULTIPLE) {
-        commtask_omp_untie_();
-        is_blocking = true;
-        *provided = MPI_TASK_MULTIPLE;
+    if (code == MPI_SUCCESS) {
+        begin(required, provided);
     }
     return code;
 }
@@ -50,10 +65,7 @@ COMMTASK_TAMPI_API_ int MPI_Query_thread(int* provided) {
 }
 
 COMMTASK_TAMPI_API_ int MPI_Finalize() {
-    is_blocking = false;
-    if (is_started.exchange(false)) {
-        (void)commtask_finalize(); // it lists what is left itself
-    }
+    end();
     return PMPI_Finalize();
 }
 

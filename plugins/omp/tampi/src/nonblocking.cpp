@@ -29,10 +29,9 @@ int TAMPI_Iwait(MPI_Request* request, MPI_Status* status) { return TAMPI_Iwaital
 int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
-        if (requests[i] != MPI_REQUEST_NULL) {
-            code = hold(commtask_op_attach(&requests[i], MPI_COMM_WORLD),
-                        statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE);
-        }
+        MPI_Status* const status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
+        code = requests[i] == MPI_REQUEST_NULL ? PMPI_Wait(&requests[i], status) // the empty status
+                                               : hold(commtask_op_attach(&requests[i], MPI_COMM_WORLD), status);
     }
     return code;
 }

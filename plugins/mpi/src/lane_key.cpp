@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The info key that chooses the lane of a new communicator. Some MPIs forget the keys that they do not know, so it is read where
+// the program gives it. As with any key, a value that makes no sense changes nothing.
+#include "own.hpp"
+#include "sections.hpp"
+
+#include "base/speech.hpp"
+
+#include <commtask/lanes.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+namespace commtask::interposer {
+namespace {
+
+/// In a baton_section, of an info that MPI has accepted.
+void choose_lane(MPI_Info info, MPI_Comm made) {
+    detail::lane_set* const lanes = active_lanes();
+    if (lanes == nullptr || lanes->size() == 1 || info == MPI_INFO_NULL || made == MPI_COMM_NULL) return;
+    std::array<char, 16> text{};
+    int is_there = 0;
+    commtask_real_MPI_Info_get(info, COMMTASK_LANE_KEY, static_cast<int>(text.size()) - 1, text.data(), &is_there);
+    if (is_there == 0) return;
+    const std::string_view value{text.data()};
+    int lane = -1;
+    const auto [end, bad] = std::from_chars(value.data(), value.data() + value.size(), lane);
+    detail::context& runtime = *detail::context::running();
+    if (bad != std::errc{} || end != value.data() + value.size() || !lanes->has(lane)) {
+        if (runtime.settings().verbose >= 1) {
+            detail::say("warning: %s=%s names no lane: it must be a number from 0 to %d (COMMTASK_LANES)",
+                        COMMTASK_LANE_KEY, text.data(), static_cast<int>(lanes->size()) - 1);
+        }
+        return;
+    }
+    detail::comm_queue* queue = nullptr;
+    static_cast<void>(runtime.comms().add(made, queue, lane)); // what is wrong with it shows when it is used
+}
+
+} // namespace
+
+int own_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
+    const int code = inside<blocking_section>([&] { return commtask_real_MPI_Comm_dup_with_info(comm, info, made); });
+    if (code == MPI_SUCCESS && made != nullptr) {
+        const baton_section section; // who adds a communicator has the batons
+        choose_lane(info, *made);
+    }
+    return code;
+}
+
+} // namespace commtask::interposer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A standing receive in a flow graph: every message that comes with a tag, from anybody, starts what its successors do. The worker only
+// puts it into the graph; its memory is given back when the last copy of the pointer is gone, so successors that are slow hold
+// their senders back.
+#pragma once
+
+#include <commtask/listener.hpp>
+
+#include <oneapi/tbb/flow_graph.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace commtask::tbb {
+
+/// Sends each message on as std::shared_ptr<message>. A flow::serial successor gets those of one sender in their order. The graph waits
+/// until stop(): wait_for_all() returns when what came before that is processed.
+class listen_node {
+public:
+    /// What successors take.
+    using message_type = std::shared_ptr<message>;
+    /// Where edges begin.
+    using sender = ::tbb::flow::async_node<char, message_type>;
+
+    /// @param graph  the graph.
+    /// @param comm  the communicator.
+    /// @param tag  of the messages, or MPI_ANY_TAG.
+    /// @param max_bytes  the longest message; of a longer one successors get is_good() == false.
+    /// @param n_slots  how many can be in the graph at the same time; those beyond wait at their senders. What no successor takes is
+    ///                 dropped, as at every node: make the edges first, and call start().
+    /// @throws error  by start(), if an argument is wrong.
+    listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
+        : sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}), comm_(comm),
+          tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {}
+    listen_node(const listen_node&) = delete;
+    listen_node& operator=(const listen_node&) = delete;
+    /// As stop().
+    ~listen_node() {
+        if (listener_) stop();
+    }
+
+    /// From now on messages come.
+    /// @throws error  if an argument is wrong, or there is no memory.
+    void start() {
+        if (listener_) return;
+        sender_.gateway().reserve_wait();
+        try {
+            listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [this](message& come) {
+                                     sender_.gateway().try_put(std::make_shared<message>(std::move(come)));
+                                 }};
+        } catch (...) {
+            sender_.gateway().release_wait();
+            throw;
+        }
+    }
+
+    /// No more come. Any thread, bodies of the graph too; it waits for the worker.
+    /// @throws error  in a callback.
+    void stop() {
+        if (!listener_) return;
+        listener_.stop();
+        sender_.gateway().release_wait();
+    }
+
+    /// Where edges begin: make_edge(node.messages(), successor).
+    /// @return a node that sends the messages.
+    [[nodiscard]] sender& messages() noexcept { return sender_; }
+
+private:
+    sender sender_;
+    const MPI_Comm comm_;
+    const int tag_;
+    const std::size_t max_bytes_;
+    const std::size_t n_slots_;
+    listener listener_;
+};
+
+} // namespace commtask::tbb

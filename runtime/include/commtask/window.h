@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making a window of MPI known, so that one-sided operations on it are tasks (one_sided.h). From then on its passive epoch
+ * towards all ranks is the library's, and the worker lets MPI make progress even if this process communicates nothing: what
+ * others ask of its window does not wait for its compute threads. docs/one-sided.md explains both. */
+#ifndef COMMTASK_WINDOW_H
+#define COMMTASK_WINDOW_H
+
+#include <commtask/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Registers a window: opens its epoch (MPI_Win_lock_all) and makes the worker attentive. All ranks of the window call it, in
+ *  the same order with other collectives on `comm`, and with the window in no epoch. Until commtask_win_unregister the program
+ *  calls no synchronisation of its own on it; MPI_Win_sync is for one who reads or writes its own window by load and store.
+ *  @param window  any flavour. Its errors come back as codes meanwhile, whatever its error handler is.
+ *  @param comm    a communicator with the ranks of the window in the same order, such as the one that it was made on.
+ *  @return COMMTASK_OK; ERR_WINDOW: it is MPI_WIN_NULL, registered already, in an epoch, or another rank was refused; ERR_COMM:
+ *          comm is no communicator, or has other ranks; ERR_WORKER_THREAD: called in a callback; ERR_NOT_INITIALIZED,
+ *          ERR_NO_MEMORY. All ranks succeed, or all are refused, but for those with a null or registered window, for whom the
+ *          others wait.
+ *  @blocking Until all ranks have called it. */
+COMMTASK_API int commtask_win_register(MPI_Win window, MPI_Comm comm) COMMTASK_NOEXCEPT;
+
+/** Ends what commtask_win_register began: completes everything at its target, ends the epoch and lets the worker sleep again.
+ *  All ranks of the window call it, before MPI_Win_free and before commtask_finalize.
+ *  @param window  registered; none of its tasks is unfinished on this rank.
+ *  @return COMMTASK_OK; ERR_WINDOW: it is not registered; ERR_RUNNING: tasks of the window have not ended: wait for them, and
+ *          call it again, since the other ranks wait; FAILED: MPI could not end the epoch; ERR_WORKER_THREAD: called in a
+ *          callback; ERR_NOT_INITIALIZED.
+ *  @blocking Until all ranks have called it. */
+COMMTASK_API int commtask_win_unregister(MPI_Win window) COMMTASK_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Standing receives. Each slot's receive is a task whose callback hands messages on and posts the slot again, so the worker needs
+// to know nothing of them but that nobody waits for their end.
+#include "api/context.hpp"
+#include "api/listener.hpp"
+#include "api/record.hpp"
+#include "base/last_error.hpp"
+#include "core/task.hpp"
+#include "mpi/arguments.hpp"
+
+#include <commtask/commtask.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace commtask::detail {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+/// Calls a member function on a driver of the communicator's lane, as the callback of a task that does nothing.
+/// @param flags  COMMTASK_TRY, or none
+[[nodiscard]] int call_on_lane(MPI_Comm comm, commtask_callback callback, void* argument, std::uint32_t flags,
+                               commtask_t* task) noexcept {
+    const pause_recording scope;
+    commtask_options options = COMMTASK_OPTIONS_INIT;
+    options.callback = callback;
+    options.callback_argument = argument;
+    options.flags = flags | COMMTASK_CALLBACK_RELAYS;
+    return commtask_submit(commtask_op_noop(comm), &options, task);
+}
+
+/// The same, and waits for it.
+[[nodiscard]] int wait_on_lane(MPI_Comm comm, commtask_callback callback, void* argument) noexcept {
+    const pause_recording scope;
+    commtask_t task = COMMTASK_NULL;
+    const int code = call_on_lane(comm, callback, argument, COMMTASK_NONE, &task);
+    return code == COMMTASK_OK ? commtask_wait(&task, nullptr) : code;
+}
+
+[[nodiscard]] int refuse_to_wait() noexcept {
+    return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback or a function that MPI calls must not wait for the worker");
+}
+
+} // namespace
+
+bool listener_book::add(commtask_listener_s& made) noexcept {
+    try {
+        const std::lock_guard guard{mutex_};
+        listeners_.push_back(&made);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+bool listener_book::remove(const commtask_listener_s& ended) noexcept {
+    const std::lock_guard guard{mutex_};
+    return std::erase(listeners_, &ended) > 0;
+}
+
+void listener_book::close_all() noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
+    // One that finds no room is given up with what else there is.
+    for (commtask_listener_s* const left : listeners_) {
+        static_cast<void>(call_on_lane(left->comm(), +close, left, COMMTASK_TRY, nullptr));
+    }
+}
+
+void listener_book::forget_all() noexcept {
+    const std::lock_guard guard{mutex_};
+    for (commtask_listener_s* const left : listeners_) {
+        // One that was given up keeps its memory, which MPI may still write to.
+        if (left->has_ended()) {
+            commtask_listener_s::drop(left);
+        } else {
+            left->abandon();
+        }
+    }
+    listeners_.clear();
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+commtask_listener_s::commtask_listener_s(MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots,
+                                         commtask_message_handler handler, void* argument)
+    : comm_(comm), tag_(tag), max_bytes_(max_bytes), handler_(handler), argument_(argument), slots_(n_slots) {
+    const std::size_t stride = (max_bytes + alignment - 1) / alignment * alignment;
+    if (stride < max_bytes || stride > (std::numeric_limits<std::size_t>::max() - alignment) / n_slots)
+        throw std::bad_alloc{};
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(stride * n_slots + alignment);
+    void* begin = memory_.get();
+    std::size_t space = stride * n_slots + alignment;
+    auto* const aligned = static_cast<std::byte*>(std::align(alignment, stride * n_slots, begin, space));
+    for (std::size_t i = 0; i < n_slots; ++i) {
+        slots_[i].of = this;
+        slots_[i].memory = aligned + i * stride;
+    }
+}
+
+commtask_listener_s::~commtask_listener_s() = default;
+
+void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
+    // acq_rel: the last one sees what the others did; partner of itself.
+    if (which->n_holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete which;
+}
+
+int commtask_listener_s::open() noexcept {
+    const pause_recording scope; // who drives may record
+    for (slot& each : slots_) {
+        if (const int code = post(each); code != COMMTASK_OK) return code;
+    }
+    return COMMTASK_OK;
+}
+
+/// At the end of the queue, as MPI sees it.
+int commtask_listener_s::post(slot& free) noexcept {
+    free.is_over = free.is_withdrawn = false;
+    free.next = nullptr;
+    commtask_options options = COMMTASK_OPTIONS_INIT;
+    options.callback = &on_end;
+    options.callback_argument = &free;
+    commtask_op receive =
+        commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
+    receive.reserved = static_cast<int>(flag_stands);
+    if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
+    (last_ == nullptr ? first_ : last_->next) = &free;
+    last_ = &free;
+    return COMMTASK_OK;
+}
+
+void commtask_listener_s::close() noexcept {
+    is_closed_ = true;
+    take_given_back();
+    for (slot* each = first_; each != nullptr; each = each->next) {
+        if (!each->is_over) static_cast<void>(commtask_cancel(each->receive));
+    }
+    end_if_idle();
+}
+
+void commtask_listener_s::end_if_idle() noexcept {
+    // release: partner of the acquire in has_ended().
+    if (is_closed_ && first_ == nullptr) has_ended_.store(true, std::memory_order_release);
+}
+
+void commtask_listener_s::on_end(const commtask_status* status, void* ended) noexcept {
+    slot& mine = *static_cast<slot*>(ended);
+    static_cast<void>(commtask_release(&mine.receive));
+    mine.is_over = true;
+    mine.is_withdrawn = status->state == COMMTASK_STATE_CANCELED;
+    mine.message = {sizeof mine.message, mine.memory,   status->bytes,      status->source,
+                    status->tag,         status->error, status->error_class};
+    mine.of->hand_on();
+}
+
+/// Everything that has come, up to the first that has not.
+void commtask_listener_s::hand_on() noexcept {
+    const pause_recording scope;
+    take_given_back();
+    while (first_ != nullptr && first_->is_over) {
+        slot& next = *first_;
+        first_ = next.next;
+        if (first_ == nullptr) last_ = nullptr;
+        if (!next.is_withdrawn) hand_over(next);
+    }
+    end_if_idle();
+}
+
+void commtask_listener_s::hand_over(slot& taken) noexcept {
+    // relaxed: who has one gives another. Before the call, since another thread may release the message within it.
+    n_holders_.fetch_add(1, std::memory_order_relaxed);
+    if (handler_(&taken.message, argument_) == COMMTASK_MESSAGE_KEPT) return;
+    n_holders_.fetch_sub(1, std::memory_order_relaxed); // the program or the context has another
+    if (!is_closed_) static_cast<void>(post(taken));    // without memory for that it is a slot less
+}
+
+/// A driver: what other threads have given back is posted again.
+void commtask_listener_s::take_given_back() noexcept {
+    // acquire: partner of the release in give_back(); the program has left the message alone.
+    slot* next = given_back_.exchange(nullptr, std::memory_order_acquire);
+    while (next != nullptr) {
+        slot& free = *std::exchange(next, next->next);
+        n_holders_.fetch_sub(1, std::memory_order_relaxed); // the caller has another
+        if (!is_closed_) static_cast<void>(post(free));
+    }
+}
+
+void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void* self) noexcept {
+    auto* const mine = static_cast<commtask_listener_s*>(self);
+    mine->hand_on();
+    drop(mine);
+}
+
+int commtask_listener_s::give_back(slot& released) noexcept {
+    const context::visit late;
+    if (!late.is_open() || has_ended()) {
+        drop(this);
+        return COMMTASK_OK;
+    }
+    n_holders_.fetch_add(1, std::memory_order_relaxed); // the errand's, which comes back in on_given_back()
+    slot* first = given_back_.load(std::memory_order_relaxed);
+    do {
+        released.next = first;
+        // release: partner of the acquire in take_given_back().
+    } while (
+        !given_back_.compare_exchange_weak(first, &released, std::memory_order_release, std::memory_order_relaxed));
+    if (first != nullptr) { // an errand is on its way
+        drop(this);
+        return COMMTASK_OK;
+    }
+    const int code = call_on_lane(comm_, &on_given_back, this, COMMTASK_NONE, nullptr);
+    if (code != COMMTASK_OK) drop(this);
+    return code;
+}
+
+int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, commtask_message_handler handler,
+                    void* argument, commtask_listener_t* listener) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (handler == nullptr || listener == nullptr) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", handler == nullptr ? "handler" : "listener");
+    }
+    if (n_slots == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_slots is 0, and must be at least 1");
+    if (max_bytes > static_cast<std::size_t>(std::numeric_limits<MPI_Count>::max())) {
+        return refuse(COMMTASK_ERR_COUNT, "max_bytes is %zu, which no message has", max_bytes);
+    }
+    if (!lane::may_wait()) return refuse_to_wait();
+    const pause_recording scope;
+    int code = COMMTASK_OK;
+    const comm_queue* const queue = runtime->queue_of(comm, code);
+    if (queue == nullptr) return code;
+    char nothing = 0;
+    const commtask_op receive =
+        commtask_op_recv(&nothing, static_cast<MPI_Count>(max_bytes), MPI_BYTE, MPI_ANY_SOURCE, tag, comm);
+    code = check_arguments(receive, *queue, runtime->comms().tag_upper_bound());
+    if (code != COMMTASK_OK) return code;
+    std::unique_ptr<commtask_listener_s> made;
+    try {
+        made = std::make_unique<commtask_listener_s>(comm, tag, max_bytes, n_slots, handler, argument);
+    } catch (const std::exception&) { // refused below: no memory, or more than there could be
+    }
+    if (made == nullptr || !runtime->listeners().add(*made)) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for %zu messages of %zu bytes", n_slots,
+                      max_bytes);
+    }
+    *listener = made.get(); // the handler may ask for it
+    struct errand {
+        commtask_listener_s* what;
+        int code;
+    } mine{made.get(), COMMTASK_OK};
+    const auto open = [](const commtask_status*, void* argument_of_errand) {
+        auto& sent = *static_cast<errand*>(argument_of_errand);
+        sent.code = sent.what->open();
+    };
+    code = wait_on_lane(comm, +open, &mine);
+    if (code == COMMTASK_OK) code = mine.code;
+    commtask_listener_t opened = made.release();
+    if (code == COMMTASK_OK) return COMMTASK_OK;
+    *listener = COMMTASK_LISTENER_NULL;
+    static_cast<void>(commtask_unlisten(&opened));
+    return code;
+}
+
+int commtask_message_release(commtask_message* message) noexcept {
+    if (message == nullptr) return COMMTASK_OK;
+    auto* const released = reinterpret_cast<message_slot*>(message);
+    return released->of->give_back(*released);
+}
+
+int commtask_unlisten(commtask_listener_t* listener) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (listener == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "listener is null");
+    if (*listener == COMMTASK_LISTENER_NULL) return COMMTASK_OK;
+    if (!lane::may_wait()) return refuse_to_wait();
+    commtask_listener_s& ended = **listener;
+    if (!runtime->listeners().remove(ended)) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "listener is of before commtask_finalize, or another thread ends it");
+    }
+    const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
+    if (const int code = wait_on_lane(ended.comm(), +close, &ended); code != COMMTASK_OK) {
+        static_cast<void>(runtime->listeners().add(ended));
+        return code;
+    }
+    const auto has_ended = [&] { return ended.has_ended(); };
+    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, has_ended)) {}
+    *listener = COMMTASK_LISTENER_NULL;
+    commtask_listener_s::drop(&ended);
+    return COMMTASK_OK;
+}

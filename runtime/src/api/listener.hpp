@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A standing receive: a ring of ordinary receives from anybody. MPI matches messages with receives in the order in which these were
+// posted, but completes them in any; so the slots stand in a queue in that order, and a message is handed on when those before it
+// were. Drivers of the communicator's lane alone touch the queue: what other threads give back they hand to them.
+#pragma once
+
+#include <commtask/commtask.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace commtask::detail {
+
+class context;
+struct message_slot;
+
+} // namespace commtask::detail
+
+/// The public handle points to it. It lives until it was closed, no receive is posted, and every kept message was released.
+struct commtask_listener_s {
+    using slot = commtask::detail::message_slot;
+
+    /// @throws std::bad_alloc
+    commtask_listener_s(MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots,
+                        commtask_message_handler handler, void* argument);
+    commtask_listener_s(const commtask_listener_s&) = delete;
+    commtask_listener_s& operator=(const commtask_listener_s&) = delete;
+    ~commtask_listener_s();
+
+    /// Posts all receives. A driver of the communicator's lane. @return the code of the first that was refused
+    [[nodiscard]] int open() noexcept;
+    /// Withdraws them. The same.
+    void close() noexcept;
+    /// At the end of the library, when no lane is driven and some of its receives were given up.
+    void abandon() noexcept { has_ended_.store(true, std::memory_order_release); }
+    /// Any thread: whether no receive is posted any more, and none will be.
+    /// acquire: partner of the release in end_if_idle() and abandon().
+    [[nodiscard]] bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
+    /// Any thread. @return COMMTASK_OK, or the code of why the driver does not know yet
+    [[nodiscard]] int give_back(slot& released) noexcept;
+    /// One who needs it less; the last one destroys it.
+    static void drop(commtask_listener_s* which) noexcept;
+    /// Whose lane's drivers it belongs to.
+    [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+
+private:
+    [[nodiscard]] int post(slot& free) noexcept;
+    void hand_on() noexcept;
+    void hand_over(slot& taken) noexcept;
+    void take_given_back() noexcept;
+    void end_if_idle() noexcept;
+    static void on_end(const commtask_status* status, void* slot) noexcept;
+    static void on_given_back(const commtask_status* status, void* self) noexcept;
+
+    const MPI_Comm comm_;
+    const int tag_;
+    const std::size_t max_bytes_;
+    const commtask_message_handler handler_;
+    void* const argument_;
+    std::unique_ptr<std::byte[]> memory_;
+    std::vector<slot> slots_;
+
+    // The driver's.
+    slot* first_ = nullptr; ///< The receive that was posted first among those that were not handed on.
+    slot* last_ = nullptr;
+    bool is_closed_ = false;
+
+    // Of any thread.
+    std::atomic<slot*> given_back_{nullptr};
+    std::atomic<std::size_t> n_holders_{1}; ///< The program or the context, and every message that is out of the queue.
+    std::atomic<bool> has_ended_{false};
+};
+
+namespace commtask::detail {
+
+/// One receive and its memory.
+struct message_slot {
+    commtask_message message{}; ///< First: the program's pointer is the slot's.
+    commtask_listener_s* of = nullptr;
+    std::byte* memory = nullptr;
+    commtask_t receive = COMMTASK_NULL; ///< While it is posted.
+    message_slot* next = nullptr;       ///< In the queue, or among those given back.
+    bool is_over = false;               ///< The receive has ended, and waits for those before it.
+    bool is_withdrawn = false;
+};
+
+/// Those of a context, so that commtask_finalize ends what the program has not. A lock, since they come and go rarely.
+class listener_book {
+public:
+    /// Any thread. @return false without memory
+    [[nodiscard]] bool add(commtask_listener_s& made) noexcept;
+    /// @return whether it was there
+    [[nodiscard]] bool remove(const commtask_listener_s& ended) noexcept;
+    /// Before the end: asks the drivers to withdraw all receives. Waits for nothing.
+    void close_all() noexcept;
+    /// At the end, when no lane is driven.
+    void forget_all() noexcept;
+
+private:
+    std::mutex mutex_;
+    std::vector<commtask_listener_s*> listeners_;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registering a window is two collectives of the library's own, so that no rank's worker is held by another rank that is late:
+// a duplicate of the communicator, and word of every rank's part, or of why it was refused. Nothing collective runs on the
+// worker.
+#include "api/context.hpp"
+#include "api/on_driver.hpp"
+#include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
+#include "mpi/one_sided.hpp"
+
+#include <commtask/commtask.h>
+
+#include <array>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+/// What a rank tells the others.
+struct registration {
+    std::int64_t code = COMMTASK_OK;
+    window_part part;
+};
+
+[[nodiscard]] int run_task(const commtask_op& op) noexcept {
+    commtask_t task = COMMTASK_NULL;
+    if (const int code = commtask_post(&op, nullptr, &task); code != COMMTASK_OK) return code;
+    return commtask_wait(&task, nullptr);
+}
+
+[[nodiscard]] int refuse_unregistered() noexcept {
+    return refuse(COMMTASK_ERR_WINDOW, "window is not registered, or was freed: commtask_win_register comes first");
+}
+
+[[nodiscard]] int code_of(int mpi_code) noexcept {
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(mpi_code, &error_class);
+    return error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM : COMMTASK_ERR_WINDOW;
+}
+
+/// On the driver: the window's part of this rank, with its epoch open.
+[[nodiscard]] registration open(mpi_windows& windows, served_window& made, std::string& why) noexcept {
+    registration mine;
+    try {
+        const int mpi_code = windows.open(made, mine.part, why);
+        if (mpi_code == MPI_SUCCESS) return mine;
+        mine.code = code_of(mpi_code);
+        if (!why.empty()) return mine;
+        std::array<char, MPI_MAX_ERROR_STRING> text{};
+        int length = 0;
+        MPI_Error_string(mpi_code, text.data(), &length);
+        why = std::string{"the window cannot be registered: "} + text.data();
+    } catch (const std::bad_alloc&) {
+        mine.code = COMMTASK_ERR_NO_MEMORY;
+    }
+    return mine;
+}
+
+/// @throws std::bad_alloc
+[[nodiscard]] int register_on(context& runtime, MPI_Win window, MPI_Comm comm) {
+    const auto made = std::make_shared<served_window>();
+    made->handle = window;
+    if (const int code = run_task(commtask_op_comm_dup(&made->channel, comm)); code != COMMTASK_OK) {
+        return code == COMMTASK_FAILED ? refuse(COMMTASK_ERR_COMM, "comm cannot be duplicated for the window") : code;
+    }
+    std::string why;
+    registration mine;
+    int n_ranks = 0;
+    int code = run_on_driver([&] {
+        MPI_Comm_size(made->channel, &n_ranks);
+        mine = open(runtime.windows(), *made, why);
+        if (made->name.empty()) made->name = "a window of " + std::to_string(n_ranks);
+        MPI_Comm_set_name(made->channel, made->name.c_str());
+    });
+    if (code != COMMTASK_OK) return code;
+    std::vector<registration> all(static_cast<std::size_t>(n_ranks));
+    constexpr MPI_Count words = sizeof(registration) / sizeof(std::int64_t);
+    code = run_task(commtask_op_allgather(&mine, words, MPI_INT64_T, all.data(), words, MPI_INT64_T, made->channel));
+    int refused = code == COMMTASK_OK ? -1 : 0;
+    for (int rank = n_ranks; rank > 0 && code == COMMTASK_OK; --rank) {
+        if (all[static_cast<std::size_t>(rank - 1)].code != COMMTASK_OK) refused = rank - 1;
+    }
+    for (const registration& each : all) made->parts.push_back(each.part);
+    if (refused < 0 && runtime.windows().add(made)) {
+        runtime.lanes()[0].attend(1);
+        return COMMTASK_OK;
+    }
+    if (refused < 0) mine.code = COMMTASK_ERR_NO_MEMORY;
+    static_cast<void>(run_on_driver([&] {
+        if (mine.code == COMMTASK_OK) static_cast<void>(runtime.windows().close(*made));
+        MPI_Comm_free(&made->channel);
+    }));
+    if (code != COMMTASK_OK) return refuse(COMMTASK_ERR_WINDOW, "the ranks of the window could not agree");
+    if (mine.code == COMMTASK_OK) {
+        return refuse(COMMTASK_ERR_WINDOW, "rank %d could not register the window: %s", refused,
+                      commtask_error_string(static_cast<int>(all[static_cast<std::size_t>(refused)].code)));
+    }
+    return refuse(static_cast<int>(mine.code), "%s",
+                  why.empty() ? "the system gave no memory for the window" : why.c_str());
+}
+
+/// Of tasks to be counted: the driver's, for the time of one question.
+thread_local const comm_queue* counted_queue = nullptr;
+
+[[nodiscard]] std::size_t count_tasks(const comm_queue& queue) noexcept {
+    std::size_t found = 0;
+    static_cast<void>(run_on_driver([&] {
+        counted_queue = &queue;
+        found = queue.served_by->count_unfinished([](const task& which) { return which.queue == counted_queue; }).all;
+    }));
+    return found;
+}
+
+} // namespace
+
+int context::give_channel(commtask_op& op) noexcept {
+    if (!operation_of(op.kind).takes_window) return COMMTASK_OK;
+    const auto window = windows_.find(window_of(op));
+    if (window == nullptr) return refuse_unregistered();
+    op.comm = window->channel;
+    return COMMTASK_OK;
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_win_register(MPI_Win window, MPI_Comm comm) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (window == MPI_WIN_NULL) return refuse(COMMTASK_ERR_WINDOW, "window is MPI_WIN_NULL");
+    if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
+    if (runtime->windows().find(window) != nullptr) return refuse(COMMTASK_ERR_WINDOW, "window is registered already");
+    if (!lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD,
+                      "commtask_win_register waits for other ranks, and was called in a callback");
+    }
+    const pause_recording scope;
+    try {
+        return register_on(*runtime, window, comm);
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
+    }
+}
+
+int commtask_win_unregister(MPI_Win window) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    const auto opened = runtime->windows().find(window);
+    if (opened == nullptr) return refuse_unregistered();
+    if (!lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD,
+                      "commtask_win_unregister waits for other ranks, and was called in a callback");
+    }
+    const pause_recording scope;
+    int code = COMMTASK_OK;
+    comm_queue* const queue = runtime->queue_of(opened->channel, code);
+    if (queue == nullptr) return code;
+    if (const std::size_t n_tasks = count_tasks(*queue); n_tasks > 0) {
+        return refuse(COMMTASK_ERR_RUNNING, "%zu tasks of %s have not ended: wait for them first", n_tasks,
+                      opened->name.c_str());
+    }
+    // Everything is at its target while all are still attentive; then nobody needs anybody to end the epoch.
+    code = run_task(commtask_op_flush_all(window));
+    const int code_of_barrier = run_task(commtask_op_barrier(opened->channel));
+    if (code == COMMTASK_OK) code = code_of_barrier;
+    int mpi_code = MPI_SUCCESS;
+    runtime->windows().remove(window);
+    const int code_of_errand = run_on_driver([&] {
+        MPI_Comm channel = opened->channel;
+        mpi_code = runtime->windows().close(*opened);
+        MPI_Comm_free(&channel);
+    });
+    runtime->lanes()[0].attend(-1);
+    if (code == COMMTASK_OK) code = code_of_errand;
+    if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
+    return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());
+}

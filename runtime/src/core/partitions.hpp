@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a buffer in partitions goes as messages. Both sides cut it into the same groups of elements, by a rule that knows the
+// whole size alone: so they need not tell each other anything, and may have different numbers of partitions. A group is a
+// message; it leaves when the last partition that reaches into it is filled, and a partition has arrived with the last group that
+// reaches into it. Each group has a tag of its own, since they leave in any order. Pure functions, without MPI.
+#pragma once
+
+#include "core/tuning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace commtask::detail {
+
+/// An even cut: the first groups have one element more than the others.
+class partition_groups {
+public:
+    partition_groups() noexcept = default;
+    /// @param n_elements  of all partitions together
+    /// @param element_bytes  the payload of one
+    constexpr partition_groups(std::int64_t n_elements, std::int64_t element_bytes) noexcept : n_elements_(n_elements) {
+        const std::int64_t most = std::clamp<std::int64_t>(n_elements, 1, tuning::most_partition_groups);
+        const std::int64_t per_group =
+            std::max<std::int64_t>(tuning::partition_group_bytes / std::max<std::int64_t>(element_bytes, 1), 1);
+        n_groups_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(n_elements / per_group, 1, most));
+    }
+
+    [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n_groups_; }
+    /// The first element of a group; of the one behind the last: their number.
+    [[nodiscard]] constexpr std::int64_t begin_of(std::uint32_t group) const noexcept {
+        return group * shorter() + std::min<std::int64_t>(group, n_longer());
+    }
+    [[nodiscard]] constexpr std::uint32_t group_of(std::int64_t element) const noexcept {
+        const std::int64_t in_longer = (shorter() + 1) * n_longer();
+        if (element < in_longer) return static_cast<std::uint32_t>(element / (shorter() + 1));
+        return static_cast<std::uint32_t>(n_longer() + (element - in_longer) / std::max<std::int64_t>(shorter(), 1));
+    }
+
+    struct range {
+        std::uint32_t first;
+        std::uint32_t last; ///< Included.
+    };
+    /// The groups that `count` elements from `first` on reach into; of no elements: the first one.
+    [[nodiscard]] constexpr range groups_of(std::int64_t first, std::int64_t count) const noexcept {
+        return count == 0 ? range{0, 0} : range{group_of(first), group_of(first + count - 1)};
+    }
+
+private:
+    [[nodiscard]] constexpr std::int64_t shorter() const noexcept { return n_elements_ / n_groups_; }
+    [[nodiscard]] constexpr std::int64_t n_longer() const noexcept { return n_elements_ % n_groups_; }
+
+    std::int64_t n_elements_ = 0;
+    std::uint32_t n_groups_ = 1;
+};
+
+/// Tags of groups come from the upper end, those of the program from the lower: half of them are left to either.
+[[nodiscard]] constexpr int highest_partitioned_tag(int tag_upper_bound) noexcept {
+    return tag_upper_bound / (2 * static_cast<int>(tuning::most_partition_groups)) - 1;
+}
+[[nodiscard]] constexpr int group_tag(int tag, std::uint32_t group, int tag_upper_bound) noexcept {
+    return tag_upper_bound - tag * static_cast<int>(tuning::most_partition_groups) - static_cast<int>(group);
+}
+
+/// What a plan knows of a member in partitions. Its groups are members too, which come before it.
+struct partition_set {
+    partition_groups groups{};
+    std::int64_t n_partitions = 0;
+    std::int64_t per_partition = 0; ///< Elements.
+    std::int64_t extent = 0;        ///< From one element to the next, in bytes.
+    std::uint32_t first_group = 0;  ///< Its index among the members.
+    bool sends = false;
+
+    // Of what sends.
+    std::unique_ptr<std::atomic<std::uint64_t>[]> filled_for{}; ///< By partition: the last run that it was filled for.
+    /// By group and the run's number modulo 2: the partitions that are not filled. Two, so that a call that comes too late for a run
+    /// that was canceled finds that run's.
+    std::unique_ptr<std::array<std::atomic<std::uint32_t>, 2>[]> n_unfilled{};
+
+    [[nodiscard]] partition_groups::range groups_of(std::int64_t partition) const noexcept {
+        return groups.groups_of(partition * per_partition, per_partition);
+    }
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a driver of some lane stays inside one pass for longer than commtask_finalize waits: it is in a function of the program's,
+// or in a call of MPI, that does not come back. Each lane is looked at by itself, since the others go on.
+#pragma once
+
+#include "core/drain.hpp"
+#include "core/lane_set.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace commtask::detail {
+
+class pass_watch {
+public:
+    /// `limit_ns`: of commtask_finalize; 0: none. @throws std::bad_alloc
+    pass_watch(std::size_t n_lanes, std::uint64_t limit_ns)
+        : patience_(n_lanes, drain_patience::for_a_pass(limit_ns)) {}
+
+    [[nodiscard]] bool is_over(lane_set& lanes, std::uint64_t now) noexcept {
+        bool is_any_over = false;
+        for (std::size_t i = 0; i < patience_.size(); ++i) {
+            const bool is_over = patience_[i].is_over({now, lanes[i].approx_passes(), true});
+            is_any_over = is_any_over || (is_over && lanes[i].approx_is_driven());
+        }
+        return is_any_over;
+    }
+
+private:
+    std::vector<drain_patience> patience_; ///< By lane.
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations of many messages: as many requests in the table as there are messages, all of one task. One that fails does not
+// take the others back: who is at their other ends counts on them. What MPI refuses to start ends the task, though: its receives
+// are withdrawn, and what was not started is not.
+#include "mpi/many.hpp"
+
+#include "mpi/errors.hpp"
+#include "mpi/transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] int start_receive(const one_message& from, MPI_Comm comm, MPI_Request* request) noexcept {
+    return COMMTASK_MPI_CALL(fits_int(from.count.value), Irecv, from.buffer, from.count, from.type, from.peer, from.tag,
+                             comm, request);
+}
+
+[[nodiscard]] int start_send(const one_message& to, MPI_Comm comm, MPI_Request* request) noexcept {
+    return COMMTASK_MPI_CALL(fits_int(to.count.value), Isend, to.buffer, to.count, to.type, to.peer, to.tag, comm,
+                             request);
+}
+
+/// @return the code, or an error where MPI has lost it
+[[nodiscard]] int code_with_request(int code, MPI_Request request) noexcept {
+    return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
+}
+
+} // namespace
+
+std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
+    const operation_traits& kind = operation_of(op.kind);
+    if (!kind.has_dests) return started_requests{}.requests.size();
+    return dests_of(op).size() + (kind.has_sources ? sources_of(op).size() : 0);
+}
+
+/// @param holds  the receives must wait behind an ordered mprobe
+start_result mpi_transport::start_many(task& which, bool holds) noexcept {
+    start_gathered();
+    const commtask_op& op = which.op;
+    const errors_come_back errors;
+    std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+    std::uint32_t n_receives = 0;
+    const std::size_t first = requests_.size();
+    const auto add = [&](MPI_Request request, std::uint32_t part) {
+        requests_.push_back(request);
+        parts_.push_back({&which, part});
+    };
+    int code = visit_messages(op, true, [&](const one_message& from) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int refused =
+            holds ? MPI_SUCCESS : code_with_request(errors.code_of(start_receive(from, op.comm, &request)), request);
+        if (refused == MPI_SUCCESS) add(request, n_receives++);
+        return refused;
+    });
+    std::uint32_t n_sends = 0;
+    if (code == MPI_SUCCESS) {
+        code = visit_messages(op, false, [&](const one_message& to) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            const int refused = code_with_request(errors.code_of(start_send(to, op.comm, &request)), request);
+            if (refused == MPI_SUCCESS) add(request, is_send_part | n_sends++);
+            return refused;
+        });
+    }
+    if (code != MPI_SUCCESS) {
+        take_error(which, code);
+        const auto end_of_receives = static_cast<std::ptrdiff_t>(first + n_receives);
+        for (std::size_t i = first; i < first + n_receives && !holds; ++i) MPI_Cancel(&requests_[i]);
+        if (holds) {
+            requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(first),
+                            requests_.begin() + end_of_receives);
+            parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.begin() + end_of_receives);
+        }
+    }
+    if (keeps_stats_ && code == MPI_SUCCESS) which.run.sent_bytes = payload_bytes(op);
+    which.run.open_parts = static_cast<std::uint32_t>(requests_.size() - first);
+    which.run.status_request_at = static_cast<std::uint32_t>(first);
+    count_in_flight();
+    if (which.run.open_parts == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
+    if (holds && n_receives > 0 && code == MPI_SUCCESS) unmatched_.push(which);
+    return start_result::started;
+}
+
+/// A kept request for each message, in the order of start_many().
+int mpi_transport::make_many(const commtask_op& op, kept_requests& kept) noexcept {
+    const errors_come_back errors;
+    if (!kept.make_room(count_requests(op))) return MPI_ERR_NO_MEM;
+    const auto add = [&](int refused, MPI_Request request) {
+        refused = code_with_request(errors.code_of(refused), request);
+        if (refused == MPI_SUCCESS) kept.add(request);
+        return refused;
+    };
+    const int code = visit_messages(op, true, [&](const one_message& from) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int refused = COMMTASK_MPI_CALL(fits_int(from.count.value), Recv_init, from.buffer, from.count, from.type,
+                                              from.peer, from.tag, op.comm, &request);
+        return add(refused, request);
+    });
+    kept.n_receives = kept.count;
+    if (code != MPI_SUCCESS) return code;
+    return visit_messages(op, false, [&](const one_message& to) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int refused = COMMTASK_MPI_CALL(fits_int(to.count.value), Send_init, to.buffer, to.count, to.type,
+                                              to.peer, to.tag, op.comm, &request);
+        return add(refused, request);
+    });
+}
+
+void mpi_transport::one_of_many_ended(started_part ended, const MPI_Status& status, int error) noexcept {
+    task& which = *ended.of;
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
+    if (!is_receive(ended)) return;
+    int was_canceled = 0;
+    MPI_Count bytes = 0;
+    MPI_Test_cancelled(&status, &was_canceled);
+    if (was_canceled != 0) {
+        which.result.is_canceled = true;
+    } else if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+        which.result.bytes += bytes;
+    }
+}
+
+/// Messages that are there by now stay; the task is canceled if any was not.
+void mpi_transport::withdraw_many(const task& which) noexcept {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const bool is_its = parts_[i].of == &which && is_receive(parts_[i]);
+        if (is_its && requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+    }
+}
+
+/// The receives that were held go to MPI. @return an MPI error code; those that MPI did not take are null as before
+int mpi_transport::start_held_receives(const task& which) noexcept {
+    const errors_come_back errors;
+    std::uint32_t part = 0;
+    return visit_messages(which.op, true, [&](const one_message& from) {
+        const auto is_it = [&](const started_part& each) { return each.of == &which && each.part == part; };
+        const auto at = std::find_if(parts_.begin(), parts_.end(), is_it) - parts_.begin();
+        MPI_Request& request = requests_[static_cast<std::size_t>(at)];
+        ++part;
+        return code_with_request(errors.code_of(start_receive(from, which.op.comm, &request)), request);
+    });
+}
+
+/// Takes the receives that MPI never had out of the table, and all but one of them out of what the task waits for.
+/// @return whether there were any: then the caller reports that one
+bool mpi_transport::drop_held_receives(task& which) noexcept {
+    std::uint32_t n_dropped = 0;
+    for (std::size_t i = parts_.size(); i > 0; --i) {
+        if (parts_[i - 1].of != &which || requests_[i - 1] != MPI_REQUEST_NULL) continue;
+        remove(i - 1);
+        ++n_dropped;
+    }
+    if (n_dropped > 0) which.run.open_parts -= n_dropped - 1;
+    return n_dropped > 0;
+}
+
+} // namespace commtask::detail

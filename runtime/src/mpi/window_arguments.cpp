@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be said about an operation on a window before it is posted. The registration has brought every rank's size and
+// displacement unit, so what lies outside is refused where it is written, before MPI writes into memory that is not the
+// window's. Of a derived datatype only its begin is looked at: how far it reaches MPI alone can say.
+#include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
+#include "mpi/arguments.hpp"
+#include "mpi/one_sided.hpp"
+
+#include <climits>
+
+namespace commtask::detail {
+namespace {
+
+/// `there`: the side that is in the target's window.
+[[nodiscard]] int check_target_side(const commtask_op& op, const commtask_side& there,
+                                    const served_window& window) noexcept {
+    commtask_side without_buffer = there;
+    without_buffer.buffer = &op; // the window has its memory
+    if (const int code = check_side(without_buffer, "target"); code != COMMTASK_OK) return code;
+    if (op.peer == MPI_PROC_NULL || window.is_dynamic) return COMMTASK_OK;
+    const window_part& part = window.parts[static_cast<std::size_t>(op.peer)];
+    const MPI_Aint begin = displacement_of(there);
+    const MPI_Count element = basic_bytes(there.type);
+    const MPI_Count most =
+        begin >= 0 && begin <= part.bytes / part.unit_bytes ? part.bytes - begin * part.unit_bytes : -1;
+    if (most >= 0 && (element == 0 || there.count <= most / element)) return COMMTASK_OK;
+    return refuse(
+        COMMTASK_ERR_DISPLACEMENT,
+        "target_disp is %lld in units of %lld bytes, with %lld elements there, and the window of rank %d (%s) has "
+        "%lld bytes",
+        static_cast<long long>(begin), static_cast<long long>(part.unit_bytes), static_cast<long long>(there.count),
+        op.peer, window.name.c_str(), static_cast<long long>(part.bytes));
+}
+
+[[nodiscard]] int check_awaited(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept {
+    if (op.recv.count < 1 || op.recv.count > INT_MAX) {
+        return refuse(COMMTASK_ERR_COUNT, "count of notifications is %lld, and must be from 1 to INT_MAX",
+                      static_cast<long long>(op.recv.count));
+    }
+    if (op.source == MPI_PROC_NULL) return refuse(COMMTASK_ERR_RANK, "source is MPI_PROC_NULL, which notifies nobody");
+    return first_failure([&] { return check_rank(op.source, true, "source", queue); },
+                         [&] { return check_tag(op.recv_tag, false, "notification", tag_upper_bound); });
+}
+
+[[nodiscard]] int check_buffer(const void* buffer, const commtask_op& op, const char* name) noexcept {
+    if (buffer != nullptr || op.recv.count == 0 || op.reduction == MPI_NO_OP) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_BUFFER, "%s is null", name);
+}
+
+} // namespace
+
+int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
+                           int tag_upper_bound) noexcept {
+    const operation_traits& kind = operation_of(op.kind);
+    if (!kind.has_target)
+        return kind.has_steps ? check_awaited(op, queue, tag_upper_bound) : static_cast<int>(COMMTASK_OK);
+    const auto rank = [&] { return check_rank(op.peer, false, "target", queue); };
+    if (kind.counts == count_shape::none) return rank();
+    const bool reads = kind.has_recv_side;
+    const commtask_side& there = reads ? op.send : op.recv;
+    const auto reduction = [&] {
+        return kind.takes_reduction && op.reduction == MPI_OP_NULL ? refuse(COMMTASK_ERR_OP, "reduction is MPI_OP_NULL")
+                                                                   : static_cast<int>(COMMTASK_OK);
+    };
+    const auto here = [&] { return check_side(reads ? op.recv : op.send, "the"); };
+    const auto contribution = [&] {
+        return reads && kind.has_send_side ? check_buffer(op.send.buffer, op, "origin_buffer")
+                                           : static_cast<int>(COMMTASK_OK);
+    };
+    const auto compared = [&] {
+        return kind.has_compared ? check_buffer(op.recv.displs, op, "compare_buffer") : static_cast<int>(COMMTASK_OK);
+    };
+    const auto notification = [&] {
+        return kind.has_steps ? check_tag(op.send_tag, false, "notification", tag_upper_bound)
+                              : static_cast<int>(COMMTASK_OK);
+    };
+    return first_failure(rank, here, contribution, compared, reduction, notification,
+                         [&] { return check_target_side(op, there, window); });
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// No rank asks for a lock here: the epoch is opened with MPI_MODE_NOCHECK, so that it needs no answer of the others, which
+// is right as long as nobody locks a registered window exclusively. In MPICH attributes go before the window does, and it
+// refuses to free one with an open epoch; in Open MPI they go after it, when nothing can be closed any more.
+#include "mpi/windows.hpp"
+
+#include "mpi/errors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] bool get_attribute(MPI_Win window, int keyval, void*& value) noexcept {
+    int is_set = 0;
+    return MPI_Win_get_attr(window, keyval, static_cast<void*>(&value), &is_set) == MPI_SUCCESS && is_set != 0;
+}
+
+[[nodiscard]] int look_at(served_window& made, window_part& mine, std::string& why) {
+    void* value = nullptr;
+    if (get_attribute(made.handle, MPI_WIN_CREATE_FLAVOR, value)) {
+        made.is_dynamic = *static_cast<int*>(value) == MPI_WIN_FLAVOR_DYNAMIC;
+    }
+    if (get_attribute(made.handle, MPI_WIN_SIZE, value)) mine.bytes = *static_cast<MPI_Aint*>(value);
+    if (get_attribute(made.handle, MPI_WIN_DISP_UNIT, value)) mine.unit_bytes = *static_cast<int*>(value);
+    MPI_Group of_window = MPI_GROUP_NULL;
+    MPI_Group of_comm = MPI_GROUP_NULL;
+    int result = MPI_UNEQUAL;
+    int code = MPI_Win_get_group(made.handle, &of_window);
+    if (code == MPI_SUCCESS) code = MPI_Comm_group(made.channel, &of_comm);
+    if (code == MPI_SUCCESS) code = MPI_Group_compare(of_window, of_comm, &result);
+    if (of_window != MPI_GROUP_NULL) MPI_Group_free(&of_window);
+    if (of_comm != MPI_GROUP_NULL) MPI_Group_free(&of_comm);
+    if (code == MPI_SUCCESS && result != MPI_IDENT) {
+        why = "comm does not have the ranks of the window, in their order";
+        return MPI_ERR_COMM;
+    }
+    std::array<char, MPI_MAX_OBJECT_NAME> chars{};
+    int length = 0;
+    if (MPI_Win_get_name(made.handle, chars.data(), &length) == MPI_SUCCESS) made.name = chars.data();
+    return code;
+}
+
+} // namespace
+
+mpi_windows::~mpi_windows() {
+    if (keyval_ == MPI_KEYVAL_INVALID) return;
+    const errors_come_back scope;
+    for (const auto& each : open_) {
+        closing_ = each->handle;
+        MPI_Win_delete_attr(each->handle, keyval_);
+    }
+    MPI_Win_free_keyval(&keyval_);
+}
+
+std::shared_ptr<const served_window> mpi_windows::find(MPI_Win window) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
+    return found == open_.end() ? nullptr : *found;
+}
+
+int mpi_windows::open(served_window& made, window_part& mine, std::string& why) {
+    const errors_come_back scope;
+    if (keyval_ == MPI_KEYVAL_INVALID) {
+        const int code = MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, &mpi_windows::on_free, &keyval_, this);
+        if (code != MPI_SUCCESS) return code;
+    }
+    int code = MPI_Win_get_errhandler(made.handle, &made.handler_before);
+    if (code == MPI_SUCCESS) code = MPI_Win_set_errhandler(made.handle, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS) return code;
+    code = look_at(made, mine, why);
+    if (code == MPI_SUCCESS) {
+        code = MPI_Win_lock_all(MPI_MODE_NOCHECK, made.handle);
+        if (code != MPI_SUCCESS) why = "the window is in an epoch of the program's, which must end before";
+    }
+    if (code == MPI_SUCCESS) {
+        code = MPI_Win_set_attr(made.handle, keyval_, this);
+        if (code != MPI_SUCCESS) MPI_Win_unlock_all(made.handle);
+    }
+    if (code != MPI_SUCCESS) MPI_Win_set_errhandler(made.handle, made.handler_before);
+    return code;
+}
+
+int mpi_windows::close(const served_window& opened) noexcept {
+    const errors_come_back scope;
+    closing_ = opened.handle;
+    MPI_Win_delete_attr(opened.handle, keyval_);
+    closing_ = MPI_WIN_NULL;
+    const int code = MPI_Win_unlock_all(opened.handle);
+    MPI_Win_set_errhandler(opened.handle, opened.handler_before);
+    MPI_Errhandler handler = opened.handler_before;
+    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) MPI_Errhandler_free(&handler);
+    return code;
+}
+
+bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
+    try {
+        const std::lock_guard guard{mutex_};
+        open_.push_back(std::move(opened));
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+bool mpi_windows::remove(MPI_Win window) noexcept {
+    const std::lock_guard guard{mutex_};
+    return std::erase_if(open_, [window](const auto& each) { return each->handle == window; }) > 0;
+}
+
+std::vector<std::string> mpi_windows::names() {
+    const std::lock_guard guard{mutex_};
+    std::vector<std::string> found;
+    for (const auto& each : open_) found.push_back(each->name);
+    return found;
+}
+
+int mpi_windows::on_free(MPI_Win window, int /*keyval*/, void* /*attribute*/, void* self) noexcept {
+    auto& mine = *static_cast<mpi_windows*>(self);
+    if (mine.closing_ == window) return MPI_SUCCESS;
+    if (!mine.remove(window)) return MPI_SUCCESS;
+#ifndef OPEN_MPI
+    MPI_Win_unlock_all(window);
+#endif
+    if (mine.on_lost != nullptr) mine.on_lost(mine.on_lost_argument);
+    return MPI_SUCCESS;
+}
+
+} // namespace commtask::detail

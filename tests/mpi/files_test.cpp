@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Part of mpi.operations: reading and writing files as tasks. All ranks open one file, which is gone when it is closed; that a
+// file's own place moves, and that all ranks share one, is told by what lies where afterwards.
+#include "mpi_facts.hpp"
+#include "runtime_test.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace commtask::test {
+namespace {
+
+class Files : public Runtime {
+protected:
+    static constexpr int count = 1000;
+
+    void SetUp() override {
+        Runtime::SetUp();
+        std::array<char, 256> name{};
+        if (rank_ == 0) {
+            const char* folder = std::getenv("TMPDIR");
+            // lint-allow(machine-path): where POSIX has its temporary files
+            const std::string pattern = std::string{folder == nullptr ? "/tmp" : folder} + "/commtask-files-XXXXXX";
+            std::memcpy(name.data(), pattern.c_str(), pattern.size());
+            const int made = mkstemp(name.data());
+            ASSERT_GE(made, 0);
+            close(made);
+        }
+        MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, comm_);
+        ASSERT_EQ(MPI_File_open(comm_, name.data(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file_),
+                  MPI_SUCCESS);
+        ASSERT_EQ(MPI_File_set_view(file_, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    }
+    void TearDown() override {
+        EXPECT_EQ(MPI_File_close(&file_), MPI_SUCCESS);
+        Runtime::TearDown();
+    }
+
+    /// All of it is in the file, for all ranks.
+    void everybody_has_written() {
+        run(commtask_op_barrier(comm_));
+        MPI_File_sync(file_);
+        run(commtask_op_barrier(comm_));
+    }
+    [[nodiscard]] MPI_Offset begin_of(int rank) const { return MPI_Offset{count} * rank; }
+    static void expect_length(const commtask_status& status) {
+        EXPECT_EQ(status.bytes, static_cast<MPI_Count>(count * sizeof(int)));
+    }
+
+    MPI_File file_ = MPI_FILE_NULL;
+    const std::vector<int> empty_ = std::vector<int>(count, -1);
+};
+
+TEST_F(Files, WhatIsWrittenAtAnOffsetIsReadThere) {
+    const std::vector<int> mine = values_of(rank_, count);
+    std::vector<int> read = empty_;
+    expect_length(run(commtask_op_file_write_at(begin_of(rank_), mine.data(), count, MPI_INT, file_, comm_)));
+    everybody_has_written();
+    expect_length(run(commtask_op_file_read_at(begin_of(left()), read.data(), count, MPI_INT, file_, comm_)));
+    EXPECT_EQ(read, values_of(left(), count));
+}
+
+TEST_F(Files, TheFilesOwnPlaceMovesOn) {
+    const std::vector<int> mine = values_of(rank_, 2 * count);
+    std::vector<int> read = empty_;
+    MPI_File_seek(file_, 2 * begin_of(rank_), MPI_SEEK_SET);
+    run(commtask_op_file_write(mine.data(), count, MPI_INT, file_, comm_));
+    run(commtask_op_file_write(mine.data() + count, count, MPI_INT, file_, comm_));
+    everybody_has_written();
+    MPI_File_seek(file_, 2 * begin_of(rank_) + count, MPI_SEEK_SET);
+    expect_length(run(commtask_op_file_read(read.data(), count, MPI_INT, file_, comm_)));
+    EXPECT_EQ(read, std::vector<int>(mine.begin() + count, mine.end()));
+}
+
+TEST_F(Files, AllRanksWriteAndReadTogether) {
+    const std::vector<int> mine = values_of(rank_, count);
+    std::vector<int> read = empty_;
+    std::vector<int> read_on = empty_;
+    // Two at once: the second begins when MPI has the first.
+    commtask_t writing =
+        post(commtask_op_file_write_at_all(begin_of(rank_), mine.data(), count, MPI_INT, file_, comm_));
+    commtask_t more =
+        post(commtask_op_file_write_at_all(begin_of(n_ranks_ + rank_), mine.data(), count, MPI_INT, file_, comm_));
+    EXPECT_EQ(finish(more), COMMTASK_OK);
+    EXPECT_EQ(finish(writing), COMMTASK_OK);
+    everybody_has_written();
+    run(commtask_op_file_read_at_all(begin_of(right()), read.data(), count, MPI_INT, file_, comm_));
+    EXPECT_EQ(read, values_of(right(), count));
+    run(commtask_op_file_read_at_all(begin_of(n_ranks_ + left()), read_on.data(), count, MPI_INT, file_, comm_));
+    EXPECT_EQ(read_on, values_of(left(), count));
+}
+
+TEST_F(Files, AllRanksGoOnTogether) {
+    const std::vector<int> mine = values_of(rank_, count);
+    std::vector<int> read = empty_;
+    MPI_File_seek(file_, begin_of(rank_), MPI_SEEK_SET);
+    run(commtask_op_file_write_all(mine.data(), count, MPI_INT, file_, comm_));
+    everybody_has_written();
+    MPI_File_seek(file_, begin_of(left()), MPI_SEEK_SET);
+    run(commtask_op_file_read_all(read.data(), count, MPI_INT, file_, comm_));
+    EXPECT_EQ(read, values_of(left(), count));
+}
+
+TEST_F(Files, TheSharedPlaceGivesEveryBlockToOneRank) {
+    const std::vector<int> mine = values_of(rank_, count);
+    std::vector<int> read = empty_;
+    run(commtask_op_file_write_shared(mine.data(), count, MPI_INT, file_, comm_));
+    everybody_has_written();
+    MPI_File_seek_shared(file_, 0, MPI_SEEK_SET);
+    run(commtask_op_file_read_shared(read.data(), count, MPI_INT, file_, comm_));
+    int written_by = read[0] / 1'000'000 - 1;
+    EXPECT_EQ(read, values_of(written_by, count));
+    int sum = -1;
+    run(commtask_op_allreduce(&written_by, &sum, 1, MPI_INT, MPI_SUM, comm_));
+    EXPECT_EQ(sum, n_ranks_ * (n_ranks_ - 1) / 2);
+}
+
+TEST_F(Files, WhatIsBeyondTheEndIsAShortRead) {
+    if (!completes_short_reads()) GTEST_SKIP() << "this MPI never completes a read beyond the end of a file";
+    std::vector<int> read = empty_;
+    const commtask_status status = run(commtask_op_file_read_at(0, read.data(), count, MPI_INT, file_, comm_));
+    EXPECT_EQ(status.bytes, 0);
+    EXPECT_EQ(read, empty_);
+}
+
+TEST_F(Files, AWrongArgumentIsRefusedByName) {
+    int value = 0;
+    const auto refused = [](const commtask_op& op, int code, const char* word) {
+        EXPECT_EQ(commtask_post(&op, nullptr, nullptr), code);
+        EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
+    };
+    refused(commtask_op_file_read(&value, 1, MPI_INT, MPI_FILE_NULL, comm_), COMMTASK_ERR_FILE, "file");
+    refused(commtask_op_file_read_at(-1, &value, 1, MPI_INT, file_, comm_), COMMTASK_ERR_DISPLACEMENT, "offset");
+    refused(commtask_op_file_write_at(-8, &value, 1, MPI_INT, file_, comm_), COMMTASK_ERR_DISPLACEMENT, "offset");
+    refused(commtask_op_file_write(&value, -1, MPI_INT, file_, comm_), COMMTASK_ERR_COUNT, "count");
+    refused(commtask_op_file_write(nullptr, 1, MPI_INT, file_, comm_), COMMTASK_ERR_BUFFER, "buffer");
+    refused(commtask_op_file_write(&value, 1, MPI_DATATYPE_NULL, file_, comm_), COMMTASK_ERR_TYPE, "type");
+    refused(commtask_op_file_write(&value, 1, MPI_INT, file_, MPI_COMM_NULL), COMMTASK_ERR_COMM, "comm");
+}
+
+TEST_F(Files, AnErrorOfTheFileEndsTheTask) {
+    // Not open for writing.
+    const std::string name = "/dev/null";
+    MPI_File read_only = MPI_FILE_NULL;
+    ASSERT_EQ(MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &read_only), MPI_SUCCESS);
+    const int value = 1;
+    commtask_t task = post(commtask_op_file_write_at(0, &value, 1, MPI_INT, read_only, comm_));
+    commtask_status status = COMMTASK_STATUS_INIT;
+    EXPECT_EQ(finish(task, &status), COMMTASK_FAILED);
+    EXPECT_NE(status.error_class, MPI_SUCCESS);
+    EXPECT_EQ(MPI_File_close(&read_only), MPI_SUCCESS);
+}
+
+} // namespace
+} // namespace commtask::test

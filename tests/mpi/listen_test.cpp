@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Standing receives: every message of every rank comes once, those of one sender in their order, however few slots there are and
+// however long messages are kept; and they end, by the program or by commtask_finalize.
+#include "mpi_facts.hpp"
+#include "runtime_test.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace commtask::test {
+namespace {
+
+constexpr int tag = 9;
+
+class Listen : public Runtime {
+protected:
+    [[nodiscard]] commtask_listener_t listen(std::size_t max_bytes, std::size_t n_slots,
+                                             commtask_message_handler handler, void* argument) {
+        commtask_listener_t made = COMMTASK_LISTENER_NULL;
+        EXPECT_EQ(commtask_listen(comm_, tag, max_bytes, n_slots, handler, argument, &made), COMMTASK_OK)
+            << commtask_last_error();
+        return made;
+    }
+    void unlisten(commtask_listener_t& listener) {
+        EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_OK) << commtask_last_error();
+        EXPECT_EQ(listener, COMMTASK_LISTENER_NULL);
+    }
+    /// Until an event has had all its signals.
+    void wait_for(const event& all) {
+        options after;
+        run(commtask_op_noop(comm_), after.on({all.get()}).get());
+    }
+};
+
+/// A message: how many its sender has sent before, and as many of that number as it is long.
+[[nodiscard]] std::vector<int> numbered(int number, int length) {
+    return std::vector<int>(static_cast<std::size_t>(length), number);
+}
+[[nodiscard]] int length_of(int number) { return number % 10 == 9 ? 30'000 : 1 + number % 7; }
+
+/// What a handler counts.
+struct counts {
+    std::vector<int> next_of; ///< By source.
+    int n_wrong = 0;
+    commtask_event_t all = COMMTASK_EVENT_NULL;
+
+    void take(const commtask_message& come) {
+        int& expected = next_of[static_cast<std::size_t>(come.source)];
+        const int length = length_of(expected);
+        const std::vector<int> right = numbered(expected, length);
+        const bool is_right = come.error == MPI_SUCCESS && come.tag == tag &&
+                              come.bytes == static_cast<MPI_Count>(right.size() * sizeof(int)) &&
+                              std::memcmp(come.data, right.data(), static_cast<std::size_t>(come.bytes)) == 0 &&
+                              reinterpret_cast<std::uintptr_t>(come.data) % 64 == 0;
+        if (!is_right) ++n_wrong;
+        ++expected;
+        commtask_event_signal(all);
+    }
+};
+
+TEST_F(Listen, EveryMessageOfEveryRankComesOnceAndInOrder) {
+    constexpr int n_messages = 60;
+    for (const std::size_t n_slots : {1U, 2U, 16U}) {
+        const event all{static_cast<unsigned>(n_messages * n_ranks_)};
+        counts seen{std::vector<int>(static_cast<std::size_t>(n_ranks_)), 0, all.get()};
+        const auto handle = [](commtask_message* come, void* argument) -> int {
+            static_cast<counts*>(argument)->take(*come);
+            return COMMTASK_MESSAGE_DONE;
+        };
+        commtask_listener_t listener = listen(30'000 * sizeof(int), n_slots, +handle, &seen);
+        std::deque<std::vector<int>> sent;
+        std::vector<commtask_t> sends;
+        for (int i = 0; i < n_messages; ++i) {
+            sent.push_back(numbered(i, length_of(i)));
+            for (int dest = 0; dest < n_ranks_; ++dest) {
+                sends.push_back(post(commtask_op_send(sent.back().data(), length_of(i), MPI_INT, dest, tag, comm_)));
+            }
+        }
+        wait_for(all);
+        for (commtask_t& each : sends) EXPECT_EQ(finish(each), COMMTASK_OK);
+        EXPECT_EQ(seen.n_wrong, 0);
+        EXPECT_EQ(seen.next_of, std::vector<int>(static_cast<std::size_t>(n_ranks_), n_messages));
+        unlisten(listener);
+        run(commtask_op_barrier(comm_)); // no rank sends before all listen again
+    }
+}
+
+/// Messages that a handler keeps for a thread.
+struct kept_messages {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<commtask_message*> waiting;
+
+    static int keep(commtask_message* come, void* self) {
+        auto& mine = *static_cast<kept_messages*>(self);
+        const std::lock_guard guard{mine.mutex};
+        mine.waiting.push_back(come);
+        mine.changed.notify_one();
+        return COMMTASK_MESSAGE_KEPT;
+    }
+    [[nodiscard]] commtask_message* take() {
+        std::unique_lock guard{mutex};
+        changed.wait(guard, [&] { return !waiting.empty(); });
+        commtask_message* const next = waiting.front();
+        waiting.pop_front();
+        return next;
+    }
+};
+
+TEST_F(Listen, MessagesStayWithThoseWhoWorkOnThem) {
+    constexpr int n_messages = 100;
+    const event all{static_cast<unsigned>(n_messages * n_ranks_)};
+    counts seen{std::vector<int>(static_cast<std::size_t>(n_ranks_)), 0, all.get()};
+    kept_messages kept;
+    commtask_listener_t listener = listen(30'000 * sizeof(int), 3, &kept_messages::keep, &kept);
+    std::thread works{[&] {
+        commtask_message* before = nullptr;
+        for (int i = 0; i < n_messages * n_ranks_; ++i) {
+            commtask_message* const come = kept.take();
+            seen.take(*come);
+            // Not in the order in which they came.
+            if (before != nullptr) {
+                EXPECT_EQ(commtask_message_release(come), COMMTASK_OK);
+                EXPECT_EQ(commtask_message_release(before), COMMTASK_OK);
+                before = nullptr;
+            } else {
+                before = come;
+            }
+        }
+        EXPECT_EQ(commtask_message_release(before), COMMTASK_OK);
+    }};
+    std::deque<std::vector<int>> sent;
+    std::vector<commtask_t> sends;
+    for (int i = 0; i < n_messages; ++i) {
+        sent.push_back(numbered(i, length_of(i)));
+        for (int dest = 0; dest < n_ranks_; ++dest) {
+            sends.push_back(post(commtask_op_send(sent.back().data(), length_of(i), MPI_INT, dest, tag, comm_)));
+        }
+    }
+    wait_for(all);
+    works.join();
+    for (commtask_t& each : sends) EXPECT_EQ(finish(each), COMMTASK_OK);
+    EXPECT_EQ(seen.n_wrong, 0);
+    unlisten(listener);
+}
+
+TEST_F(Listen, NoMoreAreTakenThanThereAreSlots) {
+    constexpr int n_slots = 4;
+    constexpr int n_messages = 20;
+    kept_messages kept;
+    commtask_listener_t listener = listen(sizeof(int), n_slots, &kept_messages::keep, &kept);
+    std::vector<int> sent(n_messages);
+    std::vector<commtask_t> sends;
+    for (int i = 0; i < n_messages; ++i) {
+        sent[static_cast<std::size_t>(i)] = i;
+        sends.push_back(post(commtask_op_send(&sent[static_cast<std::size_t>(i)], 1, MPI_INT, rank_, tag, comm_)));
+    }
+    std::deque<commtask_message*> taken;
+    for (int i = 0; i < n_slots; ++i) taken.push_back(kept.take());
+    for (int i = 0; i < 100; ++i) run(commtask_op_noop(comm_));
+    EXPECT_TRUE(kept.waiting.empty()) << "the other messages wait with MPI";
+    for (int i = 0; i < n_messages; ++i) {
+        EXPECT_EQ(*static_cast<int*>(taken.front()->data), i);
+        EXPECT_EQ(commtask_message_release(taken.front()), COMMTASK_OK);
+        taken.pop_front();
+        if (i + n_slots < n_messages) taken.push_back(kept.take());
+    }
+    for (commtask_t& each : sends) EXPECT_EQ(finish(each), COMMTASK_OK);
+    unlisten(listener);
+}
+
+TEST_F(Listen, WhatComesAfterTheEndIsLeftToOthers) {
+    kept_messages kept;
+    commtask_listener_t listener = listen(sizeof(int), 2, &kept_messages::keep, &kept);
+    int number = 5;
+    commtask_t sent = post(commtask_op_send(&number, 1, MPI_INT, rank_, tag, comm_));
+    commtask_message* const last = kept.take();
+    EXPECT_EQ(finish(sent), COMMTASK_OK);
+    unlisten(listener);
+    EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_OK) << "there is none any more";
+    number = 6;
+    sent = post(commtask_op_send(&number, 1, MPI_INT, rank_, tag, comm_));
+    int got = 0;
+    run(commtask_op_recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, tag, comm_));
+    EXPECT_EQ(finish(sent), COMMTASK_OK);
+    EXPECT_EQ(got, 6);
+    EXPECT_EQ(*static_cast<int*>(last->data), 5) << "it was kept";
+    EXPECT_EQ(commtask_message_release(last), COMMTASK_OK);
+}
+
+TEST_F(Listen, OneThatIsTooLongIsReported) {
+    if (!sees_truncation(n_ranks_)) GTEST_SKIP() << "this MPI does not tell of a message to oneself that is too long";
+    kept_messages kept;
+    commtask_listener_t listener = listen(sizeof(int), 2, &kept_messages::keep, &kept);
+    const int numbers[3] = {1, 2, 3};
+    for (const int count : {3, 1}) {
+        commtask_t sent = post(commtask_op_send(numbers, count, MPI_INT, right(), tag, comm_));
+        commtask_message* const come = kept.take();
+        EXPECT_EQ(come->error_class, count == 3 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+        EXPECT_EQ(commtask_message_release(come), COMMTASK_OK);
+        static_cast<void>(finish(sent));
+    }
+    unlisten(listener);
+}
+
+TEST_F(Listen, IsEndedByTheEndOfTheLibrary) {
+    kept_messages kept;
+    commtask_listener_t listener = listen(sizeof(int), 5, &kept_messages::keep, &kept);
+    const int number = 8;
+    run(commtask_op_send(&number, 1, MPI_INT, rank_, tag, comm_));
+    commtask_message* const come = kept.take();
+    EXPECT_EQ(commtask_finalize(), COMMTASK_OK) << "nobody waits for a standing receive";
+    EXPECT_EQ(*static_cast<int*>(come->data), 8);
+    EXPECT_EQ(commtask_message_release(come), COMMTASK_OK);
+    const commtask_config settings = configuration();
+    ASSERT_EQ(commtask_init(&settings), COMMTASK_OK);
+    EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_ERR_ARGUMENT);
+}
+
+TEST_F(Listen, AHandlerPostsButDoesNotWait) {
+    // Whoever gets a number above 0 sends one less; to itself, since nobody else knows when a game is over.
+    struct game {
+        MPI_Comm comm;
+        int rank;
+        commtask_event_t over;
+        std::deque<int> numbers{};
+        commtask_listener_t listener = COMMTASK_LISTENER_NULL;
+        int code_of_end = COMMTASK_OK;
+    };
+    const event over;
+    game mine{comm_, rank_, over.get()};
+    const auto pass_on = [](commtask_message* come, void* argument) -> int {
+        auto& played = *static_cast<game*>(argument);
+        const int number = *static_cast<int*>(come->data);
+        if (number > 0) {
+            played.numbers.push_back(number - 1);
+            EXPECT_EQ(
+                commtask_submit(commtask_op_send(&played.numbers.back(), 1, MPI_INT, played.rank, tag, played.comm),
+                                nullptr, nullptr),
+                COMMTASK_OK);
+        } else {
+            commtask_listener_t copy = played.listener;
+            played.code_of_end = commtask_unlisten(&copy);
+            commtask_event_signal(played.over);
+        }
+        return COMMTASK_MESSAGE_DONE;
+    };
+    ASSERT_EQ(commtask_listen(comm_, tag, sizeof(int), 1, +pass_on, &mine, &mine.listener), COMMTASK_OK);
+    const int first = 400;
+    run(commtask_op_send(&first, 1, MPI_INT, rank_, tag, comm_));
+    wait_for(over);
+    EXPECT_EQ(mine.code_of_end, COMMTASK_ERR_WORKER_THREAD);
+    unlisten(mine.listener);
+}
+
+TEST_F(Listen, IsRefusedWithTheReason) {
+    const auto handle = [](commtask_message*, void*) -> int { return COMMTASK_MESSAGE_DONE; };
+    commtask_listener_t listener = COMMTASK_LISTENER_NULL;
+    const auto refuse = [&](int code, const char* word, int answer) {
+        EXPECT_EQ(answer, code);
+        EXPECT_NE(std::string(commtask_last_error()).find(word), std::string::npos) << commtask_last_error();
+        EXPECT_EQ(listener, COMMTASK_LISTENER_NULL);
+    };
+    refuse(COMMTASK_ERR_ARGUMENT, "handler", commtask_listen(comm_, tag, 4, 1, nullptr, nullptr, &listener));
+    refuse(COMMTASK_ERR_ARGUMENT, "listener", commtask_listen(comm_, tag, 4, 1, +handle, nullptr, nullptr));
+    refuse(COMMTASK_ERR_ARGUMENT, "n_slots", commtask_listen(comm_, tag, 4, 0, +handle, nullptr, &listener));
+    refuse(COMMTASK_ERR_TAG, "tag", commtask_listen(comm_, -5, 4, 1, +handle, nullptr, &listener));
+    refuse(COMMTASK_ERR_COMM, "", commtask_listen(MPI_COMM_NULL, tag, 4, 1, +handle, nullptr, &listener));
+    refuse(COMMTASK_ERR_COUNT, "max_bytes", commtask_listen(comm_, tag, SIZE_MAX, 1, +handle, nullptr, &listener));
+    refuse(COMMTASK_ERR_NO_MEMORY, "memory",
+           commtask_listen(comm_, tag, 1U << 30U, SIZE_MAX / 64, +handle, nullptr, &listener));
+    refuse(COMMTASK_ERR_ARGUMENT, "listener is null", commtask_unlisten(nullptr));
+    EXPECT_EQ(commtask_message_release(nullptr), COMMTASK_OK);
+}
+
+} // namespace
+} // namespace commtask::test

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Part of mpi.errors: what is wrong with a one-sided operation, or a registration, is refused with a code and a sentence that
+// names the argument, before MPI sees it.
+#include "one_sided_test.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace commtask::test {
+namespace {
+
+class OneSidedRefusals : public OneSided {
+protected:
+    static void refused(const commtask_op& op, int code, const char* word) {
+        EXPECT_EQ(commtask_post(&op, nullptr, nullptr), code) << commtask_last_error();
+        EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
+    }
+    [[nodiscard]] commtask_op put(MPI_Aint displacement, MPI_Count count) const {
+        return commtask_op_put(&rank_, 1, MPI_INT, right(), displacement, count, MPI_INT, window_);
+    }
+};
+
+TEST_F(OneSidedRefusals, WhatLiesOutsideOfTheWindow) {
+    run(put(n_elements - 1, 1));
+    refused(put(n_elements, 1), COMMTASK_ERR_DISPLACEMENT, "target_disp is 256 in units of 4 bytes");
+    refused(put(n_elements - 1, 2), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    refused(put(-1, 1), COMMTASK_ERR_DISPLACEMENT, "target_disp is -1");
+    refused(put(4 * (n_elements - 1), 1), COMMTASK_ERR_DISPLACEMENT, "units of 4 bytes"); // meant in bytes
+    refused(put(INT64_MAX, 1), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    refused(put(0, INT32_MAX), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    int value = 0;
+    refused(commtask_op_get(&value, 1, MPI_INT, right(), n_elements, 1, MPI_INT, window_), COMMTASK_ERR_DISPLACEMENT,
+            "target_disp");
+    refused(commtask_op_fetch_and_op(&value, &value, MPI_INT, right(), n_elements, MPI_SUM, window_),
+            COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    refused(commtask_op_compare_and_swap(&value, &value, &value, MPI_INT, right(), -4, window_),
+            COMMTASK_ERR_DISPLACEMENT, "target_disp");
+}
+
+TEST_F(OneSidedRefusals, RanksCountsTypesAndBuffers) {
+    int value = 0;
+    refused(commtask_op_put(&value, 1, MPI_INT, n_ranks_, 0, 1, MPI_INT, window_), COMMTASK_ERR_RANK, "target is");
+    refused(commtask_op_flush(-5, window_), COMMTASK_ERR_RANK, "target is -5");
+    refused(commtask_op_put(&value, -1, MPI_INT, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_COUNT, "count");
+    refused(commtask_op_put(&value, 1, MPI_INT, right(), 0, -1, MPI_INT, window_), COMMTASK_ERR_COUNT, "target count");
+    refused(commtask_op_get(&value, 1, MPI_DATATYPE_NULL, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_TYPE, "type");
+    refused(commtask_op_get(&value, 1, MPI_INT, right(), 0, 1, MPI_DATATYPE_NULL, window_), COMMTASK_ERR_TYPE,
+            "target type");
+    refused(commtask_op_get(nullptr, 1, MPI_INT, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_BUFFER, "buffer");
+    refused(commtask_op_accumulate(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, MPI_OP_NULL, window_), COMMTASK_ERR_OP,
+            "reduction");
+    refused(commtask_op_fetch_and_op(nullptr, &value, MPI_INT, right(), 0, MPI_SUM, window_), COMMTASK_ERR_BUFFER,
+            "origin_buffer");
+    run(commtask_op_fetch_and_op(nullptr, &value, MPI_INT, right(), 0, MPI_NO_OP, window_));
+    refused(commtask_op_compare_and_swap(&value, nullptr, &value, MPI_INT, right(), 0, window_), COMMTASK_ERR_BUFFER,
+            "compare_buffer");
+}
+
+TEST_F(OneSidedRefusals, Notifications) {
+    const int value = 0;
+    refused(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, -1, window_), COMMTASK_ERR_TAG,
+            "notification is -1");
+    refused(commtask_op_await_notify(0, 0, left(), window_), COMMTASK_ERR_COUNT, "count of notifications is 0");
+    refused(commtask_op_await_notify(0, -3, left(), window_), COMMTASK_ERR_COUNT, "count of notifications");
+    refused(commtask_op_await_notify(-2, 1, left(), window_), COMMTASK_ERR_TAG, "notification is -2");
+    refused(commtask_op_await_notify(0, 1, n_ranks_, window_), COMMTASK_ERR_RANK, "source is");
+    refused(commtask_op_await_notify(0, 1, MPI_PROC_NULL, window_), COMMTASK_ERR_RANK, "MPI_PROC_NULL");
+}
+
+TEST_F(OneSidedRefusals, WindowsThatAreNotRegistered) {
+    const int value = 0;
+    refused(commtask_op_put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL), COMMTASK_ERR_WINDOW, "window");
+    EXPECT_EQ(commtask_win_register(MPI_WIN_NULL, comm_), COMMTASK_ERR_WINDOW);
+    EXPECT_EQ(commtask_win_register(window_, comm_), COMMTASK_ERR_WINDOW);
+    EXPECT_NE(std::strstr(commtask_last_error(), "registered already"), nullptr) << commtask_last_error();
+    ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
+    is_registered_ = false;
+    EXPECT_EQ(commtask_win_unregister(window_), COMMTASK_ERR_WINDOW);
+    EXPECT_EQ(commtask_win_register(window_, MPI_COMM_NULL), COMMTASK_ERR_COMM);
+    refused(put(0, 1), COMMTASK_ERR_WINDOW, "not registered");
+    refused(commtask_op_flush_all(window_), COMMTASK_ERR_WINDOW, "not registered");
+    commtask_ticket ticket{};
+    const commtask_op op = put(0, 1);
+    EXPECT_EQ(commtask_ticket_take(&op, &ticket), COMMTASK_ERR_WINDOW);
+}
+
+TEST_F(OneSidedRefusals, ACommunicatorWithOtherRanks) {
+    ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
+    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, 0, -rank_, &turned);
+    const int expected = n_ranks_ == 1 ? COMMTASK_OK : COMMTASK_ERR_COMM;
+    EXPECT_EQ(commtask_win_register(window_, turned), expected) << commtask_last_error();
+    if (n_ranks_ == 1) EXPECT_EQ(commtask_win_unregister(window_), COMMTASK_OK);
+    MPI_Comm_free(&turned);
+    ASSERT_EQ(commtask_win_register(window_, comm_), COMMTASK_OK) << commtask_last_error();
+}
+
+TEST_F(OneSidedRefusals, AWindowWithUnfinishedTasksStaysRegistered) {
+    event go;
+    options how;
+    commtask_t waiting = post(put(0, 1), how.on({go.get()}));
+    EXPECT_EQ(commtask_win_unregister(window_), COMMTASK_ERR_RUNNING);
+    EXPECT_NE(std::strstr(commtask_last_error(), "1 tasks"), nullptr) << commtask_last_error();
+    go.signal();
+    EXPECT_EQ(finish(waiting), COMMTASK_OK);
+}
+
+int register_in_callback(void* argument) {
+    auto& codes = *static_cast<int(*)[2]>(argument);
+    codes[0] = commtask_win_register(MPI_WIN_NULL, MPI_COMM_WORLD);
+    return MPI_SUCCESS;
+}
+
+TEST_F(OneSidedRefusals, OneWhoDrivesCannotWaitForOtherRanks) {
+    struct question {
+        MPI_Win window;
+        int code;
+    } asked{window_, COMMTASK_OK};
+    const auto unregister = [](void* argument) -> int {
+        auto& what = *static_cast<question*>(argument);
+        what.code = commtask_win_unregister(what.window);
+        return MPI_SUCCESS;
+    };
+    run(commtask_op_call(+unregister, &asked, comm_));
+    EXPECT_EQ(asked.code, COMMTASK_ERR_WORKER_THREAD);
+    int codes[2] = {COMMTASK_OK, COMMTASK_OK};
+    run(commtask_op_call(register_in_callback, &codes, comm_));
+    EXPECT_EQ(codes[0], COMMTASK_ERR_WINDOW);
+}
+
+TEST_F(OneSidedRefusals, AFreedWindowIsKnownNoMore) {
+    const commtask_op op = put(0, 1);
+    everybody_has_written();
+    run(commtask_op_barrier(comm_));
+    EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
+    is_registered_ = false;
+    refused(op, COMMTASK_ERR_WINDOW, "freed");
+}
+
+TEST_F(OneSidedRefusals, AnErrorOfMpiEndsItsTask) {
+    MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_INT, &uncommitted);
+    const std::array<int, 2> values{1, 2};
+    commtask_t task = post(commtask_op_put(values.data(), 1, uncommitted, right(), 0, 1, uncommitted, window_));
+    commtask_status status = COMMTASK_STATUS_INIT;
+    EXPECT_EQ(finish(task, &status), COMMTASK_FAILED);
+    EXPECT_EQ(status.error_class, MPI_ERR_TYPE);
+    run(put(0, 1));
+    MPI_Type_free(&uncommitted);
+}
+
+} // namespace
+} // namespace commtask::test

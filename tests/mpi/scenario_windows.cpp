@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenarios about windows and the end of the library: what waits on one is listed in words of its own, and a window that is
+// still registered is warned of; its epoch is the program's to end then.
+#include "scenario.hpp"
+
+namespace commtask::test {
+
+void finalize_window() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    constexpr MPI_Aint bytes = 1024;
+    void* exposed = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&exposed), &window) ==
+          MPI_SUCCESS);
+    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    CHECK(commtask_win_register(window, MPI_COMM_WORLD) == COMMTASK_OK);
+
+    static double values[2];
+    commtask_t awaiting = COMMTASK_NULL;
+    CHECK(commtask_submit(commtask_op_await_notify(7, 2, 0, window), nullptr, &awaiting) == COMMTASK_OK);
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.after = &awaiting;
+    how.n_after = 1;
+    CHECK(commtask_submit(commtask_op_put(values, 2, MPI_DOUBLE, 0, 16, 2, MPI_DOUBLE, window), &how, nullptr) ==
+          COMMTASK_OK);
+    CHECK(commtask_win_unregister(window) == COMMTASK_ERR_RUNNING);
+    CHECK(last_error_names("2 tasks of halos"));
+    CHECK(commtask_release(&awaiting) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    CHECK(MPI_Win_unlock_all(window) == MPI_SUCCESS);
+    CHECK(MPI_Win_free(&window) == MPI_SUCCESS);
+    MPI_Finalize();
+}
+
+} // namespace commtask::test

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lane that somebody wants to be attentive makes progress for others with nothing in flight, and its worker, on a core of its
+// own or not, stays awake for that; one that nobody wants so any more sleeps.
+#include "core/worker.hpp"
+#include "fake_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <thread>
+
+namespace commtask::detail {
+namespace {
+
+using testing::lane_bench;
+
+constexpr std::uint64_t patience_ns = 30'000'000'000;
+
+template <typename Condition>
+[[nodiscard]] bool comes_true(Condition&& condition) {
+    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
+        if (condition()) return true;
+        std::this_thread::yield();
+    }
+    return false;
+}
+
+TEST(Attention, APassWithNothingInFlightMakesProgressOnlyIfItIsWanted) {
+    lane_bench bench;
+    EXPECT_FALSE(bench.the_lane().progress());
+    EXPECT_EQ(bench.carrier().n_progress, 0);
+    bench.the_lane().attend(1);
+    EXPECT_FALSE(bench.the_lane().progress()) << "nothing of its own has moved";
+    EXPECT_EQ(bench.carrier().n_progress, 1);
+    bench.the_lane().attend(1);
+    bench.the_lane().attend(-1);
+    EXPECT_TRUE(bench.the_lane().is_attentive());
+    bench.the_lane().attend(-1);
+    EXPECT_FALSE(bench.the_lane().progress());
+    EXPECT_EQ(bench.carrier().n_progress, 1);
+}
+
+TEST(Attention, WhatIsInFlightIsPolledInItsPlace) {
+    lane_bench bench;
+    bench.the_lane().attend(1);
+    task& sent = bench.post();
+    bench.run();
+    EXPECT_EQ(bench.carrier().n_progress, 0);
+    bench.complete(sent);
+    EXPECT_EQ(sent.life.state(), task_state::completed);
+}
+
+TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
+    for (const bool is_reserved : {true, false}) {
+        lane_bench bench;
+        lane& mine = bench.the_lane();
+        const worker beside{mine, {.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 1'000, .on_start = {}}};
+        ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_is_asleep(); })) << is_reserved;
+        mine.attend(1);
+        const int before = bench.carrier().n_progress;
+        EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > before + 1000; })) << is_reserved;
+        mine.attend(-1);
+        EXPECT_TRUE(comes_true([&] { return mine.wake_up.approx_is_asleep(); })) << is_reserved;
+        const int at_rest = bench.carrier().n_progress;
+        task& posted = bench.post({.tag = testing::fake_transport::completes_at_once});
+        EXPECT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; })) << is_reserved;
+        EXPECT_EQ(bench.carrier().n_progress, at_rest);
+    }
+}
+
+} // namespace
+} // namespace commtask::detail
