@@ -31,6 +31,12 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     chosen = dict(os.environ, MPICH_FC=options.compiler, OMPI_FC=options.compiler)
+    if options.program is not None and "use mpi_f08" in pathlib.Path(options.program).read_text(encoding="utf-8").lower():
+        (work / "asks.f90").write_text("program asks\n  use mpi_f08\nend program\n", encoding="utf-8")
+        if subprocess.run([options.wrapper, "-c", "asks.f90"], capture_output=True, timeout=100, cwd=work, env=chosen,
+                          check=False).returncode != 0:
+            print("this MPI has no module mpi_f08 for this compiler")
+            return 77
     if options.program is None:
         refused = subprocess.run([options.wrapper, "-c", options.module], text=True, capture_output=True, timeout=100,
                                  cwd=work, env=chosen)
