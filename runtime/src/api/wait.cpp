@@ -6,6 +6,7 @@
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "core/task_pool.hpp"
+#include "core/tuning.hpp"
 
 #include <commtask/commtask.h>
 
@@ -193,10 +194,12 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
         if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
     }
     std::size_t first_open = 0; // all before it have ended
+    const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
     const auto look = [&] {
-        while (first_open < n_tasks && (tasks[first_open] == COMMTASK_NULL || has_ended(*tasks[first_open]))) {
-            ++first_open;
-        }
+        // A few places on first: who looks at every task until it ends pulls each one's line from the worker that ends it.
+        if (first_open < n_tasks && !is_over(std::min(first_open + tuning::tasks_looked_ahead, n_tasks - 1)))
+            return false;
+        while (first_open < n_tasks && is_over(first_open)) ++first_open;
         return first_open == n_tasks;
     };
     const bool had_to_wait = !look();

@@ -375,7 +375,10 @@ bool lane::start(task& ready) noexcept {
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts == 0) end_by_result(which);
+    if (--which.run.open_parts > 0) return;
+    // Read first and written then, the line would come twice from the thread that waits: 46 ns.
+    prefetch_for_write(&which.life);
+    end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {
@@ -405,10 +408,10 @@ void lane::finish(task& which, task_state state) noexcept {
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
         which.run.is_pointed_to = false;
-        return graph::finish(which, state, 0, release_to_its_lane);
+        return graph::finish(which, state, 0, release_to_its_lane, settings_.n_lanes > 1);
     }
     // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
-    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
+    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane, settings_.n_lanes > 1);
     if (is_member) tell_run(which, state);
 }
 

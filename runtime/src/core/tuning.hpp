@@ -5,6 +5,7 @@
 // (config_table.def). A number whose removal no benchmark shows does not belong here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace commtask::detail::tuning {
@@ -37,6 +38,10 @@ inline constexpr int looks_before_yield = 64;
 
 /// Looks at a task, beside a worker with a core of its own, before the first reading of the clock: most waits are shorter.
 inline constexpr int looks_before_clock = 256;
+
+/// Who waits for several tasks looks at the one so many places after the first that has not ended. More: the last ones are looked
+/// at when all have ended. Less: each task's line goes to and fro between who waits and the driver that is about to end it.
+inline constexpr std::size_t tasks_looked_ahead = 31;
 
 /// The longest sleep of a waiting thread. It is woken when something ends; what else it waits for it sees this late.
 inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
