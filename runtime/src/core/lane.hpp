@@ -278,6 +278,7 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    /// acquire: partner of the release in abandon().
     [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
     void stay_if_abandoned() const noexcept;
     template <typename Visit>
