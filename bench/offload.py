@@ -60,13 +60,15 @@ class Runner:
 
 
 def alternated(sides, n_rounds, once):
-    """{side: [result of each round]}; the side that begins moves on, and one round before the first warms up."""
+    """{side: [result of each round]}; the side that begins moves on, and one round before the first warms up, if figures are
+    wanted: of a single one nobody quotes any."""
     results = {side: [] for side in sides}
-    for turn in range(n_rounds + 1):
+    n_warm_ups = 1 if n_rounds > 1 else 0
+    for turn in range(n_warm_ups + n_rounds):
         for place in range(len(sides)):
             side = sides[(place + turn) % len(sides)]
             result = once(side)
-            if turn > 0:
+            if turn >= n_warm_ups:
                 results[side].append(result)
     return results
 

@@ -70,6 +70,7 @@ void fatal_handler();
 // scenario_ending.cpp
 void finalize_waits_for_a_call();
 void finalize_leaves_a_call();
+void finalize_leaves_a_poster();
 void finalize_retries();
 void finalize_late_signal();
 

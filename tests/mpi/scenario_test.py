@@ -67,6 +67,8 @@ EXPECTATIONS = {
     "finalize_waits_for_a_call": {"never": [UNFINISHED]},
     "finalize_leaves_a_call": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"},
                                "prints": [r"unfinished tasks are left as they are.*inside one call \(call\)"]},
+    "finalize_leaves_a_poster": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5", "COMMTASK_IDLE": "shared"},
+                                 "prints": [r"unfinished tasks are left as they are.*inside one call"]},
     "finalize_retries": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"}, "prints": [UNFINISHED]},
     "finalize_half_ready": {"prints": [UNFINISHED, AGE + r"plan of 3 members; 2 of its members have not ended",
                                        AGE + r"send of 1 MPI_INT to rank 0, tag 1, MPI_COMM_SELF, member 1 of a plan; "

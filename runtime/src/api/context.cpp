@@ -69,7 +69,8 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 std::atomic<context*> context::current_{nullptr};
 std::atomic<context*> context::running_{nullptr};
-std::atomic<int> context::n_visits_{0};
+std::atomic<int> context::first_visits_{0};
+std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
 context::context(config settings, int thread_level, rank_place place, const session& of)
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
@@ -218,7 +219,8 @@ void context::hide() noexcept { current_.store(nullptr, std::memory_order_seq_cs
 void context::close() noexcept {
     hide();
     // acquire: partner of the release at a visit's end.
-    while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
+    const std::atomic<int>& n_visits = *n_visits_.load(std::memory_order_seq_cst);
+    while (n_visits.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
 /// Whether some lane is driven and has begun no pass since the last question.
@@ -276,6 +278,8 @@ context::drained context::drain() noexcept {
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
     hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
+    // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
+    if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();

@@ -63,18 +63,24 @@ public:
     class visit {
     public:
         visit() noexcept {
-            n_visits_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+            for (bool is_counted = false; !is_counted;) {
+                count_ = n_visits_.load(std::memory_order_seq_cst);
+                count_->fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+                is_counted = n_visits_.load(std::memory_order_seq_cst) == count_;
+                if (!is_counted) count_->fetch_sub(1, std::memory_order_relaxed); // leave_behind() has come between
+            }
             is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
         }
         visit(const visit&) = delete;
         visit& operator=(const visit&) = delete;
         /// release: partner of the look in close().
-        ~visit() { n_visits_.fetch_sub(1, std::memory_order_release); }
+        ~visit() { count_->fetch_sub(1, std::memory_order_release); }
         /// Whether there is a context.
         [[nodiscard]] bool is_open() const noexcept { return is_open_; }
 
     private:
-        bool is_open_;
+        std::atomic<int>* count_ = nullptr;
+        bool is_open_ = false;
     };
 
     /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
@@ -155,7 +161,8 @@ private:
 
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;
-    static std::atomic<int> n_visits_;
+    static std::atomic<int> first_visits_;
+    static std::atomic<std::atomic<int>*> n_visits_; ///< Of the threads in a visit; another one after leave_behind().
 
     const config settings_;
     const int thread_level_;

@@ -222,8 +222,7 @@ void lane::give_up(task_filter chosen) noexcept {
 
 /// Not a lock: it waits for nothing, and nothing waits for it.
 void lane::stay_if_abandoned() const noexcept {
-    // acquire: partner of the release in abandon().
-    if (!is_abandoned_.load(std::memory_order_acquire)) return;
+    if (!is_abandoned()) return;
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }
 
@@ -358,7 +357,9 @@ void lane::issue_ready() noexcept {
 void lane::issue(task& ready) noexcept {
     if (ready.is_run()) return issue_run(ready);
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
-    if (!start(ready)) end_by_result(ready);
+    const bool is_in_flight = start(ready);
+    stay_if_abandoned();
+    if (!is_in_flight) end_by_result(ready);
 }
 
 /// @return whether MPI has it in flight; otherwise the result is set
@@ -366,7 +367,6 @@ bool lane::start(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
     const start_result result = transport_->start(ready);
-    stay_if_abandoned();
     starting_kind_.store(0, std::memory_order_relaxed);
     if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();

@@ -125,9 +125,10 @@ public:
             settings_.trace->state(settings_.number, now);
     }
 
-    /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
-    /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
-    /// release: partner of the acquire in stay_if_abandoned().
+    /// Who drives is inside a function of the program's or of MPI's, and nobody can wait for that any longer: when it comes
+    /// back, its thread sleeps for ever, but for a poster's, which goes back to the program; neither touches anything of the
+    /// program's, and nobody drives any more. The lane must not be destroyed.
+    /// release: partner of the acquire in is_abandoned().
     void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
@@ -277,6 +278,8 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    /// acquire: partner of the release in abandon().
+    [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
     void stay_if_abandoned() const noexcept;
     template <typename Visit>
     void for_each_live(task_filter chosen, Visit&& visit) const;

@@ -87,6 +87,7 @@ bool lane::try_issue_here() noexcept {
     }
     tell(trace::thread_state::issue);
     const bool is_all_issued = issue_posted();
+    if (is_abandoned()) return true; // with the baton, so that nobody drives any more
     tell(trace::thread_state::none);
     const bool leaves_work = has_work();
     return_baton();
@@ -118,7 +119,11 @@ bool lane::issue_posted() noexcept {
         static_cast<void>(ready_.pop());
         if (next.is_run()) {
             issue_run(next);
-        } else if (!start(next)) {
+            continue;
+        }
+        const bool is_in_flight = start(next);
+        if (is_abandoned()) return true; // what is left stays as it is
+        if (!is_in_flight) {
             // As soon as somebody polls, like what is in flight; or here, where nobody but a waiting thread hears of it.
             if (ends_unheard(next)) {
                 end_by_result(next);
