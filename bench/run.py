@@ -26,6 +26,7 @@ import launch  # noqa: E402
 import miniapp  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
+import program  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
 
@@ -77,21 +78,19 @@ def parse(arguments):
 def run_program(given, build):
     ranks = build.mpiexec(2, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
     command = ranks + [str(build.program(f"bench_{given.name}"))]
-    command += ["--json", given.json] if given.json else []
-    command += ["--quick"] if given.quick else []
-    return subprocess.run(command, timeout=600, check=False).returncode
+    return miniapp.publish([(given.name, lambda: program.report_of(command, given.quick))], given.json)
 
 
 def run_lanes(given, build):
     """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
-    status = 0
     for n_ranks in (1, 2):
         for level in (["--serialized"], []):
             command = build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *level]
-            command += ["--json", given.json] if given.json and n_ranks == 2 and not level else []
-            command += ["--quick"] if given.quick else []
-            status = subprocess.run(command, timeout=600, check=False).returncode or status
-    return status
+            json_file = given.json if n_ranks == 2 and not level else ""
+            status = miniapp.publish([(given.name, lambda words=command: program.report_of(words, given.quick))], json_file)
+            if status != 0:
+                return status
+    return 0
 
 
 def measure(given, build):

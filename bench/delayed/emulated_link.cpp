@@ -7,13 +7,13 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -202,23 +202,25 @@ void write_report() {
     if (file == nullptr) {
         return;
     }
-    constexpr int longest = 1024;
-    const std::string text = describe(the_adapter->seen()).dump();
-    std::array<char, longest> own{};
-    text.copy(own.data(), own.size() - 1);
     int rank = 0;
     int n_ranks = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    std::vector<char> all(static_cast<std::size_t>(longest) * static_cast<std::size_t>(n_ranks));
-    PMPI_Gather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const std::string own = describe(the_adapter->seen()).dump();
+    const int length = static_cast<int>(own.size());
+    std::vector<int> lengths(static_cast<std::size_t>(n_ranks));
+    PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::vector<int> offsets(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+    std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
+    PMPI_Gatherv(own.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank != 0) {
         return;
     }
     nlohmann::ordered_json out;
-    for (int from = 0; from < n_ranks; ++from) {
-        out["directions"].push_back(
-            nlohmann::ordered_json::parse(all.data() + (static_cast<std::size_t>(from) * longest)));
+    for (std::size_t from = 0; from < lengths.size(); ++from) {
+        out["directions"].push_back(nlohmann::ordered_json::parse(
+            all.substr(static_cast<std::size_t>(offsets[from]), static_cast<std::size_t>(lengths[from]))));
     }
     if (const std::string why = commtask::bench::write_document(out, file); !why.empty()) {
         std::fprintf(stderr, "emulated link: cannot write %s: %s\n", file, why.c_str());
