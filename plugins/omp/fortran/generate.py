@@ -2,7 +2,7 @@
 # Writes the Fortran module from its template and the table of operations. Fortran has no macros, and each operation needs
 # a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only: by hand they would be nine
 # lines in ten of the file, and nobody would see an argument in a wrong field.
-"""usage: generate.py --template F --out MODULE.f90"""
+"""usage: generate.py --template F --plans F --out MODULE.f90"""
 import argparse
 import pathlib
 import sys
@@ -17,6 +17,8 @@ FIELDS = {
     "reduction": ("integer", "MPI_Op", ["op%reduction = {}", "op%has_reduction = 1"]),
     "peer": ("integer", None, ["op%peer = {}"]),
     "source": ("integer", None, ["op%source = {}"]),
+    "dests": ("type(c_ptr)", None, ["op%dests = {}"]),
+    "sources": ("type(c_ptr)", None, ["op%sources = {}"]),
 }
 for side in ("send", "recv"):
     FIELDS |= {
@@ -69,14 +71,21 @@ def procedures(name, kind, arguments):
     return integers + "\n" + handles
 
 
+def parts_of(file, kind_of_plan):
+    """Name -> text of the parts of a template, each of which begins with its name after '!-- '."""
+    _, *pieces = file.read_text(encoding="utf-8").replace("@PLAN@", str(kind_of_plan)).split("!-- ")
+    return dict(piece.split("\n", 1) for piece in pieces)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("template", "out"):
+    for name in ("template", "plans", "out"):
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
     options = parser.parse_args()
     public, generics, written = [], [], []
-    for row in generate_operations.read_table():
-        if not row.is_in_fortran():
+    rows = generate_operations.read_table()
+    for row in rows:
+        if not row.is_in_fortran() or row.name == "plan":
             continue
         # Arrays of counts are those of the int form; Fortran has the word datatype where C has type.
         arguments = [("datatype" if each.name == "type" else each.name, each.field.replace(".", "_"))
@@ -86,11 +95,14 @@ def main():
                         f"  end interface comm_task_{row.name}\n")
         written.append(procedures(row.name, row.number, arguments))
     text = options.template.read_text(encoding="utf-8")
-    for mark, lines in (("@PUBLIC@\n", public), ("@GENERICS@\n", generics), ("@PROCEDURES@\n", ["\n".join(written)])):
+    parts = {"PUBLIC": "".join(public), "GENERICS": "".join(generics), "PROCEDURES": "\n".join(written)}
+    parts |= parts_of(options.plans, next(row.number for row in rows if row.name == "plan"))
+    for part, lines in parts.items():
+        mark = f"@{part}@\n"
         before, found, after = text.partition(mark)
         if not found:
             raise SystemExit(f"{options.template} has no {mark.strip()}")
-        text = before + "".join(lines) + after
+        text = before + lines + after
     options.out.write_text(text, encoding="utf-8")
 
 

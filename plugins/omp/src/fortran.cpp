@@ -3,6 +3,7 @@
 // The C side of the Fortran module: an operation as Fortran describes it becomes one of C, and is spawned. Whether its
 // arguments are right is found where it is posted, as for everybody.
 #include "errors.hpp"
+#include "fortran_recording.hpp"
 
 #include <commtask/omp.h>
 #include <commtask/omp_fortran.h>
@@ -28,6 +29,8 @@ commtask_side side_of(const commtask_omp_fortran_side& given) noexcept {
 }
 
 commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
+    const commtask_op plan = commtask_op_plan(given.plan);
+    if (given.kind == plan.kind) return plan;
     commtask_op op = commtask_op_noop(MPI_Comm_f2c(given.comm));
     op.kind = static_cast<std::uint16_t>(given.kind);
     if (given.send.counts != nullptr || given.recv.counts != nullptr) op.array_form = COMMTASK_COUNTS_INT;
@@ -38,6 +41,8 @@ commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
     op.send_tag = given.send_tag;
     op.recv_tag = given.recv_tag;
     if (given.has_reduction != 0) op.reduction = MPI_Op_f2c(given.reduction);
+    if (given.dests != nullptr) op.dests = given.dests; // they share their place with what other operations have
+    if (given.sources != nullptr) op.sources = given.sources;
     return op;
 }
 
@@ -61,6 +66,9 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     options.priority = clauses->priority;
     options.status = clauses->status;
     const commtask_op op = operation_of(*operation);
+    if (fortran_recording* const recording = fortran_recording::of_this_thread(); recording != nullptr) {
+        return recording->record(op, *clauses);
+    }
     if (clauses->hold != 0) {
         if (clauses->n_in + clauses->n_out + clauses->n_inout != 0 || clauses->priority != 0) {
             return report_refusal(
