@@ -51,6 +51,7 @@ COMPARISONS = {
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
+GAP_US = 100.0  # of the links of lanes: what both ranks' cores can do beside it is many messages
 WHO_KNOWS = {"link": ("dslash", "fft"), "rendezvous": ("dslash",)}
 
 
@@ -70,6 +71,7 @@ def parse(arguments):
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
+    parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
     return parser.parse_args(arguments)
 
@@ -84,12 +86,21 @@ def run_program(given, build):
 
 def run_lanes(given, build):
     """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
+    program = str(build.program("bench_lanes"))
+    common = ["--quick"] if given.quick else []
+    if given.simulate:
+        common += ["--json", given.json] if given.json else []
+        return subprocess.run([program, "--simulate", *common], timeout=600, check=False).returncode
     status = 0
+    if build.is_mpich:
+        library = build.program("libcommtask_emulated_link.so").resolve()
+        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
+        command = build.mpiexec(2) + over_links + [program, "--gapped", *common]
+        status = subprocess.run(command, timeout=600, check=False).returncode
     for n_ranks in (1, 2):
         for level in (["--serialized"], []):
-            command = build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *level]
+            command = build.mpiexec(n_ranks) + [program, *level, *common]
             command += ["--json", given.json] if given.json and n_ranks == 2 and not level else []
-            command += ["--quick"] if given.quick else []
             status = subprocess.run(command, timeout=600, check=False).returncode or status
     return status
 
@@ -130,6 +141,8 @@ def complaint(given):
         return f"--setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or all is meant"
     if given.name == "all" and (given.json or given.plots or given.case or given.setting != "all"):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
+    if given.simulate and given.name != "lanes":
+        return "--simulate: lanes only"
     if given.name != "all" and (given.results or given.resume):
         return "--results and --resume: all only; --json names the file of one benchmark"
     return ""
