@@ -52,6 +52,7 @@ COMPARISONS = {
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
+GAP_US = 100.0  # of the links of lanes: what both ranks' cores can do beside it is many messages
 WHO_KNOWS = {"link": ("dslash", "fft"), "rendezvous": ("dslash",)}
 
 
@@ -71,6 +72,7 @@ def parse(arguments):
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
+    parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
     return parser.parse_args(arguments)
 
@@ -83,14 +85,23 @@ def run_program(given, build):
 
 def run_lanes(given, build):
     """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
+    bench = str(build.program("bench_lanes"))
+    if given.simulate:
+        words = [bench, "--simulate", *(["--quick"] if given.quick else []), *(["--json", given.json] if given.json else [])]
+        return subprocess.run(words, timeout=600, check=False).returncode
+    runs = []
+    if build.is_mpich:
+        library = build.program("libcommtask_emulated_link.so").resolve()
+        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
+        runs.append((build.mpiexec(2) + over_links + [bench, "--gapped"], ""))
     for n_ranks in (1, 2):
         for level in (["--serialized"], []):
-            command = build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *level]
-            json_file = given.json if n_ranks == 2 and not level else ""
-            status = miniapp.publish([(given.name, lambda words=command: program.report_of(words, given.quick))], json_file)
-            if status != 0:
-                return status
-    return 0
+            runs.append((build.mpiexec(n_ranks) + [bench, *level], given.json if n_ranks == 2 and not level else ""))
+    status = 0
+    for command, json_file in runs:
+        report = (given.name, lambda words=command: program.report_of(words, given.quick))
+        status = miniapp.publish([report], json_file) or status
+    return status
 
 
 def measure(given, build):
@@ -129,6 +140,8 @@ def complaint(given):
         return f"--setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or all is meant"
     if given.name == "all" and (given.json or given.plots or given.case or given.setting != "all"):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
+    if given.simulate and given.name != "lanes":
+        return "--simulate: lanes only"
     if given.name != "all" and (given.results or given.resume):
         return "--results and --resume: all only; --json names the file of one benchmark"
     return ""

@@ -106,6 +106,22 @@ void context::start_lane(std::size_t lane) {
     if (lane > 0 && !lanes_.has_worker(lane)) lanes_.start_worker(lane, worker_plan(lane));
 }
 
+/// The program's threads may use the core of a worker that has nothing to do, and leave it when the worker is about to go on.
+void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
+    const std::lock_guard guard{lending_};
+    const cpu_set core{place_.lane_cpus[lane]};
+    if (is_lent) {
+        lent_ |= core;
+    } else {
+        lent_ -= core;
+    }
+    cpu_set free_for_all = place_.compute_cpus;
+    free_for_all |= lent_;
+    narrowing_.change_to(std::move(free_for_all));
+    if (settings_.verbose >= 2) say("lane %zu %s its core", lane, is_lent ? "gives the program" : "takes back");
+} catch (const std::bad_alloc&) { // the masks stay as they are
+}
+
 lane_settings context::lane_plan() {
     lane_settings plan;
     plan.queue_capacity = static_cast<std::size_t>(settings_.queue_capacity);
@@ -164,6 +180,10 @@ worker_settings context::worker_plan(std::size_t lane) {
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
+    if (lane > 0 && place_.lane_cpus[lane] != no_cpu) {
+        plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);
+        plan.lend_core = [this, lane](bool is_lent) { lend_core(lane, is_lent); };
+    }
     plan.on_start = [this, lane] {
         const std::error_code failure = bind_worker(place_, lane);
         if (failure && settings_.verbose >= 1) {

@@ -4,6 +4,7 @@
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/lane_selection.hpp"
 #include "api/listener.hpp"
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
@@ -25,7 +26,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -115,6 +118,9 @@ public:
     [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
     /// Whether one of these two is there.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
+    /// Before the context is open to the program.
+    void select_lanes(lane_selection by) noexcept { selection_ = std::move(by); }
+    [[nodiscard]] const lane_selection& selection() const noexcept { return selection_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
@@ -143,6 +149,7 @@ private:
     [[nodiscard]] lane_settings lane_plan();
     [[nodiscard]] worker_settings worker_plan(std::size_t lane);
     void start_lane(std::size_t lane);
+    void lend_core(std::size_t lane, bool is_lent) noexcept;
     void tell_of_start();
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
@@ -169,7 +176,10 @@ private:
     const session session_;
     mpi_error_handling errors_;
     const rank_place place_;
+    std::mutex lending_; ///< Guards the next two.
     process_narrowing narrowing_;
+    cpu_set lent_; ///< Cores of lanes that have nothing to do: the program's threads have them.
+    lane_selection selection_;
     const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
     const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
     const bool has_observers_;

@@ -213,7 +213,7 @@ std::string accepted_text(const config_field& field) {
     case config_rule::power_of_two: return "a power of two from " + lowest + " to " + highest;
     case config_rule::seconds: return "a number of seconds from " + lowest + " to " + highest;
     case config_rule::cpu_list: return "auto, none or a list of different CPU numbers such as 3,7-9";
-    case config_rule::folder: return "a folder";
+    case config_rule::folder: return "a path";
     case config_rule::elsewhere: return "anything";
     case config_rule::choice: break;
     }

@@ -12,7 +12,7 @@ namespace commtask::detail {
 
 lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
                    std::span<task_observer* const> own_observers)
-    : waiters(settings.has_heavy_barrier), workers_(carriers.size()) {
+    : waiters(settings.has_heavy_barrier), n_at_work_(carriers.size()), workers_(carriers.size()) {
     lane_settings plan = settings;
     plan.n_lanes = static_cast<std::uint8_t>(carriers.size());
     for (std::size_t i = 0; i < carriers.size(); ++i) {
@@ -28,6 +28,15 @@ lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings&
 void lane_set::start_worker(std::size_t index, worker_settings plan) {
     const std::lock_guard guard{workers_mutex_};
     workers_[index] = std::make_unique<worker>(lanes_[index], std::move(plan));
+    workers_[index]->lend_at_once(index >= n_at_work());
+}
+
+void lane_set::set_at_work(std::size_t n_lanes) noexcept {
+    const std::lock_guard guard{workers_mutex_};
+    n_at_work_.store(n_lanes, std::memory_order_relaxed); // the lock orders it for start_worker()
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        if (workers_[i]) workers_[i]->lend_at_once(i >= n_lanes);
+    }
 }
 
 void lane_set::stop_workers() noexcept {

@@ -7,6 +7,7 @@
 #include "core/lane.hpp"
 #include "core/worker.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -38,6 +39,10 @@ public:
         const std::lock_guard guard{workers_mutex_};
         return workers_[index] != nullptr;
     }
+
+    /// Any thread. The first `n_lanes` are at work; the workers of the others lend their cores when they have nothing to do.
+    void set_at_work(std::size_t n_lanes) noexcept;
+    [[nodiscard]] std::size_t n_at_work() const noexcept { return n_at_work_.load(std::memory_order_relaxed); }
 
     /// Ends the threads after their passes. Tasks that are left stay where they are.
     void stop_workers() noexcept;
@@ -99,6 +104,7 @@ public:
 
 private:
     std::deque<lane> lanes_; ///< They stay where they are.
+    std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
 };

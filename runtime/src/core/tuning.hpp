@@ -96,4 +96,16 @@ inline constexpr std::int64_t partition_group_bytes = 65536;
 /// Groups of one buffer at most; more bytes make them larger. More: more tasks and requests for what a network sends in one piece.
 inline constexpr std::int64_t most_partition_groups = 32;
 
+// How many lanes serve a burst: lane_policy.cpp -----------------------------------------------------------------------
+
+/// A further lane must bring the cost of a burst down to this share. Less: cores are left idle. More: a core for next to nothing.
+inline constexpr double worth_a_lane = 0.97;
+
+/// Lanes are taken to go on side by side as long as each takes no longer than so many times what one alone takes. More: what they
+/// share is overlooked. Less: a measurement's noise is taken for a limit.
+inline constexpr double side_by_side = 1.03;
+
+/// Messages in a row for one lane at most. More: the other lanes begin later. Beyond, no poster feels the changes of lanes.
+inline constexpr unsigned longest_row = 16;
+
 } // namespace commtask::detail::tuning

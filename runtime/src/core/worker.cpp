@@ -75,12 +75,30 @@ void worker::run_reserved() noexcept {
 
 /// Until somebody rings.
 void worker::sleep() noexcept {
-    lane_.wake_up.sleep(-1, [this] {
+    const auto found_work = [this] {
         if (has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
-    });
+    };
+    if (!settings_.lend_core) {
+        lane_.wake_up.sleep(-1, found_work);
+    } else if (must_lend()) {
+        settings_.lend_core(true);
+        lane_.wake_up.sleep(-1, found_work);
+        if (!must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
+    }
     lane_.tell(trace::thread_state::idle);
+}
+
+/// Sleeps with its core for as long as it may. @return whether nothing came: the core is to be lent
+bool worker::must_lend() noexcept {
+    const auto found_work = [this] { return has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive(); };
+    const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
+    const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
+    const std::uint64_t begin_ns = now_ns();
+    lane_.wake_up.sleep(limit_ns, [&] { return found_work() || is_told(); });
+    const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
+    return (is_told() || is_over) && !found_work();
 }
 
 /// @return false when spin_ns are over.

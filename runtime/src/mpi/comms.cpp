@@ -153,7 +153,7 @@ namespace {
 
 /// World and self first, which most programs use for little.
 std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
-    return can_be_freed(comm) ? ++n_chosen_ % lanes_.size() : 0;
+    return can_be_freed(comm) ? ++n_chosen_ % lanes_.n_at_work() : 0;
 }
 
 int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
