@@ -110,7 +110,7 @@ class Operation:
         """Whether the Fortran module has it: not what keeps handles behind a pointer, nor what is recorded only."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
         is_left_out = self.has_partitions or not LISTS.keys().isdisjoint(self.arguments)
-        return self.family not in ("door", "one_sided", "file") and self.counts != "typed_arrays" and not has_handle and not is_left_out
+        return self.family != "door" and self.counts != "typed_arrays" and not has_handle and not is_left_out
 
     @property
     def is_of_many(self):

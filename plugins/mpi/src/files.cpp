@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has few files open: they are searched from the front, under a lock that is held for no call of MPI's.
+// A program has few files open: they are searched from the front, under a lock that is held for no call of MPI's. What is not
+// known of a file makes its operations MPI's own.
 #include "files.hpp"
 
 #include "core/operation_traits.hpp"

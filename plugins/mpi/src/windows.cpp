@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has few windows: they are searched from the front, under a lock that is held for no call of MPI's that could block.
+// A program has few windows: they are searched from the front, under a lock that is held for no call of MPI's. What is not
+// known of a window, as of one that a callback made, makes its operations MPI's own.
 #include "windows.hpp"
 
 #include "core/operation_traits.hpp"
