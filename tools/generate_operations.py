@@ -109,7 +109,7 @@ class Operation:
     def is_in_fortran(self):
         """Whether the Fortran module has it: not what keeps handles behind a pointer. A plan is written by hand."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
-        is_left_out = self.family in ("door", "one_sided", "file") and self.name != "plan"
+        is_left_out = self.family == "door" and self.name != "plan"
         return not is_left_out and self.counts != "typed_arrays" and not has_handle
 
     @property

@@ -29,6 +29,14 @@ for side in ("send", "recv"):
         f"{side}_displs": ("type(c_ptr)", None, [f"op%{side}%displs = {{}}"]),
         f"{side}_type": ("integer", "MPI_Datatype", [f"op%{side}%datatype = {{}}", f"op%{side}%has_type = 1"]),
     }
+# Those that more than one field keeps, or one that needs a conversion, by the parameter's name.
+BY_NAME = {
+    "window": ("integer", "MPI_Win", ["op%window = {}", "op%has_window = 1"]),
+    "file": ("integer", "MPI_File", ["op%file = {}", "op%has_file = 1"]),
+}
+FAR = {f"{side}_displacement": ("integer(c_int64_t)", None, [f"op%{side}%displacement = {{}}"]) for side in ("send", "recv")}
+ONE_ELEMENT = ("integer", "MPI_Datatype", [f"op%{side}%{line}" for side in ("send", "recv")
+                                           for line in ("datatype = {}", "has_type = 1", "count = 1")])
 CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror", "hold"]
 CLAUSE_DECLARATIONS = """\
     type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
@@ -37,6 +45,15 @@ CLAUSE_DECLARATIONS = """\
     integer, intent(out), optional :: ierror
     logical, intent(in), optional :: hold
 """
+
+
+def field_of(parameter):
+    """The key of FIELDS."""
+    if parameter.name in BY_NAME:
+        return parameter.name
+    if "keep_displacement" in parameter.field:
+        return "send_displacement" if "op.send" in parameter.field else "recv_displacement"
+    return "one_element" if "{" in parameter.field else parameter.field.replace(".", "_")
 
 
 def statement(text):
@@ -83,12 +100,13 @@ def main():
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
     options = parser.parse_args()
     public, generics, written = [], [], []
+    FIELDS.update(BY_NAME, **FAR, one_element=ONE_ELEMENT)
     rows = generate_operations.read_table()
     for row in rows:
         if not row.is_in_fortran() or row.name == "plan":
             continue
         # Arrays of counts are those of the int form; Fortran has the word datatype where C has type.
-        arguments = [("datatype" if each.name == "type" else each.name, each.field.replace(".", "_"))
+        arguments = [("datatype" if each.name == "type" else each.name, field_of(each))
                      for each in row.parameters(is_int=True)]
         public.append(f"  public :: comm_task_{row.name}\n")
         generics.append(f"  interface comm_task_{row.name}\n    module procedure {row.name}_integers, {row.name}_handles\n"
