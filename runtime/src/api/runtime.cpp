@@ -94,29 +94,50 @@ struct agreement {
     bool all_trace;      ///< Clocks can be compared.
     int fewest_lanes;
     int most_lanes;
+    bool has_one_bell; ///< What says how nodes ring is the same everywhere.
 };
+
+/// COMMTASK_NODE_BELL and COMMTASK_NODE_RANKS as one number.
+[[nodiscard]] std::int64_t bell_number(const config& settings) {
+    return settings.node_ranks * 4 + static_cast<std::int64_t>(settings.node_bell);
+}
 
 /// Collective.
 [[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
-    const std::array<std::int64_t, 5> mine{my_code * more_than_ranks + me, settings.stats != 0 ? 1 : 0,
-                                           settings.trace.empty() ? 0 : 1, settings.lanes, -settings.lanes};
-    std::array<std::int64_t, 5> all{};
+    const std::array<std::int64_t, 7> mine{my_code * more_than_ranks + me,
+                                           settings.stats != 0 ? 1 : 0,
+                                           settings.trace.empty() ? 0 : 1,
+                                           settings.lanes,
+                                           -settings.lanes,
+                                           bell_number(settings),
+                                           -bell_number(settings)};
+    std::array<std::int64_t, 7> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1};
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1, true};
     const std::int64_t rank = all[0] & (more_than_ranks - 1);
     return {static_cast<int>((all[0] - rank) / more_than_ranks),
             static_cast<int>(rank),
             all[1] != 0,
             all[2] != 0,
             static_cast<int>(all[3]),
-            static_cast<int>(-all[4])};
+            static_cast<int>(-all[4]),
+            all[5] == -all[6]};
 }
 
 /// Every rank comes to the same answer. Ranks whose settings are bad have their defaults here, and another reason.
-[[nodiscard]] int check_lanes(const agreement& agreed, const config& settings) {
-    if (agreed.code != COMMTASK_OK || agreed.fewest_lanes == agreed.most_lanes) return agreed.code;
+[[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
+    if (agreed.code != COMMTASK_OK) return agreed.code;
+    if (!agreed.has_one_bell) {
+        return refuse(
+            COMMTASK_ERR_CONFIG,
+            "COMMTASK_NODE_BELL, here %s, or COMMTASK_NODE_RANKS, here %d, is another one on another rank: all "
+            "ranks must have the same",
+            value_text(settings, *find_config_field("COMMTASK_NODE_BELL")).c_str(),
+            static_cast<int>(settings.node_ranks));
+    }
+    if (agreed.fewest_lanes == agreed.most_lanes) return agreed.code;
     return refuse(COMMTASK_ERR_CONFIG,
                   "COMMTASK_LANES is %d on this rank, and from %d to %d among all: all ranks must have the same number",
                   static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
@@ -138,6 +159,17 @@ struct agreement {
         say("warning: %s; the worker shares its core", map.failure->c_str());
     }
     return mine;
+}
+
+/// Memory for the bells of the node, if its ranks want any. Collective; ranks that cannot start take part.
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_bells(const config& settings, const rank_place& place) {
+    if (settings.node_bell == node_bell_use::off) return nullptr;
+    const errors_come_back scope;
+    const bool wants = settings.node_bell == node_bell_use::on || place.idle != idle_policy::reserved;
+    opened_segment found =
+        collective_open_segment(wants, static_cast<int>(settings.node_ranks), node_bells::page_bytes);
+    if (found.failure && settings.verbose >= 1) say("warning: %s; their workers nap instead", found.failure->c_str());
+    return std::move(found.segment);
 }
 
 /// The clocks, and a number that this run alone has.
@@ -199,7 +231,7 @@ struct agreement {
     if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes);
     agreement agreed = collective_agree(code, rank, settings);
-    if (agreed.code == COMMTASK_OK) agreed.code = code = check_lanes(agreed, settings);
+    if (agreed.code == COMMTASK_OK) agreed.code = code = guarded([&] { return check_same(agreed, settings); });
     static int n_sessions = 0;
     context::session session{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
@@ -211,18 +243,24 @@ struct agreement {
             session.clock_comm = collective_own_comm(own_comm::clocks);
             if (session.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(session.clock_comm);
         }
+        rank_place place;
         code = guarded([&] {
-            rank_place place = collective_find_place(settings, cpus);
-            if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
-            if (!settings.trace.empty()) {
-                std::string why;
-                session.trace = open_trace(settings, place, session, run, why);
-                if (session.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
-            }
-            made = std::make_unique<context>(settings, thread_level, std::move(place), session);
-            if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
-            return static_cast<int>(COMMTASK_OK);
+            place = collective_find_place(settings, cpus);
+            return place.error ? refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str())
+                               : static_cast<int>(COMMTASK_OK);
         });
+        std::unique_ptr<node_segment> node = collective_find_bells(settings, place);
+        if (code == COMMTASK_OK)
+            code = guarded([&] {
+                if (!settings.trace.empty()) {
+                    std::string why;
+                    session.trace = open_trace(settings, place, session, run, why);
+                    if (session.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
+                }
+                made = std::make_unique<context>(settings, thread_level, std::move(place), session, std::move(node));
+                if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
+                return static_cast<int>(COMMTASK_OK);
+            });
         agreed = collective_agree(code, rank, settings);
     }
     if (agreed.code != COMMTASK_OK) {

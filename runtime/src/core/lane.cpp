@@ -352,7 +352,10 @@ void lane::issue_ready() noexcept {
     // What ended before the eyes of a poster, which runs no callbacks.
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
-    if (transport_->has_gathered()) transport_->start_gathered();
+    if (transport_->has_gathered()) {
+        transport_->start_gathered();
+        tell_of_gathered();
+    }
 }
 
 void lane::issue(task& ready) noexcept {
@@ -368,6 +371,8 @@ bool lane::start(task& ready) noexcept {
     const start_result result = transport_->start(ready);
     stay_if_abandoned();
     starting_kind_.store(0, std::memory_order_relaxed);
+    if (settings_.node != nullptr && result != start_result::failed) [[unlikely]]
+        tell_of_start(ready);
     if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
     return true;
@@ -375,7 +380,10 @@ bool lane::start(task& ready) noexcept {
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts == 0) end_by_result(which);
+    if (--which.run.open_parts > 0) return;
+    if (settings_.node != nullptr && !which.is_run()) [[unlikely]]
+        ring_neighbors(which);
+    end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {

@@ -93,7 +93,11 @@ cpu_set process_cpus() {
 }
 
 process_narrowing::process_narrowing(cpu_set from, cpu_set to) : from_(std::move(from)), to_(std::move(to)) {
-    if (from_ == to_ || to_.is_empty()) return;
+    narrow();
+}
+
+void process_narrowing::narrow() {
+    if (is_narrowed_ || from_ == to_ || to_.is_empty()) return;
     is_narrowed_ = true;
     move_all(from_, to_);
 }

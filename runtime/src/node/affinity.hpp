@@ -35,6 +35,8 @@ public:
 
     /// Gives every thread whose mask is still exactly the narrowed one the old one back.
     void restore();
+    /// Once more, after restore().
+    void narrow();
 
     /// The last refusal of the system, if any; the other threads were moved all the same.
     [[nodiscard]] std::error_code failure() const { return failure_; }
@@ -44,7 +46,7 @@ private:
 
     cpu_set from_;
     cpu_set to_;
-    bool is_narrowed_ = false;
+    bool is_narrowed_ = false; ///< Also false if there is nothing to narrow.
     std::error_code failure_;
 };
 
