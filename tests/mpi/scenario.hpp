@@ -57,6 +57,11 @@ void lanes_differ();
 void lanes_unfinished();
 void lanes_stats();
 
+// scenario_node.cpp
+void node_late_sender();
+void node_differs();
+void node_without_memory();
+
 // scenario_unfinished.cpp
 void finalize_lists();
 void finalize_unsignalled();

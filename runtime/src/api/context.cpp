@@ -53,6 +53,16 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
     return made;
 }
 
+[[nodiscard]] std::unique_ptr<node_bells> make_bells(const node_segment* of, const config& settings) {
+    if (of == nullptr) return nullptr;
+    return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes));
+}
+
+[[nodiscard]] int number_of(report_signal chosen) noexcept {
+    if (chosen == report_signal::none) return 0;
+    return chosen == report_signal::usr1 ? SIGUSR1 : SIGUSR2;
+}
+
 [[nodiscard]] std::vector<transport*> as_carriers(std::deque<mpi_transport>& of) {
     std::vector<transport*> all;
     for (mpi_transport& each : of) all.push_back(&each);
@@ -72,14 +82,18 @@ std::atomic<context*> context::running_{nullptr};
 std::atomic<int> context::first_visits_{0};
 std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
-context::context(config settings, int thread_level, rank_place place, const session& of)
+context::context(config settings, int thread_level, rank_place place, const session& of,
+                 std::unique_ptr<node_segment> node)
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
-      trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr),
-      has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_, has_observers_)),
+      trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
+      bells_(make_bells(segment_.get(), settings_)), has_observers_(!statistics_.empty() || trace_),
+      transports_(make_transports(settings_, has_observers_)),
       lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)), passes_seen_(lanes_.size(), 0),
       passes_(lanes_.size(), finalize_limit_ns(settings_)),
-      comms_(errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }), watchdog_(lanes_, watchdog_plan()) {
+      comms_(
+          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get()),
+      watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
@@ -106,22 +120,6 @@ void context::start_lane(std::size_t lane) {
     if (lane > 0 && !lanes_.has_worker(lane)) lanes_.start_worker(lane, worker_plan(lane));
 }
 
-/// The program's threads may use the core of a worker that has nothing to do, and leave it when the worker is about to go on.
-void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
-    const std::lock_guard guard{lending_};
-    const cpu_set core{place_.lane_cpus[lane]};
-    if (is_lent) {
-        lent_ |= core;
-    } else {
-        lent_ -= core;
-    }
-    cpu_set free_for_all = place_.compute_cpus;
-    free_for_all |= lent_;
-    narrowing_.change_to(std::move(free_for_all));
-    if (settings_.verbose >= 2) say("lane %zu %s its core", lane, is_lent ? "gives the program" : "takes back");
-} catch (const std::bad_alloc&) { // the masks stay as they are
-}
-
 lane_settings context::lane_plan() {
     lane_settings plan;
     plan.queue_capacity = static_cast<std::size_t>(settings_.queue_capacity);
@@ -129,6 +127,7 @@ lane_settings context::lane_plan() {
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.posters_issue = place_.idle != idle_policy::reserved;
+    plan.node = bells_.get();
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.trace = &trace_->records();
@@ -168,8 +167,9 @@ watchdog_settings context::watchdog_plan() const {
     watchdog_settings plan;
     plan.stall_ns = static_cast<std::uint64_t>(settings_.stall_s * 1e9);
     if (settings_.verbose < 1) plan.hint_ns = 0;
-    if (settings_.signal == report_signal::usr1) plan.signal = SIGUSR1;
-    if (settings_.signal == report_signal::usr2) plan.signal = SIGUSR2;
+    plan.signal = number_of(settings_.signal);
+    plan.pause_signal = number_of(settings_.pause_signal);
+    plan.warns = settings_.verbose >= 2;
     plan.kind_name = &name_of_kind;
     return plan;
 }
@@ -180,8 +180,8 @@ worker_settings context::worker_plan(std::size_t lane) {
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
-    if (lane > 0 && place_.lane_cpus[lane] != no_cpu) {
-        plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);
+    if (place_.lane_cpus[lane] != no_cpu) {
+        if (lane > 0) plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);
         plan.lend_core = [this, lane](bool is_lent) { lend_core(lane, is_lent); };
     }
     plan.on_start = [this, lane] {
@@ -256,6 +256,7 @@ bool context::is_inside_a_call() noexcept {
 
 context::drained context::drain() noexcept {
     listeners_.close_all();
+    lanes_.resume_for_good();
     lanes_.watch_drain();
     // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -335,7 +336,10 @@ std::string context::stats_table(drained how) {
     const errors_come_back scope;
     gathered_stats found;
     std::vector<lane_stats> mine;
-    for (const auto& each : statistics_) mine.push_back(each->collected());
+    for (const auto& each : statistics_) {
+        mine.push_back(each->collected());
+        mine.back().rang = lanes_[mine.size() - 1].n_rung();
+    }
     if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(session_.stats_comm, session_.number, mine, patience_with_ranks_ns());
         if (found.stats.empty()) return {}; // another rank has them

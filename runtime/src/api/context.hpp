@@ -17,6 +17,7 @@
 #include "mpi/windows.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
+#include "node/node_segment.hpp"
 #include "report/statistics.hpp"
 #include "report/trace.hpp"
 #include "report/watchdog.hpp"
@@ -45,8 +46,9 @@ public:
     };
 
     /// MPI is initialised with a sufficient thread level.
+    /// @param node  null: the ranks of the node do not ring each other
     /// @throws std::bad_alloc, std::system_error
-    context(config settings, int thread_level, rank_place place, const session& of);
+    context(config settings, int thread_level, rank_place place, const session& of, std::unique_ptr<node_segment> node);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -130,7 +132,12 @@ public:
     }
 
     /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
-    [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
+    [[nodiscard]] bool should_drive() const noexcept {
+        return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.is_held_by_me();
+    }
+
+    /// By which the ranks of the node ring each other's workers; null: they do not.
+    [[nodiscard]] const node_bells* bells() const noexcept { return bells_.get(); }
 
     /// What the program finds between its commtask_init and its commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
@@ -182,6 +189,8 @@ private:
     lane_selection selection_;
     const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
     const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
+    const std::unique_ptr<node_segment> segment_;
+    const std::unique_ptr<node_bells> bells_; ///< In it.
     const bool has_observers_;
     std::deque<mpi_transport> transports_; ///< By lane.
     lane_set lanes_;

@@ -144,7 +144,8 @@ int commtask_progress(int* moved) noexcept {
 
 int commtask_is_worker_shared(void) noexcept {
     context* const runtime = context::current();
-    return runtime != nullptr && !runtime->waiting().worker_is_reserved ? 1 : 0;
+    if (runtime == nullptr) return 0;
+    return !runtime->waiting().worker_is_reserved || runtime->lanes().are_paused() ? 1 : 0;
 }
 
 int commtask_is_driving(void) noexcept {

@@ -45,6 +45,26 @@ void lane_set::stop_workers() noexcept {
     }
 }
 
+void lane_set::pause() noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    if (n_pauses_++ > 0) return;
+    for (lane& each : lanes_) each.set_paused(true);
+}
+
+bool lane_set::resume() noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    if (n_pauses_ == 0) return false;
+    if (--n_pauses_ > 0) return true;
+    for (lane& each : lanes_) each.set_paused(false);
+    return true;
+}
+
+void lane_set::resume_for_good() noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    if (std::exchange(n_pauses_, 0) == 0) return;
+    for (lane& each : lanes_) each.set_paused(false);
+}
+
 void lane_set::watch_drain() noexcept {
     for (lane& each : lanes_) each.watch_drain();
 }

@@ -53,6 +53,14 @@ public:
     [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
     [[nodiscard]] auto end() noexcept { return lanes_.end(); }
 
+    /// Any thread. The program wants the workers' cores; each such call is undone by one resume().
+    void pause() noexcept;
+    /// @return false if nobody has paused
+    [[nodiscard]] bool resume() noexcept;
+    /// However often somebody has paused.
+    void resume_for_good() noexcept;
+    [[nodiscard]] bool are_paused() const noexcept { return lanes_.front().is_paused(); }
+
     /// Asks for the lists of what is unfinished; each lane's driver writes its own. A lane without anything is not asked.
     void request_reports(const char* heading) noexcept;
     /// Whether some driver has not written what it was asked for.
@@ -107,6 +115,8 @@ private:
     std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
+    std::mutex pauses_mutex_;
+    unsigned n_pauses_ = 0;
 };
 
 } // namespace commtask::detail

@@ -67,6 +67,18 @@ inline constexpr std::int64_t naps_when_others_drive = 10;
 /// Turns on an idle core, in which others drove, until the core counts as theirs.
 inline constexpr int looks_at_others = 8;
 
+/// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
+/// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.
+inline constexpr int full_naps_before_longer = 4;
+
+/// The longest of the longer ones. More: what no bell has told of is seen late, such as a message that MPI could not send at once.
+/// Less: wake-ups for nothing.
+inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
+
+/// A worker that is paused looks so seldom at what is in flight or was posted. More: who waits for it without calling the library,
+/// as an OpenMP barrier does, waits longer. Less: the core's time.
+inline constexpr std::int64_t look_when_paused_ns = 10'000'000;
+
 // What its yields tell of the core: core_gauge.hpp --------------------------------------------------------------------
 
 /// A yield that took more found somebody who computes. Less: a moment of somebody else's ends the worker's stay on an idle

@@ -8,6 +8,7 @@
 #include "core/core_gauge.hpp"
 #include "core/counters.hpp"
 #include "core/lane.hpp"
+#include "core/nap_plan.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -20,9 +21,9 @@ struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
     std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
-    lane_stats* counters = nullptr;  ///< Null: nothing is counted.
-    std::function<void()> on_start;  ///< Runs first, on the worker's thread: binds it.
-    std::uint64_t lend_after_ns = 0; ///< How long it sleeps until it lends its core; 0: only when told to.
+    lane_stats* counters = nullptr;    ///< Null: nothing is counted.
+    std::function<void()> on_start{};  ///< Runs first, on the worker's thread: binds it.
+    std::uint64_t lend_after_ns = 0;   ///< How long it sleeps until it lends its core; 0: only when told to, or for a pause.
     std::function<void(bool is_lent)> lend_core{}; ///< On the worker's thread; empty: it has none to lend.
 };
 
@@ -61,6 +62,10 @@ private:
     void make_way() noexcept;
     void sleep() noexcept;
     [[nodiscard]] bool must_lend() noexcept;
+    void rest() noexcept;
+    void rest_for_a_moment() noexcept;
+    [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
+    [[nodiscard]] bool sleep_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
@@ -70,6 +75,7 @@ private:
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
     std::atomic<bool> lends_at_once_{false};
+    bool was_rung_ = false; ///< By a neighbour, and nothing has ended since.
     std::thread thread_;
 };
 

@@ -419,6 +419,14 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
     remove(index);
 }
 
+void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
+    const task* last = nullptr;
+    for (const started_part& each : parts_) {
+        if (std::exchange(last, each.of) != each.of) visitor.visit(*each.of);
+    }
+    for (const task* each = unmatched_.first(); each != nullptr; each = each->next_in_list) visitor.visit(*each);
+}
+
 void mpi_transport::clean_up(task& which) noexcept {
     std::free(which.run.scratch);
     which.run.scratch = nullptr;

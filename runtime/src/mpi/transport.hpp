@@ -49,6 +49,7 @@ public:
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
+    void each_in_flight(in_flight_visitor& visitor) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
     /// Without its communicator.
     [[nodiscard]] std::string describe(const commtask_op& op) const;

@@ -47,7 +47,7 @@ private:
 
     cpu_set from_;
     cpu_set to_;
-    bool is_narrowed_ = false;
+    bool is_narrowed_ = false; ///< Also false if there is nothing to narrow.
     std::error_code failure_;
 };
 
