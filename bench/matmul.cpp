@@ -10,9 +10,10 @@
 #include "harness/report.h"
 #include "harness/session.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
-#include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ public:
     product() {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &n_ranks_);
-        a_.resize(static_cast<std::size_t>(n_own) * n_all());
+        a_.resize(static_cast<std::size_t>(n_own * n_all()));
         c_.resize(static_cast<std::size_t>(n_own) * n_columns);
         for (int row = 0; row < n_own; ++row) {
             for (int k = 0; k < n_all(); ++k)

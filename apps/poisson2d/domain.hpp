@@ -37,8 +37,9 @@ public:
 
     [[nodiscard]] int neighbour(int side) const { return neighbours_[side]; }
     [[nodiscard]] bool has_neighbour(int side) const { return neighbours_[side] != MPI_PROC_NULL; }
-    /// How many points a step needs from a side, and sends there.
-    [[nodiscard]] int n_halo(int step, int side) const { return strip_of(step, side, 0).count; }
+    /// How many points leave to a side before a step, and how many come from there: of one colour it may be one more or less.
+    [[nodiscard]] int n_leaving(int step, int side) const { return strip_of(step, side, 0).count; }
+    [[nodiscard]] int n_coming(int step, int side) const { return strip_of(step, side, 1).count; }
     void pack(int step, int side, double* to) const;
     void unpack(int step, int side, const double* from);
 

@@ -34,7 +34,10 @@ halo::halo(const domain& on, halo_kind kind, MPI_Comm cart, bool by_worker)
     }
     for (int side = 0; side < n_sides; ++side) {
         places_[side] = static_cast<int>(side * longest_);
-        for (int step = 0; step < 2; ++step) counts_[step][side] = on.has_neighbour(side) ? on.n_halo(step, side) : 0;
+        for (int step = 0; step < 2 && on.has_neighbour(side); ++step) {
+            n_leaving_[step][side] = on.n_leaving(step, side);
+            n_coming_[step][side] = on.n_coming(step, side);
+        }
     }
     if (by_worker) {
         require(commtask_comm_register(cart), "commtask_comm_register");
@@ -82,35 +85,38 @@ void halo::unpack(domain& into, int step) const {
 
 void halo::make_tasks(int step) {
     std::vector<halo_task>& all = tasks_[step];
-    const auto& counts = counts_[step];
+    const counts& n_leaving = n_leaving_[step];
+    const counts& n_coming = n_coming_[step];
     unsigned sides = 0;
     for_each_neighbour([&](int side, int peer) {
         const unsigned bit = 1U << side;
         sides |= bit;
         if (kind_ == halo_kind::neighbor) return;
-        const int n = counts[side];
         const int comes = tag_of(step, side);
         const int leaves = tag_of(step, side ^ 1);
         if (kind_ == halo_kind::p2p) {
-            all.push_back({commtask_op_recv(incoming(step, side), n, MPI_DOUBLE, peer, comes, cart_), 0, bit});
-            all.push_back({commtask_op_send(outgoing(step, side), n, MPI_DOUBLE, peer, leaves, cart_), bit, 0});
+            all.push_back(
+                {commtask_op_recv(incoming(step, side), n_coming[side], MPI_DOUBLE, peer, comes, cart_), 0, bit});
+            all.push_back(
+                {commtask_op_send(outgoing(step, side), n_leaving[side], MPI_DOUBLE, peer, leaves, cart_), bit, 0});
             return;
         }
         // A notified put of nothing announces what can be got.
-        const int n_put = kind_ == halo_kind::put ? n : 0;
+        const int n_put = kind_ == halo_kind::put ? n_leaving[side] : 0;
         const MPI_Aint place = there(step, side);
         all.push_back({commtask_op_put_notify(outgoing(step, side), n_put, MPI_DOUBLE, peer, place, n_put, MPI_DOUBLE,
                                               leaves, window_),
                        bit, 0});
         all.push_back({commtask_op_await_notify(comes, 1, peer, window_), 0, bit});
         if (kind_ == halo_kind::put) return;
-        all.push_back(
-            {commtask_op_get(incoming(step, side), n, MPI_DOUBLE, peer, place, n, MPI_DOUBLE, window_), 0, bit, true});
+        all.push_back({commtask_op_get(incoming(step, side), n_coming[side], MPI_DOUBLE, peer, place, n_coming[side],
+                                       MPI_DOUBLE, window_),
+                       0, bit, true});
     });
     if (kind_ != halo_kind::neighbor) return;
     all.push_back(
-        {commtask_op_neighbor_alltoallv_int(outgoing(step, 0), counts.data(), places_.data(), MPI_DOUBLE,
-                                            incoming(step, 0), counts.data(), places_.data(), MPI_DOUBLE, cart_),
+        {commtask_op_neighbor_alltoallv_int(outgoing(step, 0), n_leaving.data(), places_.data(), MPI_DOUBLE,
+                                            incoming(step, 0), n_coming.data(), places_.data(), MPI_DOUBLE, cart_),
          sides, sides});
 }
 
@@ -133,28 +139,29 @@ void halo::wait(int step) {
 }
 
 void halo::start_natively(int step) {
-    const auto& counts = counts_[step & 1];
+    const counts& n_leaving = n_leaving_[step & 1];
+    const counts& n_coming = n_coming_[step & 1];
     if (kind_ == halo_kind::neighbor) {
-        MPI_Ineighbor_alltoallv(outgoing(step, 0), counts.data(), places_.data(), MPI_DOUBLE, incoming(step, 0),
-                                counts.data(), places_.data(), MPI_DOUBLE, cart_, &requests_.emplace_back());
+        MPI_Ineighbor_alltoallv(outgoing(step, 0), n_leaving.data(), places_.data(), MPI_DOUBLE, incoming(step, 0),
+                                n_coming.data(), places_.data(), MPI_DOUBLE, cart_, &requests_.emplace_back());
         return;
     }
     if (kind_ == halo_kind::put) {
         for_each_neighbour([&](int side, int peer) {
-            MPI_Put(outgoing(step, side), counts[side], MPI_DOUBLE, peer, there(step, side), counts[side], MPI_DOUBLE,
-                    window_);
+            MPI_Put(outgoing(step, side), n_leaving[side], MPI_DOUBLE, peer, there(step, side), n_leaving[side],
+                    MPI_DOUBLE, window_);
         });
         MPI_Win_flush_all(window_);
     }
     if (kind_ == halo_kind::get) MPI_Win_sync(window_);
     // With a window messages of nothing are the notifications.
-    const auto n = [&](int side) { return kind_ == halo_kind::p2p ? counts[side] : 0; };
+    const auto sent = [this](int n) { return kind_ == halo_kind::p2p ? n : 0; };
     for_each_neighbour([&](int side, int peer) {
-        MPI_Irecv(incoming(step, side), n(side), MPI_DOUBLE, peer, tag_of(step, side), cart_,
+        MPI_Irecv(incoming(step, side), sent(n_coming[side]), MPI_DOUBLE, peer, tag_of(step, side), cart_,
                   &requests_.emplace_back());
     });
     for_each_neighbour([&](int side, int peer) {
-        MPI_Isend(outgoing(step, side), n(side), MPI_DOUBLE, peer, tag_of(step, side ^ 1), cart_,
+        MPI_Isend(outgoing(step, side), sent(n_leaving[side]), MPI_DOUBLE, peer, tag_of(step, side ^ 1), cart_,
                   &requests_.emplace_back());
     });
 }
@@ -168,7 +175,7 @@ void halo::wait_natively(int step) {
     if (window_ != MPI_WIN_NULL) MPI_Win_sync(window_);
     if (kind_ != halo_kind::get) return;
     for_each_neighbour([&](int side, int peer) {
-        const int n = counts_[step & 1][side];
+        const int n = n_coming_[step & 1][side];
         MPI_Rget(incoming(step, side), n, MPI_DOUBLE, peer, there(step, side), n, MPI_DOUBLE, window_,
                  &requests_.emplace_back());
     });

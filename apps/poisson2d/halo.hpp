@@ -68,8 +68,10 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
     double* outgoing_ = nullptr;
     double* incoming_ = nullptr;
-    std::array<std::array<int, n_sides>, 2> counts_{};
-    std::array<int, n_sides> places_{};
+    using counts = std::array<int, n_sides>;
+    std::array<counts, 2> n_leaving_{}; ///< Of even and odd steps; 0 where no neighbour is.
+    std::array<counts, 2> n_coming_{};
+    counts places_{};
     std::array<std::vector<halo_task>, 2> tasks_;
     std::vector<commtask_t> under_way_;
     std::vector<MPI_Request> requests_;

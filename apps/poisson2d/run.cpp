@@ -70,7 +70,7 @@ bool run(const options& o, MPI_Comm comm, std::string& why_not_written) {
     if (rank != 0) return miniapp::all_passed(checks);
 
     int n_halo = 0;
-    for (int side = 0; side < n_sides; ++side) n_halo += on.has_neighbour(side) ? on.n_halo(0, side) : 0;
+    for (int side = 0; side < n_sides; ++side) n_halo += on.has_neighbour(side) ? on.n_leaving(0, side) : 0;
     char digits[17];
     std::snprintf(digits, sizeof digits, "%016" PRIx64, fingerprint);
     std::printf("poisson2d: %d.%d points on grid %d.%d, %s, mode %s, halo %s\n", o.whole.points[0], o.whole.points[1],

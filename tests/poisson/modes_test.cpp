@@ -11,7 +11,7 @@
 namespace poisson {
 namespace {
 
-constexpr int n_steps = 25;
+constexpr int n_steps = 7;
 
 /// What a run leaves, summed over the ranks.
 struct result {
@@ -46,18 +46,19 @@ class Modes : public testing::TestWithParam<int> {};
 TEST_P(Modes, GiveTheBitsOfOneRankAloneAndTheExactValuesByEveryHalo) {
     const mode& how = modes()[static_cast<std::size_t>(GetParam())];
     const miniapp::runtime_session runtime(how.by_worker);
+    int n_ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     for (const method by : {method::jacobi, method::red_black}) {
-        for (const int n_cores : {1, 3}) {
-            const problem whole{.points = {23, 14}, .by = by, .n_bands = 3};
-            const result alone = run(modes().front(), halo_kind::p2p, whole, 1, MPI_COMM_SELF);
-            EXPECT_LE(alone.error, domain::tolerance(n_steps));
-            for (const halo_kind kind : {halo_kind::p2p, halo_kind::neighbor, halo_kind::put, halo_kind::get}) {
-                const result here = run(how, kind, whole, n_cores, MPI_COMM_WORLD);
-                const std::string what = "halo " + std::to_string(static_cast<int>(kind)) + ", method " +
-                                         std::to_string(static_cast<int>(by)) + ", cores " + std::to_string(n_cores);
-                EXPECT_EQ(here.fingerprint, alone.fingerprint) << what;
-                EXPECT_LE(here.error, domain::tolerance(n_steps)) << what;
-            }
+        const int n_cores = by == method::jacobi || n_ranks > 2 ? 1 : 3; // teams on crowded cores take seconds
+        const problem whole{.points = {23, 15}, .by = by, .n_bands = 3};
+        const result alone = run(modes().front(), halo_kind::p2p, whole, 1, MPI_COMM_SELF);
+        EXPECT_LE(alone.error, domain::tolerance(n_steps));
+        for (const halo_kind kind : {halo_kind::p2p, halo_kind::neighbor, halo_kind::put, halo_kind::get}) {
+            const result here = run(how, kind, whole, n_cores, MPI_COMM_WORLD);
+            const std::string what =
+                "halo " + std::to_string(static_cast<int>(kind)) + ", method " + std::to_string(static_cast<int>(by));
+            EXPECT_EQ(here.fingerprint, alone.fingerprint) << what;
+            EXPECT_LE(here.error, domain::tolerance(n_steps)) << what;
         }
     }
 }
@@ -73,7 +74,7 @@ TEST(Domain, SeesAPointThatIsOff) {
         on.reset();
         for (int step = 0; step < n_steps; ++step) {
             on.compute_ring(step);
-            if (step != 7) on.compute_band(step, 0); // one band of one step is forgotten
+            if (step != 4) on.compute_band(step, 0); // one band of one step is forgotten
             on.compute_band(step, 1);
         }
         EXPECT_GT(on.error(n_steps), 1000 * domain::tolerance(n_steps));
