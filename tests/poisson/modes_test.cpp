@@ -11,7 +11,7 @@
 namespace poisson {
 namespace {
 
-constexpr int n_steps = 7;
+constexpr int n_steps = 5;
 
 /// What a run leaves, summed over the ranks.
 struct result {
@@ -49,7 +49,9 @@ TEST_P(Modes, GiveTheBitsOfOneRankAloneAndTheExactValuesByEveryHalo) {
     int n_ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     for (const method by : {method::jacobi, method::red_black}) {
-        const int n_cores = by == method::jacobi || n_ranks > 2 ? 1 : 3; // teams on crowded cores take seconds
+        // On crowded cores every step and every thread takes milliseconds.
+        if (by == method::jacobi && n_ranks > 2) continue;
+        const int n_cores = by == method::jacobi || n_ranks > 2 ? 1 : 3;
         const problem whole{.points = {23, 15}, .by = by, .n_bands = 3};
         const result alone = run(modes().front(), halo_kind::p2p, whole, 1, MPI_COMM_SELF);
         EXPECT_LE(alone.error, domain::tolerance(n_steps));
@@ -74,7 +76,7 @@ TEST(Domain, SeesAPointThatIsOff) {
         on.reset();
         for (int step = 0; step < n_steps; ++step) {
             on.compute_ring(step);
-            if (step != 4) on.compute_band(step, 0); // one band of one step is forgotten
+            if (step != 3) on.compute_band(step, 0); // one band of one step is forgotten
             on.compute_band(step, 1);
         }
         EXPECT_GT(on.error(n_steps), 1000 * domain::tolerance(n_steps));
