@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The solution is a sum of a few sines, which are eigenvectors of the discrete operator: what any number of steps makes of
 // the first guess is known in closed form, at every point, without iterating, and no code that is tested here makes it.
-// Nothing here can become a fused multiply-add, so every compiler and every cut gives the same bits.
+// No step can become a fused multiply-add, so every vector width and every cut of the grid gives the same bits.
 #include "domain.hpp"
 
 #include <algorithm>
