@@ -26,6 +26,7 @@ import launch  # noqa: E402
 import miniapp  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
+import poisson  # noqa: E402
 import program  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
@@ -41,14 +42,16 @@ PROGRAMS = {
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
     "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
+    "matmul": "whether a matrix product in blocks waits for the blocks that it gets from other ranks",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
-OF_TWO_RANKS = ("rma",)  # each on a core that its worker shares
+OF_TWO_RANKS = ("rma", "matmul")  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
     "breakdown": "where the time of both miniapps goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
@@ -112,6 +115,8 @@ def measure(given, build):
         return fft.run(build, given.setting, given.quick, given.json, given.plots)
     if given.name == "offload":
         return offload.run(build, given.setting, given.quick, given.json)
+    if given.name == "poisson":
+        return poisson.run(build, given.quick, given.json)
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
     if given.name == "lanes":

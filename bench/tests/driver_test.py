@@ -20,6 +20,7 @@ import launch  # noqa: E402
 import miniapp  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
+import poisson  # noqa: E402
 import whole_file  # noqa: E402
 
 
@@ -140,6 +141,14 @@ class Offload(unittest.TestCase):
         rows = offload.overlap_rows({"native": [overlaps], "commtask-run": [overlaps]}, has_goals=True)
         verdicts = {row.name: row.is_met for row in rows if row.name.endswith("commtask-run")}
         self.assertEqual(verdicts, {"overlap of 1024 B, commtask-run": True, "overlap of 65536 B, commtask-run": False})
+
+
+class Poisson(unittest.TestCase):
+    def test_a_mode_is_compared_with_the_baseline_that_has_its_halos(self):
+        times = {("baseline", "p2p"): [8.0], ("omp", "p2p"): [4.0], ("baseline", "put"): [16.0], ("omp", "put"): [2.0]}
+        ratios = {row.name: (row.ratio_to, row.ratio) for row in poisson.rows(times)}
+        self.assertEqual(ratios, {"baseline p2p": (None, None), "omp p2p": ("baseline p2p", 2), "baseline put": ("baseline p2p", 0.5),
+                                  "omp put": ("baseline put", 8)})
 
 
 class BuildFolder(unittest.TestCase):
