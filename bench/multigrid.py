@@ -13,6 +13,7 @@ import miniapp
 import network
 
 N_RANKS = 2
+GAP_US = 100.0  # of a link: one lane injects a message in that time, as an adapter's context does in less
 SIDES = {
     "baseline": ["--mode", "baseline"],
     "offload": ["--mode", "offload"],
@@ -25,6 +26,7 @@ SIDES = {
 REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", "omp, 2 lanes": "omp", "omp, all on 2 lanes": "omp, 2 lanes"}
 # Lower bounds on the reference's time over the side's: choosing lanes must not cost what they do not bring.
 GOALS = {"omp, 2 lanes": 0.97}
+GAINS = {"64 boxes, faces": 1.25}  # over links, of two lanes: many messages of one size
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +65,7 @@ def balanced_rate_mbs(build, case):
 def measure(build, setting, case, n_rounds, report):
     """Adds the rows of one case."""
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
-    over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0)
+    over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
     sides = list(SIDES)
     times = {side: [] for side in sides}
     for turn in range(n_rounds + 1):
@@ -72,6 +74,7 @@ def measure(build, setting, case, n_rounds, report):
             microseconds = run_once(over, case, side)["median"]["slowest_total_us"]
             if turn > 0:
                 times[side].append(microseconds)
+    goals = {**GOALS, "omp, 2 lanes": GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
     for side in sides:
         reference = REFERENCES.get(side)
         report.rows.append(
@@ -81,7 +84,7 @@ def measure(build, setting, case, n_rounds, report):
                 samples=[1e-3 * value for value in times[side]],
                 ratio_to=f"{reference}: {case.name}" if reference else None,
                 ratios=[base / own for base, own in zip(times[reference], times[side])] if reference else None,
-                at_least=GOALS.get(side),
+                at_least=goals.get(side),
                 note=over.describe() if side == "baseline" else "",
             )
         )

@@ -14,7 +14,7 @@ runtime_session::runtime_session(bool is_needed, int n_lanes) {
     // Tasks that feed messages go before the others. libomp reads this when it starts; the user's own value stays.
     ::setenv("OMP_MAX_TASK_PRIORITY", "3", 0);
     commtask_config config = COMMTASK_CONFIG_INIT;
-    config.lanes = static_cast<unsigned>(n_lanes);
+    if (n_lanes > 1) config.lanes = static_cast<unsigned>(n_lanes);
     require(commtask_init(&config), "commtask_init");
     started_ = true;
 }
