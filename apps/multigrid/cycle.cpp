@@ -12,6 +12,9 @@ namespace {
 constexpr int n_half_sweeps = 4; ///< Before and after the coarser level.
 constexpr int smallest_distributed_box = 4;
 constexpr int least_bottom_sweeps = 16;
+// An item for every box of a few cells would be all overhead; one for all boxes would leave nothing to share out.
+constexpr long least_cells = 4096;
+constexpr int least_groups = 4;
 
 /// A thing that items read and write.
 struct token {
@@ -19,12 +22,23 @@ struct token {
     std::vector<int> before, writers, readers;
 };
 
-/// Of one level.
+/// Of one level, whose boxes are taken in groups when they are small.
 struct level_tokens {
     explicit level_tokens(const level& of)
-        : boxes(static_cast<std::size_t>(of.n_boxes())), ghosts(boxes.size()), sent(of.links.size()),
-          received(sent.size()), unpacked(sent.size()) {}
-    std::vector<token> boxes, ghosts, sent, received, unpacked;
+        : boxes_each(
+              std::clamp(static_cast<int>(least_cells / volume(of.n)), 1, std::max(1, of.n_boxes() / least_groups))),
+          groups((static_cast<std::size_t>(of.n_boxes()) + boxes_each - 1) / boxes_each), ghosts(groups.size()),
+          sent(of.links.size()), received(sent.size()), unpacked(sent.size()) {}
+    token& of_box(int box) { return groups[box / boxes_each]; }
+    int boxes_each;
+    std::vector<token> groups, ghosts, sent, received, unpacked;
+};
+
+/// What a kernel is called for.
+struct piece_of_box {
+    int box;
+    range cells;
+    int number; ///< In the stage.
 };
 
 } // namespace
@@ -47,17 +61,21 @@ public:
                                                      static_cast<int>(from.received.size()), from.peer, from.recv_tag,
                                                      from.recv_lane}));
         }
-        for (int box = 0; box < on.n_boxes(); ++box) {
-            const int id = add(part::prepare, [&on, box] { on.fill_ghosts(box); });
-            read(t.boxes[box], id);
-            for (int side = 0; side < n_sides; ++side) {
-                if (const auto other = on.box_beyond(box, side)) read(t.boxes[*other], id);
+        each_group(number, [&](int first, int last) {
+            const int id = add(part::prepare, [&on, first, last] {
+                for (int box = first; box < last; ++box) on.fill_ghosts(box);
+            });
+            for (int box = first; box < last; ++box) {
+                read(t.of_box(box), id);
+                for (int side = 0; side < n_sides; ++side) {
+                    if (const auto other = on.box_beyond(box, side)) read(t.of_box(*other), id);
+                }
             }
-            write(t.ghosts[box], id);
-        }
+            write(t.ghosts[first / t.boxes_each], id);
+        });
         for (std::size_t l = 0; l < on.links.size(); ++l) {
             const int id = add(part::prepare, [&on, &to = on.links[l]] { on.pack(to); });
-            for (const int box : on.links[l].boxes) read(t.boxes[box], id);
+            for (const int box : on.links[l].boxes) read(t.of_box(box), id);
             write(t.sent[l], id);
         }
         for (std::size_t l = 0; l < on.links.size(); ++l) {
@@ -66,29 +84,42 @@ public:
                                              static_cast<int>(to.sent.size()), to.peer, to.send_tag, to.send_lane}));
         }
         int n_pieces = 0;
-        const auto compute = [&](part when, int box, const range& cells) {
-            const int id = add(when, [kernel, box, cells, piece = n_pieces++] { kernel(box, cells, piece); });
-            read(t.ghosts[box], id);
-            if (written != number) read(t.boxes[box], id);
-            if (written >= 0) write(tokens_[written].boxes[box], id);
-            return id;
+        const auto compute = [&](part when, const std::vector<piece_of_box>& pieces) {
+            const int id = add(when, [kernel, pieces] {
+                for (const piece_of_box& each : pieces) kernel(each.box, each.cells, each.number);
+            });
+            for (const piece_of_box& each : pieces) {
+                read(t.ghosts[each.box / t.boxes_each], id);
+                if (written != number) read(t.of_box(each.box), id);
+                if (written >= 0) write(tokens_[written].of_box(each.box), id);
+                for (std::size_t l = 0; l < on.links.size() && when == part::shell; ++l) {
+                    if (std::ranges::count(on.links[l].boxes, each.box) > 0) read(t.unpacked[l], id);
+                }
+            }
         };
-        for (int box = 0; box < on.n_boxes(); ++box) {
-            for (const range& cells : on.cut(box).core) compute(part::core, box, cells);
-        }
+        each_group(number, [&](int first, int last) {
+            std::vector<piece_of_box> pieces;
+            for (int box = first; box < last; ++box) {
+                for (const range& cells : on.cut(box).core) pieces.push_back({box, cells, n_pieces++});
+            }
+            if (last - first > 1 && !pieces.empty()) {
+                compute(part::core, pieces);
+            } else {
+                for (const piece_of_box& each : pieces) compute(part::core, {each});
+            }
+        });
         for (std::size_t l = 0; l < on.links.size(); ++l) {
             const int id = add(part::unpack, [&on, &from = on.links[l]] { on.unpack(from); });
             read(t.received[l], id);
             write(t.unpacked[l], id);
         }
-        for (int box = 0; box < on.n_boxes(); ++box) {
-            for (const range& cells : on.cut(box).shell) {
-                const int id = compute(part::shell, box, cells);
-                for (std::size_t l = 0; l < on.links.size(); ++l) {
-                    if (std::ranges::count(on.links[l].boxes, box) > 0) read(t.unpacked[l], id);
-                }
+        each_group(number, [&](int first, int last) {
+            std::vector<piece_of_box> pieces;
+            for (int box = first; box < last; ++box) {
+                for (const range& cells : on.cut(box).shell) pieces.push_back({box, cells, n_pieces++});
             }
-        }
+            if (!pieces.empty()) compute(part::shell, pieces);
+        });
         ++stage_;
         return n_pieces;
     }
@@ -106,15 +137,15 @@ public:
     void bottom() {
         cycle* const of = &of_;
         level& on = of->levels_.back();
-        std::vector<token>& boxes = tokens_.back().boxes;
+        level_tokens& t = tokens_.back();
         if (of->bottom_ == nullptr) {
-            write(boxes[0], add(part::core, [of] { of->solve_bottom(); }));
+            write(t.groups[0], add(part::core, [of] { of->solve_bottom(); }));
             ++stage_;
             return;
         }
         token packed, summed, solved;
         const int pack = add(part::prepare, [of] { of->gather(); });
-        for (token& each : boxes) read(each, pack);
+        for (token& each : t.groups) read(each, pack);
         write(packed, pack);
         const int sum = add(part::send, {message::kind::sum, of->mine_.data(), of->bottom_->finest().b.data(),
                                          static_cast<int>(of->mine_.size())});
@@ -124,19 +155,31 @@ public:
         read(summed, solve);
         write(solved, solve);
         // With the ghost cells, so that no exchange is needed.
-        for (int box = 0; box < on.n_boxes(); ++box) {
-            const int id = add(part::shell, [of, box, &on, &fine = *(&on - 1)] {
-                of->scatter(box);
-                prolong(on, fine, box, on.whole_box());
+        each_group(static_cast<int>(tokens_.size()) - 1, [&](int first, int last) {
+            const int id = add(part::shell, [of, first, last, &on, &fine = *(&on - 1)] {
+                for (int box = first; box < last; ++box) {
+                    of->scatter(box);
+                    prolong(on, fine, box, on.whole_box());
+                }
             });
             read(solved, id);
-            write(boxes[box], id);
-            write(tokens_[tokens_.size() - 2].boxes[box], id);
-        }
+            for (int box = first; box < last; ++box) {
+                write(t.of_box(box), id);
+                write(tokens_[tokens_.size() - 2].of_box(box), id);
+            }
+        });
         ++stage_;
     }
 
 private:
+    /// Calls visit(first box, box after the last).
+    template <class Visit>
+    void each_group(int number, Visit&& visit) {
+        const int n_boxes = of_.levels_[number].n_boxes();
+        const int step = tokens_[number].boxes_each;
+        for (int first = 0; first < n_boxes; first += step) visit(first, std::min(first + step, n_boxes));
+    }
+
     int add(part when, std::function<void()> work) { return add({stage_, when, {}, std::move(work), {}}); }
     int add(part when, const message& what) { return add({stage_, when, what, {}, {}}); }
     int add(item what) {
@@ -150,10 +193,12 @@ private:
         after.erase(std::ranges::unique(after).begin(), after.end());
     }
     void read(token& what, int id) {
+        if (!what.readers.empty() && what.readers.back() == id) return;
         wait_for(id, what.writers);
         what.readers.push_back(id);
     }
     void write(token& what, int id) {
+        if (what.readers.empty() && !what.writers.empty() && what.writers.back() == id) return;
         if (what.stage != stage_ || !what.readers.empty()) {
             what.before = what.readers.empty() ? what.writers : what.readers;
             what.writers.clear();
