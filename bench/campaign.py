@@ -37,6 +37,7 @@ class Part:
 PARTS = (
     *(Part(name) for name in ("yardstick", "post", "replay", "rma", "matmul", "roundtrip", "unblock", "hold", "clause", "lanes", "rate", "tbb", "trace")),
     *(Part("dslash", setting) for setting in ("crowded", "delayed", "link", "rendezvous")),
+    *(Part("multigrid", setting) for setting in ("crowded", "link")),
     Part("breakdown"),
     Part("poisson"),
     Part("offload"),

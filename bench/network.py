@@ -20,14 +20,16 @@ EAGER_BYTES = 16 << 10  # of a network with rendezvous: larger messages come onl
 class Network:
     """`setting` is one of SLOW, or anything else for ranks as they come; `rate_mbs` is what each direction carries.
 
-    Ranks get `cores_each` cores of their own (0: as they come); over the wire and over links always.
+    Ranks get `cores_each` cores of their own (0: as they come); over the wire and over links always. With `gap_us` a link injects one
+    message of a communicator in that time.
     """
 
-    def __init__(self, build, setting, n_ranks, rate_mbs=0.0, cores_each=0):
+    def __init__(self, build, setting, n_ranks, rate_mbs=0.0, cores_each=0, gap_us=0.0):
         self.build = build
         self.setting = setting
         self.n_ranks = n_ranks
         self.rate_mbs = rate_mbs
+        self.gap_us = gap_us
         self.cores_each = cores_of(n_ranks) if setting in LINKS else cores_each
         self.seen = []  # a report of the wire or the links per run
         if setting in LINKS and not build.is_mpich:
@@ -40,11 +42,14 @@ class Network:
         if self.setting in LINKS:
             library = self.build.program("libcommtask_emulated_link.so").resolve()
             words = ["env", f"LD_PRELOAD={library}", f"EMULATED_LINK_RATE_MBS={self.rate_mbs:.4g}",
-                     f"EMULATED_LINK_REPORT={report}"] + self._eager() + words
+                     f"EMULATED_LINK_REPORT={report}"] + self._eager() + self._gap() + words
         return self.build.mpiexec(self.n_ranks, self.cores_each) + words
 
     def _eager(self):
         return [f"EMULATED_LINK_EAGER_BYTES={EAGER_BYTES}"] if self.setting == "rendezvous" else []
+
+    def _gap(self):
+        return [f"EMULATED_LINK_GAP_US={self.gap_us:g}"] if self.gap_us else []
 
     def execute(self, words, json_file):
         """One run of the program `words`, which writes `json_file`; what that says."""

@@ -24,6 +24,7 @@ import dslash  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
+import multigrid  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
 import poisson  # noqa: E402
@@ -49,6 +50,7 @@ OF_TWO_RANKS = ("rma", "matmul")  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
+    "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
     "breakdown": "where the time of both miniapps goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
@@ -56,7 +58,7 @@ COMPARISONS = {
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
 GAP_US = 100.0  # of the links of lanes: what both ranks' cores can do beside it is many messages
-WHO_KNOWS = {"link": ("dslash", "fft"), "rendezvous": ("dslash",)}
+WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
 
 
 def parse(arguments):
@@ -71,8 +73,8 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
-                        help="dslash, fft, offload and trace only; link: not offload; rendezvous: dslash only")
-    parser.add_argument("--case", default="", metavar="TEXT", help="dslash only: cases whose name contains TEXT")
+                        help="dslash, fft, multigrid, offload and trace only; link: not offload; rendezvous: dslash only")
+    parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
@@ -111,6 +113,8 @@ def measure(given, build):
     """One benchmark; the exit status of the driver."""
     if given.name == "dslash":
         return dslash.run(build, given.setting, given.quick, given.json, given.case)
+    if given.name == "multigrid":
+        return multigrid.run(build, given.setting, given.quick, given.json, given.case)
     if given.name == "fft":
         return fft.run(build, given.setting, given.quick, given.json, given.plots)
     if given.name == "offload":

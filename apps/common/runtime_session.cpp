@@ -9,11 +9,13 @@
 
 namespace miniapp {
 
-runtime_session::runtime_session(bool is_needed) {
+runtime_session::runtime_session(bool is_needed, int n_lanes) {
     if (!is_needed) return;
     // Tasks that feed messages go before the others. libomp reads this when it starts; the user's own value stays.
     ::setenv("OMP_MAX_TASK_PRIORITY", "3", 0);
-    require(commtask_init(nullptr), "commtask_init");
+    commtask_config config = COMMTASK_CONFIG_INIT;
+    if (n_lanes > 1) config.lanes = static_cast<unsigned>(n_lanes);
+    require(commtask_init(&config), "commtask_init");
     started_ = true;
 }
 

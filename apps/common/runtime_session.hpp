@@ -13,7 +13,8 @@ class runtime_session {
 public:
     /// Collective over MPI_COMM_WORLD; throws what the runtime says when it cannot start. Does nothing unless
     /// `is_needed`.
-    explicit runtime_session(bool is_needed);
+    /// @param n_lanes  unless COMMTASK_LANES says otherwise
+    explicit runtime_session(bool is_needed, int n_lanes = 1);
     ~runtime_session();
     runtime_session(const runtime_session&) = delete;
     runtime_session& operator=(const runtime_session&) = delete;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
 # must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
-"""usage: command_test.py Dslash|Fft|Poisson PROGRAM"""
+"""usage: command_test.py Dslash|Fft|Multigrid|Poisson PROGRAM"""
 import os
 import pathlib
 import subprocess
@@ -12,6 +12,7 @@ import unittest
 CASE, PROGRAM = sys.argv[1:3]
 SMALL = {"Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
          "Fft": ["--n", "2^14", "--repeat", "1", "--rigor", "estimate"],
+         "Multigrid": ["--cells", "16.16.16", "--box", "8", "--cycles", "6", "--repeat", "1"],
          "Poisson": ["--points", "20.20", "--sweeps", "2", "--repeat", "1"]}[CASE]
 REFUSED = 2
 
@@ -84,6 +85,20 @@ class Dslash(Any):
         if physical > 100e9:
             self.skipTest("this machine holds the largest lattice that a rank may have")
         self.assertIn("are available there; use more nodes", self.refusal("--lattice", "64.64.64.192"))
+
+
+class Multigrid(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--threads", "--lanes", "--box", "--cycles", "--repeat"):
+            self.assertIn(f"{option} 2147483647 is not between", self.refusal(option, "2147483647"))
+        for cells in ("2147483647.8.8", "8.8.99999999999", "8.8", "8.8.8.8", "8.8.-8"):
+            self.assertIn("is not three numbers", self.refusal("--cells", cells))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 1e12:
+            self.skipTest("this machine holds the largest grid that a rank may have")
+        self.assertIn("are available there; use more nodes", self.refusal("--cells", "4096.4096.4096", "--box", "1024"))
 
 
 class Poisson(Any):

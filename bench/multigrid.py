@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# Question: do communication tasks, and several lanes for them, make a multigrid faster than its baseline, and where do they not?
+# Whole runs of the miniapp with 2 ranks at equal cores, the sides alternated; each round gives one paired ratio of times per
+# side. Many boxes with a message for each face are bursts of small messages, one box is few large ones.
+"""The multigrid miniapp's modes and lanes."""
+
+import dataclasses
+import tempfile
+from pathlib import Path
+
+import figures
+import miniapp
+import network
+
+N_RANKS = 2
+GAP_US = 100.0  # of a link: one lane injects a message in that time, as an adapter's context does in less
+SIDES = {
+    "baseline": ["--mode", "baseline"],
+    "offload": ["--mode", "offload"],
+    "omp": ["--mode", "omp"],
+    "tbb": ["--mode", "tbb"],
+    "omp, 2 lanes": ["--mode", "omp", "--lanes", "2"],
+    "omp, all on 2 lanes": ["--mode", "omp", "--lanes", "2", "--selective", "off"],
+}
+# What each side's ratio refers to.
+REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", "omp, 2 lanes": "omp", "omp, all on 2 lanes": "omp, 2 lanes"}
+# Lower bounds on the reference's time over the side's: choosing lanes must not cost what they do not bring.
+GOALS = {"omp, 2 lanes": 0.97}
+GAINS = {"64 boxes, faces": 1.25}  # over links, of two lanes: many messages of one size
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """How the cells of a rank are cut, and how their ghost cells travel."""
+
+    name: str
+    box: int
+    ghosts: str
+
+
+CASES = (
+    Case("64 boxes", 16, "aggregated"),
+    Case("64 boxes, faces", 16, "faces"),
+    Case("1 box", 64, "aggregated"),
+)
+
+
+def run_once(over, case, side):
+    """What one run says."""
+    with tempfile.TemporaryDirectory() as folder:
+        json_file = str(Path(folder) / "run.json")
+        app = [str(over.build.program("multigrid", "apps/multigrid")), "--cells", f"64.64.{64 * N_RANKS}"]
+        app += ["--box", str(case.box), "--ghosts", case.ghosts, *SIDES[side], "--threads", str(network.cores_of(N_RANKS))]
+        app += ["--cycles", "8", "--repeat", "3", "--json", json_file]
+        return over.execute(app, json_file)
+
+
+def balanced_rate_mbs(build, case):
+    """The rate at which a V-cycle's messages take as long as what baseline computes."""
+    alone = network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS))
+    runs = [run_once(alone, case, "baseline") for _ in range(3)]
+    return runs[0]["bytes"] / N_RANKS / min(one["median"]["compute_us"] for one in runs)
+
+
+def measure(build, setting, case, n_rounds, report):
+    """Adds the rows of one case."""
+    network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
+    over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
+    sides = list(SIDES)
+    times = {side: [] for side in sides}
+    for turn in range(n_rounds + 1):
+        for place in range(len(sides)):
+            side = sides[(place + turn) % len(sides)]
+            microseconds = run_once(over, case, side)["median"]["slowest_total_us"]
+            if turn > 0:
+                times[side].append(microseconds)
+    goals = {**GOALS, "omp, 2 lanes": GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
+    for side in sides:
+        reference = REFERENCES.get(side)
+        report.rows.append(
+            figures.Row(
+                name=f"{side}: {case.name}",
+                unit="ms per V-cycle",
+                samples=[1e-3 * value for value in times[side]],
+                ratio_to=f"{reference}: {case.name}" if reference else None,
+                ratios=[base / own for base, own in zip(times[reference], times[side])] if reference else None,
+                at_least=goals.get(side),
+                note=over.describe() if side == "baseline" else "",
+            )
+        )
+
+
+def run(build, setting, is_quick, json_file, wanted=""):
+    """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
+    settings = ("crowded", "link") if setting == "all" else (setting,)
+
+    def report_of(one):
+        report = figures.Report("multigrid", one, miniapp.machine_of(build))
+        for case in (case for case in CASES if wanted in case.name):
+            measure(build, one, case, 2 if is_quick else 5, report)
+        return report
+
+    return miniapp.publish([(f"multigrid, {one}", lambda one=one: report_of(one)) for one in settings], json_file)
