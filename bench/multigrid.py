@@ -84,7 +84,7 @@ def measure(build, setting, case, n_rounds, report):
                 samples=[1e-3 * value for value in times[side]],
                 ratio_to=f"{reference}: {case.name}" if reference else None,
                 ratios=[base / own for base, own in zip(times[reference], times[side])] if reference else None,
-                at_least=goals.get(side),
+                goals=figures.at_least(goals.get(side)),
                 note=over.describe() if side == "baseline" else "",
             )
         )

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The examples of docs/one-sided.md: every rank puts a halo into its right neighbour's window, once to be read after the window was
+ * unregistered, once with a notification that the neighbour awaits. It sees that the halo is the left neighbour's. */
+#include <commtask/commtask.h>
+
+#include <stdio.h>
+
+enum { n = 64, bytes = n * sizeof(double) };
+
+static int rank, left, right, n_wrong;
+
+static void look_at(const double* base) {
+    for (int i = 0; i < n; ++i) n_wrong += base[i] != left;
+}
+
+static void put(MPI_Comm comm, const double* halo) {
+    /* [window] */
+    double* base;
+    MPI_Win window;
+    commtask_t task;
+    MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, comm, &base, &window);
+    commtask_win_register(window, comm); /* all ranks */
+    commtask_submit(commtask_op_put(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, window), NULL, &task);
+    commtask_wait(&task, NULL);      /* the halo is free again */
+    commtask_win_unregister(window); /* all ranks; then it is in the neighbour's window */
+    look_at(base);
+    MPI_Win_free(&window);
+    /* [window] */
+}
+
+static void put_with_notification(MPI_Comm comm, const double* halo) {
+    double* base;
+    MPI_Win window;
+    MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, comm, &base, &window);
+    n_wrong += commtask_win_register(window, comm) != COMMTASK_OK;
+    /* [notify] */
+    commtask_t task[2];
+    commtask_submit(commtask_op_put_notify(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, 7, window), NULL, &task[0]);
+    commtask_submit(commtask_op_await_notify(7, 1, left, window), NULL, &task[1]); /* successors read the halo */
+    /* [notify] */
+    n_wrong += commtask_wait(&task[1], NULL) != COMMTASK_OK;
+    look_at(base);
+    n_wrong += commtask_wait(&task[0], NULL) != COMMTASK_OK;
+    n_wrong += commtask_win_unregister(window) != COMMTASK_OK;
+    MPI_Win_free(&window);
+}
+
+int main(int argc, char** argv) {
+    int level, n_ranks;
+    double halo[n];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    left = (rank + n_ranks - 1) % n_ranks;
+    right = (rank + 1) % n_ranks;
+    for (int i = 0; i < n; ++i) halo[i] = rank;
+    if (commtask_init(NULL) != COMMTASK_OK) return 1;
+    put(MPI_COMM_WORLD, halo);
+    put_with_notification(MPI_COMM_WORLD, halo);
+    if (n_wrong > 0) fprintf(stderr, "rank %d: %d wrong values or calls\n", rank, n_wrong);
+    commtask_finalize();
+    MPI_Finalize();
+    return n_wrong != 0;
+}
