@@ -35,6 +35,7 @@ import whole_file  # noqa: E402
 PROGRAMS = {
     "post": "what posting a task costs the thread that posts it",
     "replay": "what starting a plan costs, whatever its size, and sixteen messages by it",
+    "patterns": "exchanges of two ranks again and again: MPI, MPI_Startall, a post for each message, a plan",
     "roundtrip": "what an empty task costs from post to the end of the wait",
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "hold": "what one task that holds eight messages costs against eight communication tasks",
@@ -46,7 +47,7 @@ PROGRAMS = {
     "matmul": "whether a matrix product in blocks waits for the blocks that it gets from other ranks",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
-OF_TWO_RANKS = ("rma", "matmul")  # each on a core that its worker shares
+OF_TWO_RANKS = ("matmul", "patterns", "rma")  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",

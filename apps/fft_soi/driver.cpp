@@ -94,8 +94,11 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     std::vector<tiled::phase_times> times;
     tiled::traffic counted;
     {
-        const auto active = tiled::make_schedule(
-            o.which, {.comm = comm, .n_cores = o.n_cores, .at_once = o.at_once, .probe_every = o.probe_every});
+        const auto active = tiled::make_schedule(o.which, {.comm = comm,
+                                                           .n_cores = o.n_cores,
+                                                           .at_once = o.at_once,
+                                                           .probe_every = o.probe_every,
+                                                           .has_plan = o.has_plan});
         report.compute_threads = active->compute_threads();
         report.cores = active->cores();
         for (int k = -1; k < o.repeats; ++k) {

@@ -104,6 +104,7 @@ struct texts {
     std::string mu;
     std::string family = "kb";
     std::string sign = "-1";
+    std::string plan = "off";
 };
 
 std::string set_window(const texts& given, bool is_explicit, options& o) {
@@ -180,6 +181,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--at-once", o.at_once, "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all")
         ->check(CLI::Range(0, most_chunks))
         ->capture_default_str();
+    app.add_option("--plan", given.plan,
+                   "on|off: modes offload and omp start the messages of a segment by one post, and all sends")
+        ->capture_default_str();
     app.add_option("--sign", given.sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
     app.add_flag("--inplace", o.in_place, "The result replaces the input");
     app.add_option("--repeat,--reps", o.repeats, "Timed transforms; the median is reported")->capture_default_str();
@@ -205,12 +209,17 @@ parsed_options parse_options(int argc, const char* const* argv) {
             return "--sign " + given.sign + " is unknown; choose -1 (forward) or 1 (inverse).";
         }
         o.sign = given.sign == "-1" ? -1 : 1;
+        if (given.plan != "on" && given.plan != "off") return "--plan " + given.plan + " is unknown; choose on or off.";
+        o.has_plan = given.plan == "on";
         o.n_points = parse_points(given.n);
         if (o.n_points == 0) {
             return "--n " + given.n + " is not a positive number up to 2^58; choose 1048576 or 2^20.";
         }
         std::string no = choose("--precision", given.real, precisions, o.real);
         if (no.empty()) no = choose_mode(given.mode, o.which);
+        if (no.empty() && o.has_plan && o.which != tiled::mode::offload && o.which != tiled::mode::omp) {
+            no = "--plan on is for --mode offload and omp; choose one of them, or --plan off.";
+        }
         if (no.empty()) no = choose("--method", given.by, methods, o.by);
         if (no.empty()) no = choose("--check", given.check, check_levels, o.check);
         if (no.empty()) no = choose("--rigor", given.effort, rigors, o.effort);

@@ -4,15 +4,25 @@
 #include "common/runtime_session.hpp"
 #include "exchange/fork_join.hpp"
 #include "exchange/messages.hpp"
+#include "exchange/recorded_messages.hpp"
 #include "exchange/urgent_sender.hpp"
 
-#include <commtask/commtask.h>
+#include <commtask/commtask.hpp>
+
+#include <stdexcept>
+#include <string>
 
 namespace tiled {
 
 namespace {
 
 using miniapp::require;
+
+void worker_barrier(MPI_Comm comm) {
+    commtask_t task = COMMTASK_NULL;
+    require(commtask_submit(commtask_op_barrier(comm), nullptr, &task), "commtask_post");
+    require(commtask_wait(&task, nullptr), "commtask_wait");
+}
 
 class offload_transport final : public transport {
 public:
@@ -55,11 +65,7 @@ public:
         sender_.require_all_gone();
     }
 
-    void barrier() override {
-        commtask_t task = COMMTASK_NULL;
-        post(commtask_op_barrier(comm_), task);
-        require(commtask_wait(&task, nullptr), "commtask_wait");
-    }
+    void barrier() override { worker_barrier(comm_); }
 
     traffic sent() const override { return sent_; }
 
@@ -83,11 +89,66 @@ private:
     std::vector<commtask_t> receives_; ///< [segment][peer and chunk]
 };
 
+/// The same messages as plans.
+class planned_transport final : public transport {
+public:
+    explicit planned_transport(MPI_Comm comm) : comm_(comm), works_(comm) {}
+
+    void begin(work& of) override {
+        of_ = &of;
+        sent_ = {};
+        now_ = &works_.of(of);
+        if (halo_travels(of)) {
+            halo_ = now_->halo().start();
+            count(outgoing_halo(of), sent_);
+        }
+        segments_.clear();
+        for (int segment = 0; segment < of.sizes().n_segments; ++segment) {
+            segments_.push_back(now_->segment(segment).start());
+        }
+        sends_ = now_->sends().start();
+    }
+    void wait_halo() override { end(halo_); }
+    void send_chunk(int chunk) override {
+        now_->chunk_is_made(chunk);
+        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { count(one, sent_); });
+    }
+    void wait_segment(int segment) override { end(segments_[static_cast<std::size_t>(segment)]); }
+    void finish() override { end(sends_); }
+    void barrier() override { worker_barrier(comm_); }
+    traffic sent() const override { return sent_; }
+
+private:
+    static void end(commtask::task& run) {
+        if (!run) return;
+        const commtask::outcome ended = run.wait();
+        if (ended.is_completed()) return;
+        char words[MPI_MAX_ERROR_STRING] = "";
+        int length = 0;
+        MPI_Error_string(ended.error_code(), words, &length);
+        throw std::runtime_error(std::string("a message failed: ") + words);
+    }
+
+    MPI_Comm comm_;
+    recorded_works works_;
+    work* of_ = nullptr;
+    recorded_messages* now_ = nullptr;
+    traffic sent_;
+    commtask::task halo_;
+    std::vector<commtask::task> segments_;
+    commtask::task sends_;
+};
+
 } // namespace
 
 std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options) {
-    return std::make_unique<fork_join_schedule>(std::make_unique<offload_transport>(options.comm, options.at_once),
-                                                compute_threads_of(mode::offload, options.n_cores),
+    std::unique_ptr<transport> by;
+    if (options.has_plan) {
+        by = std::make_unique<planned_transport>(options.comm);
+    } else {
+        by = std::make_unique<offload_transport>(options.comm, options.at_once);
+    }
+    return std::make_unique<fork_join_schedule>(std::move(by), compute_threads_of(mode::offload, options.n_cores),
                                                 std::max(2, options.n_cores));
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode omp: chunk x segment as one graph of OpenMP tasks in which what arrives is tasks too. A segment is consumed when
 // its messages are there; no barrier in between. What leaves is handed over when the pieces of its chunk are made, and
-// posted in order of urgency, which no depend clause can say. The price is a task's overhead per piece and message, hence
+// posted in order of urgency, which no depend clause can say; or, with plans, leaves at once. The price is a task's overhead per piece and message, hence
 // pieces are large.
 #include "common/runtime_session.hpp"
 #include "exchange/messages.hpp"
+#include "exchange/recorded_messages.hpp"
 #include "exchange/recorder.hpp"
 #include "exchange/urgent_sender.hpp"
 
@@ -23,10 +24,11 @@ using address = const char*;
 
 class omp_schedule final : public schedule {
 public:
-    omp_schedule(MPI_Comm comm, int at_once, int compute_threads, int cores)
-        : comm_(comm), sender_(comm, at_once), compute_threads_(compute_threads), cores_(cores) {
+    omp_schedule(const schedule_options& options, int compute_threads, int cores)
+        : comm_(options.comm), sender_(options.comm, options.at_once), compute_threads_(compute_threads), cores_(cores),
+          works_(options.comm), has_plan_(options.has_plan) {
         require(commtask_omp_check(), "commtask_omp_check");
-        require(commtask_comm_register(comm), "commtask_comm_register");
+        require(commtask_comm_register(comm_), "commtask_comm_register");
     }
 
     phase_times run(work& of) override {
@@ -36,7 +38,8 @@ public:
         traffic sent;
         recorder record(of, compute_threads_, trace_ != nullptr);
         of.begin();
-        sender_.begin(sizes.n_messages());
+        plans_ = has_plan_ && sizes.n_ranks > 1 ? &works_.of(of) : nullptr;
+        sender_.begin(plans_ == nullptr ? sizes.n_messages() : 0);
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
         int waited = COMMTASK_OK;
 #pragma omp parallel num_threads(compute_threads_)
@@ -53,6 +56,9 @@ public:
         }
         sender_.finish();
         sender_.count_sent(sent);
+        for (int chunk = 0; plans_ != nullptr && chunk < sizes.n_chunks(); ++chunk) {
+            for_each_outgoing(of, chunk, [&](const outgoing_message& one) { count(one, sent); });
+        }
         require(waited, "commtask_omp_wait_all");
         if (commtask_omp_error_count() != 0) {
             char text[512];
@@ -95,6 +101,14 @@ private:
                       priority(first));
             count(edge, sent);
         }
+        if (plans_ != nullptr) {
+            for (int segment = 0; segment < of.sizes().n_segments; ++segment) {
+                COMM_PLAN(plans_->segment(segment).native(), out(token_of_block(of.sizes(), segment, 1, 0)),
+                          priority(first));
+            }
+            COMM_PLAN(plans_->sends().native(), priority(first));
+            return;
+        }
         for_each_incoming(of, [&](const incoming_message& one) {
             create_receive(one, token_of_block(of.sizes(), one.segment, one.nth_peer, one.chunk));
         });
@@ -123,6 +137,7 @@ private:
     depend(iterator(i = 0 : per_chunk), in : *from[i])
         {
             run->post(omp_get_thread_num(), [&] {
+                if (plans_ != nullptr) return plans_->chunk_is_made(chunk);
                 for_each_outgoing(*source, chunk, [&](const outgoing_message& one) { sender_.send(one); });
             });
         }
@@ -133,10 +148,10 @@ private:
         recorder* const run = &record;
         std::vector<address> needs;
         for (const char& piece : pieces_) needs.push_back(&piece);
-        for (int o = 1; o < sizes.n_ranks; ++o) {
-            for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
-                needs.push_back(token_of_block(sizes, segment, o, chunk));
-            }
+        const int n_peers = plans_ == nullptr ? sizes.n_peers() : 1; // one token stands for all that a plan receives
+        const int n_chunks = plans_ == nullptr ? sizes.n_chunks() : 1;
+        for (int o = 1; sizes.n_ranks > 1 && o <= n_peers; ++o) {
+            for (int chunk = 0; chunk < n_chunks; ++chunk) needs.push_back(token_of_block(sizes, segment, o, chunk));
         }
         const address* const from = needs.data();
         const auto n_needs = static_cast<int>(needs.size());
@@ -155,12 +170,15 @@ private:
     std::vector<char> pieces_;
     std::vector<char> blocks_; ///< [segment][peer][chunk]
     char halo_ = 0;
+    recorded_works works_;
+    bool has_plan_;
+    recorded_messages* plans_ = nullptr; ///< Of the run; null: a task for each message.
 };
 
 } // namespace
 
 std::unique_ptr<schedule> make_omp_schedule(const schedule_options& options) {
-    return std::make_unique<omp_schedule>(options.comm, options.at_once, compute_threads_of(mode::omp, options.n_cores),
+    return std::make_unique<omp_schedule>(options, compute_threads_of(mode::omp, options.n_cores),
                                           std::max(2, options.n_cores));
 }
 

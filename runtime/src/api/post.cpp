@@ -214,13 +214,28 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     return programs == nullptr && is_call ? context::running() : programs;
 }
 
+/// Null: it is no plan, or has no members.
+[[nodiscard]] comm_queue* home_of_plan(const commtask_op& op) noexcept {
+    const bool is_plan = operation_of(op.kind).takes_plan && op.result != nullptr;
+    return is_plan ? static_cast<commtask_plan_t>(op.result)->home() : nullptr;
+}
+
 [[nodiscard]] int post(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) {
     int code = COMMTASK_OK;
     const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
-    comm_queue* queue = may_wait ? runtime.queue_of(op.comm, code) : runtime.try_queue_of(op.comm, code);
+    // A plan was checked when it was recorded, and so was its communicator.
+    comm_queue* const home = home_of_plan(op);
+    comm_queue* const queue = home != nullptr ? home
+                              : may_wait      ? runtime.queue_of(op.comm, code)
+                                              : runtime.try_queue_of(op.comm, code);
     if (queue == nullptr) return code;
-    if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     const operation_traits& operation = operation_of(op.kind);
+    if (home == nullptr) {
+        code = check_post(runtime, op, options, *queue);
+    } else if (options != nullptr) {
+        code = check_options(*options, operation, *queue);
+    }
+    if (code != COMMTASK_OK) return code;
     if (operation.has_partitions) return refuse_single_partitions(operation);
     std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & (flag_is_call | flag_stands);
     std::uint32_t n_predecessors = 0;
@@ -231,10 +246,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
     const bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
     if (is_ordered) flags |= flag_has_extras;
-    if (operation.takes_plan) {
-        flags |= flag_is_run;
-        if (comm_queue* const home = static_cast<commtask_plan_t>(op.result)->home()) queue = home;
-    }
+    if (operation.takes_plan) flags |= flag_is_run;
 
     task* const slot = task_pool::acquire();
     if (slot == nullptr || !graph::make_room_for_edges(*slot, n_predecessors)) {

@@ -31,6 +31,10 @@ public:
     lane* const served_by;
     const std::uint32_t number; ///< Its own in the process; tickets have it.
 
+private:
+    std::atomic<std::uint64_t> life_{0}; ///< Here, where a poster looks anyway.
+
+public:
     // Written by the driver while no communicator has the queue.
     MPI_Comm comm{};
     int n_peers = 0; ///< Ranks that a message can go to: the remote group's on an intercommunicator.
@@ -56,9 +60,6 @@ public:
 
     /// A driver. Whether no task of the last communicator can wait for its turn in here any more.
     [[nodiscard]] bool is_idle() const noexcept { return orders[0].is_idle() && orders[1].is_idle(); }
-
-private:
-    std::atomic<std::uint64_t> life_{0};
 };
 
 } // namespace commtask::detail

@@ -28,15 +28,20 @@ plan::~plan() {
 bool plan::note_uses(plan_member& member) {
     try {
         const auto same_queue = [&](const queue_use& use) { return use.queue == member.queue; };
-        home_ = members_.front().queue;
-        if (std::none_of(queue_uses_.begin(), queue_uses_.end(), same_queue)) {
-            queue_uses_.push_back({member.queue, member.queue->life()});
+        if (home_ == nullptr) {
+            home_life_ = member.queue->life();
+            home_ = member.queue;
+        }
+        if (member.queue != home_ && std::none_of(other_queues_.begin(), other_queues_.end(), same_queue)) {
+            other_queues_.push_back({member.queue, member.queue->life()});
+            has_other_queues_ = true;
         }
         if (member.order == nullptr) return true;
         const auto same_order = [&](const order_use& use) { return use.order == member.order; };
         auto use = std::find_if(order_uses_.begin(), order_uses_.end(), same_order);
         if (use == order_uses_.end()) use = order_uses_.insert(use, {member.order, 0, 0});
         member.place = use->count++;
+        has_ordered_ = true;
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -149,12 +154,17 @@ bool plan::try_change() noexcept {
     return false;
 }
 
+/// Whether no communicator of it was freed.
+bool plan::are_queues_as_recorded() const noexcept {
+    if (home_ != nullptr && home_->life() != home_life_) return false;
+    return !has_other_queues_ ||
+           std::ranges::all_of(other_queues_, [](const queue_use& use) { return use.queue->life() == use.life; });
+}
+
 plan::start_answer plan::try_start(task& run) noexcept {
     if (!try_change()) return start_answer::is_running;
     start_answer answer = start_answer::done;
-    for (const queue_use& use : queue_uses_) {
-        if (use.queue->life() != use.life) answer = start_answer::comm_is_gone;
-    }
+    if (!are_queues_as_recorded()) answer = start_answer::comm_is_gone;
     if (answer == start_answer::done && !is_armed()) {
         is_armed_.store(arm_all(next_set()), std::memory_order_relaxed);
         if (!is_armed()) answer = start_answer::no_memory;
@@ -179,7 +189,9 @@ void plan::take_back_start() noexcept {
 }
 
 void plan::take_places() noexcept {
-    for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
+    if (has_ordered_) {
+        for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
+    }
     end_change(); // before the post: the run's callback may start the next one
 }
 

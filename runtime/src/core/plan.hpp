@@ -212,21 +212,26 @@ private:
     [[nodiscard]] bool arm_all(std::size_t set) noexcept;
 
     [[nodiscard]] bool has_ended() const noexcept;
+    [[nodiscard]] bool are_queues_as_recorded() const noexcept;
 
     std::deque<plan_member> members_;
     std::vector<std::uint32_t> posted_; ///< Their indices but for groups.
     commtask_member_callback member_callback_ = nullptr;
     void* member_callback_argument_ = nullptr;
-    std::vector<queue_use> queue_uses_;
 
-    // Whoever starts or changes the plan. One that starts what has ended, and waited for that, loads nothing that drivers write.
+    // Whoever starts or changes the plan. One that starts what has ended, and waited for that, loads nothing that drivers write, and
+    // of most plans this line alone.
     alignas(2 *
             cache_line_bytes) std::atomic<bool> is_claimed_{true}; ///< Somebody does; at first the thread that records.
     /// There are tasks for the next run. Else there was no memory for that, and a start tries again. relaxed: the claim orders it.
     std::atomic<bool> is_armed_{true};
+    bool has_other_queues_ = false;
+    bool has_ordered_ = false;
     std::atomic<std::uint64_t> n_started_{0};
     comm_queue* home_ = nullptr;
-    task* last_run_ = nullptr; ///< Of the last start, with a reference.
+    std::uint64_t home_life_ = 0; ///< Its communicator, as it was when the plan was recorded.
+    task* last_run_ = nullptr;    ///< Of the last start, with a reference.
+    std::vector<queue_use> other_queues_;
     std::vector<order_use> order_uses_;
 
     // The drivers.
