@@ -23,6 +23,18 @@ runtime_session::~runtime_session() {
     if (started_) commtask_finalize();
 }
 
+lane_comms::lane_comms(MPI_Comm comm, int n_lanes) {
+    if (n_lanes == 1) return;
+    all_.resize(static_cast<std::size_t>(n_lanes), MPI_COMM_NULL);
+    require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
+}
+
+lane_comms::~lane_comms() {
+    for (MPI_Comm& each : all_) {
+        if (each != MPI_COMM_NULL) MPI_Comm_free(&each);
+    }
+}
+
 void require(int code, const char* what) {
     if (code == COMMTASK_OK) return;
     const char* sentence = commtask_last_error();

@@ -4,8 +4,11 @@
 // Between runs nothing is under way, the worker leaves MPI alone, and the master may call MPI itself.
 #pragma once
 
+#include <mpi.h>
+
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace miniapp {
 
@@ -21,6 +24,22 @@ public:
 
 private:
     bool started_ = false;
+};
+
+/// Duplicates of a communicator, one for each lane; none for one lane. While nothing is under way on them they are freed at the
+/// end, which is collective.
+class lane_comms {
+public:
+    /// Collective. @throws what the runtime says when there are not so many lanes
+    lane_comms(MPI_Comm comm, int n_lanes);
+    ~lane_comms();
+    lane_comms(const lane_comms&) = delete;
+    lane_comms& operator=(const lane_comms&) = delete;
+
+    [[nodiscard]] const std::vector<MPI_Comm>& all() const { return all_; }
+
+private:
+    std::vector<MPI_Comm> all_;
 };
 
 /// Throws with the runtime's sentence unless `code` is success.

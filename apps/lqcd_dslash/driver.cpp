@@ -6,6 +6,7 @@
 
 #include "common/peak.hpp"
 #include "reduction.hpp"
+#include "runtime_session.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -118,8 +119,9 @@ run_report run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    const exchange_options exchange_settings{comm,         settings.n_cores,  settings.probe_every,
-                                             settings.bad, settings.has_plan, settings.is_held};
+    const lane_comms lanes{comm, settings.n_lanes};
+    const exchange_options exchange_settings{
+        comm, settings.n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_held, lanes.all()};
     const int hops = 2 * settings.iterations;
     std::uint64_t expected_fingerprint = 0;
     {

@@ -6,6 +6,8 @@
 #include "bad.hpp"
 #include "stencil.hpp"
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <mpi.h>
 #include <span>
@@ -24,6 +26,9 @@ struct phase_times {
     double misc() const { return total - interior - post - wait; }
 };
 
+/// The communicator of the messages of each direction.
+using halo_comms = std::array<MPI_Comm, n_directions>;
+
 struct exchange_options {
     MPI_Comm comm = MPI_COMM_NULL;
     int n_cores = 1;                 ///< Cores this rank may use, communication thread included.
@@ -31,6 +36,14 @@ struct exchange_options {
     bad_habit bad = bad_habit::none; ///< Mode offload.
     bool has_plan = true;            ///< Modes offload, omp and tbb: the messages of a hop are plans.
     bool is_held = false;            ///< Mode omp, without a plan: packing a face and sending it are one task.
+    std::vector<MPI_Comm> lanes{};   ///< Modes with a worker: a communicator of each lane; none: all is sent on `comm`.
+
+    /// The directions take turns: those of a dimension that is cut alone are neighbours.
+    [[nodiscard]] halo_comms messages() const {
+        halo_comms of{};
+        for (std::size_t d = 0; d < of.size(); ++d) of[d] = lanes.empty() ? comm : lanes[d % lanes.size()];
+        return of;
+    }
 };
 
 class exchange {
@@ -46,6 +59,11 @@ public:
 };
 
 enum class mode { plain, baseline, iprobe, commself, offload, omp, tbb };
+
+/// Whether the messages of a mode are the runtime's.
+[[nodiscard]] constexpr bool has_worker(mode which) {
+    return which == mode::offload || which == mode::omp || which == mode::tbb;
+}
 
 /// Names and thread levels; `plain` is the blocking exchange that the others are checked against.
 struct mode_description {

@@ -16,8 +16,9 @@ namespace {
 
 class offload_transport final : public halo_transport {
 public:
-    offload_transport(stencil& on, MPI_Comm comm) : on_(on), comm_(comm) {
-        require(commtask_comm_register(comm), "commtask_comm_register");
+    offload_transport(stencil& on, const exchange_options& options)
+        : on_(on), comm_(options.comm), messages_(options.messages()) {
+        require(commtask_comm_register(comm_), "commtask_comm_register");
         tasks_.reserve(2 * n_directions);
     }
 
@@ -26,7 +27,7 @@ public:
             const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
             if (size == 0) continue;
             post(commtask_op_recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, on_.shape().geom.neighbour(d), d,
-                                  comm_));
+                                  messages_[static_cast<std::size_t>(d)]));
         }
     }
 
@@ -35,7 +36,7 @@ public:
             const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
             if (size == 0) continue;
             post(commtask_op_send(on_.send_buffer(step.parity, d), size, MPI_BYTE, on_.shape().geom.neighbour(d ^ 1), d,
-                                  comm_));
+                                  messages_[static_cast<std::size_t>(d)]));
         }
     }
 
@@ -53,13 +54,16 @@ private:
 
     stencil& on_;
     MPI_Comm comm_;
+    halo_comms messages_;
     std::vector<commtask_t> tasks_;
 };
 
 class planned_transport final : public halo_transport {
 public:
-    planned_transport(stencil& on, MPI_Comm comm)
-        : comm_(comm), plans_{{{on, comm, 0, halo_plan::of::both}, {on, comm, 1, halo_plan::of::both}}} {}
+    planned_transport(stencil& on, const exchange_options& options)
+        : comm_(options.comm),
+          plans_{{{on, options.messages(), 0, halo_plan::of::both}, {on, options.messages(), 1, halo_plan::of::both}}} {
+    }
 
     void post_receives(const hop_step& step) override {
         require(commtask_plan_start(plan_of(step).handle(), nullptr, &run_), "commtask_plan_start");
@@ -83,9 +87,8 @@ private:
 
 std::unique_ptr<halo_transport> make_transport(stencil& on, const exchange_options& options) {
     // Bad habits are about single messages.
-    if (options.has_plan && options.bad == bad_habit::none)
-        return std::make_unique<planned_transport>(on, options.comm);
-    return std::make_unique<offload_transport>(on, options.comm);
+    if (options.has_plan && options.bad == bad_habit::none) return std::make_unique<planned_transport>(on, options);
+    return std::make_unique<offload_transport>(on, options);
 }
 
 } // namespace

@@ -29,14 +29,14 @@ enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, me
 class omp_exchange final : public exchange {
 public:
     omp_exchange(stencil& on, const exchange_options& options, int compute_threads, int cores)
-        : on_(on), comm_(options.comm), compute_threads_(compute_threads), cores_(cores), is_held_(options.is_held),
-          reads_(find_reads(on.shape())) {
+        : on_(on), comm_(options.comm), messages_(options.messages()), compute_threads_(compute_threads), cores_(cores),
+          is_held_(options.is_held), reads_(find_reads(on.shape())) {
         require(commtask_omp_check(), "commtask_omp_check");
         if (is_held_ && commtask_omp_hold_check() != COMMTASK_OK) {
             throw std::runtime_error(std::string("--hold: run lqcd_dslash_hold (") + commtask_omp_last_error() + ")");
         }
         require(commtask_comm_register(comm_), "commtask_comm_register");
-        if (options.has_plan) plans_ = std::make_unique<hop_plans>(on, comm_);
+        if (options.has_plan) plans_ = std::make_unique<hop_plans>(on, messages_);
     }
 
     phase_times run(std::span<const hop_step> steps) override {
@@ -86,9 +86,9 @@ private:
 
     /// Of both parities.
     struct hop_plans {
-        hop_plans(stencil& on, MPI_Comm comm)
-            : receives{{{on, comm, 0, halo_plan::of::receives}, {on, comm, 1, halo_plan::of::receives}}},
-              sends{{{on, comm, 0, halo_plan::of::sends}, {on, comm, 1, halo_plan::of::sends}}} {}
+        hop_plans(stencil& on, const halo_comms& comms)
+            : receives{{{on, comms, 0, halo_plan::of::receives}, {on, comms, 1, halo_plan::of::receives}}},
+              sends{{{on, comms, 0, halo_plan::of::sends}, {on, comms, 1, halo_plan::of::sends}}} {}
 
         std::array<halo_plan, 2> receives;
         std::array<halo_plan, 2> sends;
@@ -167,6 +167,8 @@ private:
 
     static int tag_of(const hop_step& step, int direction) { return halo_plan::tag_of(step.parity, direction); }
 
+    MPI_Comm comm_of(int direction) const { return messages_[static_cast<std::size_t>(direction)]; }
+
     /// With plans the halos of a hop come together.
     const char* halo_token(const hop_step& step, int direction) const {
         return &halo_[static_cast<std::size_t>(step.parity)][plans_ ? 0 : static_cast<std::size_t>(direction)];
@@ -182,16 +184,16 @@ private:
         const char* const halo = halo_token(step, d);
 #if COMMTASK_HAVE_CLAUSE
 #pragma omp task depend(out : *halo) priority(message_priority)                                                        \
-    comm(recv : on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_)
+    comm(recv : on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_of(d))
 #else
-        COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_), out(halo),
-                  priority(message_priority));
+        COMM_TASK(recv(on_.receive_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_of(d)),
+                  out(halo), priority(message_priority));
 #endif
     }
 
     commtask_op send_of(const hop_step& step, int d) const {
         return commtask_op_send(on_.send_buffer(step.parity, d), static_cast<MPI_Count>(on_.face_bytes(d)), MPI_BYTE,
-                                on_.shape().geom.neighbour(d ^ 1), tag_of(step, d), comm_);
+                                on_.shape().geom.neighbour(d ^ 1), tag_of(step, d), comm_of(d));
     }
 
     void create_send(const hop_step& step, int d) {
@@ -200,9 +202,9 @@ private:
         const char* const sent = sent_token(step, d);
 #if COMMTASK_HAVE_CLAUSE
 #pragma omp task depend(in : *sent) priority(message_priority)                                                         \
-    comm(send : on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_)
+    comm(send : on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_of(d))
 #else
-        COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_), in(sent),
+        COMM_TASK(send(on_.send_buffer(step.parity, d), size, MPI_BYTE, peer, tag_of(step, d), comm_of(d)), in(sent),
                   priority(message_priority));
 #endif
     }
@@ -264,6 +266,7 @@ private:
 
     stencil& on_;
     MPI_Comm comm_;
+    halo_comms messages_;
     int compute_threads_;
     int cores_;
     bool is_held_;                     ///< Else a send is a task of its own, or a plan's.

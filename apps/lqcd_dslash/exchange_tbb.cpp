@@ -139,13 +139,13 @@ class tbb_exchange final : public exchange {
     using ports = computing::output_ports_type;
 
 public:
-    tbb_exchange(stencil& on, MPI_Comm comm, int compute_threads, int cores, bool has_plans)
-        : on_(on), comm_(comm), compute_threads_(compute_threads), cores_(cores), items_(on, has_plans),
-          missing_(items_.items().size()), arena_(compute_threads) {
-        commtask::register_comm(comm);
-        for (int parity = 0; parity < 2 && has_plans; ++parity) {
-            receives_.push_back(std::make_unique<halo_plan>(on, comm, parity, halo_plan::of::receives));
-            sends_.push_back(std::make_unique<halo_plan>(on, comm, parity, halo_plan::of::sends));
+    tbb_exchange(stencil& on, const exchange_options& options, int compute_threads, int cores)
+        : on_(on), comm_(options.comm), messages_(options.messages()), compute_threads_(compute_threads), cores_(cores),
+          items_(on, options.has_plan), missing_(items_.items().size()), arena_(compute_threads) {
+        commtask::register_comm(comm_);
+        for (int parity = 0; parity < 2 && options.has_plan; ++parity) {
+            receives_.push_back(std::make_unique<halo_plan>(on, messages_, parity, halo_plan::of::receives));
+            sends_.push_back(std::make_unique<halo_plan>(on, messages_, parity, halo_plan::of::sends));
         }
         for (const item_description& each : items_.items()) {
             for (const auto& next : each.successors) ++missing_[static_cast<std::size_t>(next.item)].n_inputs;
@@ -248,13 +248,16 @@ private:
         const item_description& what = description(at);
         const auto size = static_cast<MPI_Count>(on_.face_bytes(what.index));
         return commtask::recv(commtask::elements(on_.receive_buffer(what.parity, what.index), size, MPI_BYTE),
-                              on_.shape().geom.neighbour(what.index), tag_of(what), comm_);
+                              on_.shape().geom.neighbour(what.index), tag_of(what), comm_of(what));
     }
     [[nodiscard]] commtask::operation sending(const step_item& at) const {
         const item_description& what = description(at);
         const auto size = static_cast<MPI_Count>(on_.face_bytes(what.index));
         return commtask::send(commtask::elements(on_.send_buffer(what.parity, what.index), size, MPI_BYTE),
-                              on_.shape().geom.neighbour(what.index ^ 1), tag_of(what), comm_);
+                              on_.shape().geom.neighbour(what.index ^ 1), tag_of(what), comm_of(what));
+    }
+    [[nodiscard]] MPI_Comm comm_of(const item_description& what) const {
+        return messages_[static_cast<std::size_t>(what.index)];
     }
     /// Messages of two successive hops are under way at once and start in any order: each hop has its tags.
     static int tag_of(const item_description& what) { return what.index + n_directions * what.parity; }
@@ -319,6 +322,7 @@ private:
 
     stencil& on_;
     MPI_Comm comm_;
+    halo_comms messages_;
     int compute_threads_;
     int cores_;
     item_graph items_;
@@ -335,8 +339,7 @@ private:
 } // namespace
 
 std::unique_ptr<exchange> make_tbb_exchange(stencil& on, const exchange_options& options) {
-    return std::make_unique<tbb_exchange>(on, options.comm, std::max(1, options.n_cores - 1),
-                                          std::max(2, options.n_cores), options.has_plan);
+    return std::make_unique<tbb_exchange>(on, options, std::max(1, options.n_cores - 1), std::max(2, options.n_cores));
 }
 
 } // namespace dslash

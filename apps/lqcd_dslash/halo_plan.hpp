@@ -3,6 +3,7 @@
 // its face says so, so a hop can be started before anything is packed.
 #pragma once
 
+#include "exchange.hpp"
 #include "runtime_session.hpp"
 #include "stencil.hpp"
 
@@ -21,8 +22,8 @@ public:
 
     /// The messages of the hops that give sites of this parity. Each parity has its tags, since those of two hops are under way
     /// at once.
-    halo_plan(stencil& on, MPI_Comm comm, int parity, of what) {
-        plan_.record([&] { record_all(on, comm, parity, what); });
+    halo_plan(stencil& on, const halo_comms& comms, int parity, of what) {
+        plan_.record([&] { record_all(on, comms, parity, what); });
         for (const std::optional<std::size_t>& send : send_of_) {
             if (send) plan_.hold(*send);
         }
@@ -46,15 +47,17 @@ public:
 private:
     static MPI_Count size_of(const stencil& on, int d) { return static_cast<MPI_Count>(on.face_bytes(d)); }
 
-    void record_all(stencil& on, MPI_Comm comm, int parity, of what) {
+    void record_all(stencil& on, const halo_comms& comms, int parity, of what) {
         for (int d = 0; d < n_directions && what != of::sends; ++d) {
             record(d, commtask_op_recv(on.receive_buffer(parity, d), size_of(on, d), MPI_BYTE,
-                                       on.shape().geom.neighbour(d), tag_of(parity, d), comm));
+                                       on.shape().geom.neighbour(d), tag_of(parity, d),
+                                       comms[static_cast<std::size_t>(d)]));
         }
         for (int d = 0; d < n_directions && what != of::receives; ++d) {
             const std::size_t place = directions_.size();
             record(d, commtask_op_send(on.send_buffer(parity, d), size_of(on, d), MPI_BYTE,
-                                       on.shape().geom.neighbour(d ^ 1), tag_of(parity, d), comm));
+                                       on.shape().geom.neighbour(d ^ 1), tag_of(parity, d),
+                                       comms[static_cast<std::size_t>(d)]));
             if (directions_.size() > place) send_of_[static_cast<std::size_t>(d)] = place;
         }
     }

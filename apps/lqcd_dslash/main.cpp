@@ -10,7 +10,8 @@
 
 namespace {
 
-int thread_level_of(dslash::mode which) {
+int thread_level_of(dslash::mode which, int n_lanes) {
+    if (n_lanes > 1) return MPI_THREAD_MULTIPLE;
     for (const auto& m : dslash::modes()) {
         if (m.which == which) return m.thread_level;
     }
@@ -23,7 +24,7 @@ int main(int argc, char** argv) {
     dslash::parsed_options parsed = dslash::parse_options(argc, argv);
     dslash::options& settings = parsed.values;
     miniapp::program lqcd{.name = "lqcd_dslash",
-                          .thread_level = thread_level_of(settings.which),
+                          .thread_level = thread_level_of(settings.which, settings.n_lanes),
                           .message = parsed.message,
                           .exit_code = parsed.exit_code,
                           .files = {{"--json", settings.json_file}},
@@ -36,7 +37,7 @@ int main(int argc, char** argv) {
             dslash::bind_too_tightly(std::max(1, settings.n_cores - 1), rank);
         }
         {
-            const dslash::runtime_session runtime(settings.which);
+            const dslash::runtime_session runtime(settings.which, settings.n_lanes);
             report = dslash::run(settings, MPI_COMM_WORLD);
         }
         if (rank != 0) return report.passed();

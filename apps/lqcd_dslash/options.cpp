@@ -65,6 +65,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
     app.add_option("--plan", plan, "on|off: modes offload, omp and tbb start the messages of a hop by one post")
         ->capture_default_str();
+    app.add_option("--lanes", o.n_lanes, "Modes offload, omp and tbb: spread the messages over so many lanes")
+        ->capture_default_str();
     app.add_flag("--hold", o.is_held, "Mode omp: packing a face and sending it are one task, which the message holds");
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
     app.add_option("--bad", bad_name,
@@ -115,6 +117,10 @@ parsed_options parse_options(int argc, const char* const* argv) {
                                                   {"--probe-every", o.probe_every, most_iterations}}) {
             if (std::string no = refuse_count(option, value, most); !no.empty()) return no;
         }
+        if (o.n_lanes < 1 || o.n_lanes > n_directions)
+            return "--lanes must be between 1 and 8, one for each direction.";
+        if (o.n_lanes > 1 && !has_worker(o.which))
+            return "--lanes works with --mode offload, omp or tbb only; add one.";
         if (!(o.kappa > 0 && o.kappa < 1)) return "--kappa must be between 0 and 1.";
         if (o.kernel.link_reals != 18 && o.kernel.link_reals != 12) return "--links must be 18 or 12.";
         if (width != "auto") {

@@ -29,6 +29,7 @@ struct options {
     bool has_plan = true;
     bool is_held = false;
     bool force_comm = false;
+    int n_lanes = 1;
     std::string json_file;
 };
 

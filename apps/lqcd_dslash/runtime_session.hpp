@@ -8,12 +8,12 @@
 
 namespace dslash {
 
+using miniapp::lane_comms;
 using miniapp::require;
 
 class runtime_session : public miniapp::runtime_session {
 public:
-    explicit runtime_session(mode which)
-        : miniapp::runtime_session(which == mode::offload || which == mode::omp || which == mode::tbb) {}
+    runtime_session(mode which, int n_lanes) : miniapp::runtime_session(has_worker(which), n_lanes) {}
 };
 
 /// A barrier of all ranks, by the worker.
