@@ -39,6 +39,7 @@ PARTS = (
     *(Part("dslash", setting) for setting in ("crowded", "delayed", "link", "rendezvous")),
     Part("breakdown"),
     Part("offload"),
+    Part("node"),
     Part("fft"),
 )
 

@@ -25,6 +25,7 @@ import fft  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
 import network  # noqa: E402
+import node  # noqa: E402
 import offload  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
@@ -48,6 +49,7 @@ COMPARISONS = {
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
     "breakdown": "where the time of both miniapps goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "node": "bells between ranks that share cores, against naps, native MPI and a progress thread",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
@@ -104,6 +106,8 @@ def measure(given, build):
         return offload.run(build, given.setting, given.quick, given.json)
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
+    if given.name == "node":
+        return node.run(build, given.quick, given.json)
     if given.name == "lanes":
         return run_lanes(given, build)
     if given.name == "trace":
