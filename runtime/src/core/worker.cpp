@@ -123,8 +123,14 @@ void worker::rest_for_a_moment() noexcept {
 /// @return how many passes it has made
 unsigned worker::nap(nap_plan& naps) noexcept {
     lane_.tell(trace::thread_state::nap);
+    unsigned n_passes = 0;
+    // One after the other: each has looked already when the last one is over.
+    while (lane_.has_neighbors() && naps.is_full() && !lane_.is_attentive() && sleep_in_sight(naps)) {
+        ++n_passes;
+        if (was_rung_ || lane_.is_paused() || !lane_.approx_has_work() || has_reason_to_wake()) break;
+    }
+    if (n_passes > 0) return n_passes;
     if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
-    if (lane_.has_neighbors() && naps.is_full() && sleep_in_sight(naps)) return 1;
     lane_.wake_up.nap(naps.next(foreseen::nothing).ns, [this] { return has_reason_to_wake(); });
     return 0;
 }
@@ -138,6 +144,7 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         lane_.return_baton();
         return false;
     }
+    if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
     const planned_nap planned = naps.next(what);
     const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
         const bool has_moved = timed_pass();
