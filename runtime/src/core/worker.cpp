@@ -85,7 +85,7 @@ void worker::run_reserved() noexcept {
 /// Until somebody rings.
 void worker::sleep() noexcept {
     lane_.wake_up.sleep(-1, [this] {
-        if (has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive()) return true;
+        if (has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
     });
