@@ -41,6 +41,7 @@ PARTS = (
     Part("breakdown"),
     Part("poisson"),
     Part("offload"),
+    Part("node"),
     Part("fft"),
 )
 

@@ -26,6 +26,7 @@ import launch  # noqa: E402
 import miniapp  # noqa: E402
 import multigrid  # noqa: E402
 import network  # noqa: E402
+import node  # noqa: E402
 import offload  # noqa: E402
 import poisson  # noqa: E402
 import program  # noqa: E402
@@ -54,6 +55,7 @@ COMPARISONS = {
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
     "breakdown": "where the time of both miniapps goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "node": "bells between ranks that share cores, against naps, native MPI and a progress thread",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
@@ -124,6 +126,8 @@ def measure(given, build):
         return poisson.run(build, given.quick, given.json)
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
+    if given.name == "node":
+        return node.run(build, given.quick, given.json)
     if given.name == "lanes":
         return run_lanes(given, build)
     if given.name == "trace":

@@ -115,14 +115,30 @@ TEST(Stats, PrintALinePerRankTheirSumAndTheKinds) {
     EXPECT_EQ(head.size(), rank_0.size()) << "columns stand under their heads\n" << table;
 }
 
+TEST(Stats, PrintWhatWokeEachWorker) {
+    std::vector<lane_stats> ranks(2);
+    ranks[0].worker_used_ns = 12'500'000;
+    ranks[0].worker_sleeps = 3;
+    ranks[0].worker_naps = 40;
+    ranks[0].worker_rung = 5;
+    ranks[0].worker_rung_for_nothing = 1;
+    ranks[1].rang = 5;
+    const std::string table = format_stats(ranks, std::vector{0, 1}, 2, {});
+    EXPECT_THAT(table, HasSubstr("  rank      worker us  sleeps    naps   rung for nothing   rang\n"
+                                 "     0          12500       3      40      5           1      0\n"
+                                 "     1           0.00       0       0      0           0      5\n"
+                                 "   all          12500       3      40      5           1      5\n"));
+}
+
 TEST(Stats, SayWhatEachColumnMeans) {
     const std::string table = format_stats(std::vector<lane_stats>(1), std::vector{0}, 1, {});
     std::istringstream lines{table};
-    std::string header, head;
-    std::getline(lines, header);
-    std::getline(lines, head);
+    std::string heads; // of both tables
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("  rank ")) heads += line;
+    }
     for (const stats_column& column : stats_columns()) {
-        EXPECT_THAT(head, HasSubstr(std::string{column.name}));
+        EXPECT_THAT(heads, HasSubstr(std::string{column.name}));
         EXPECT_THAT(table, HasSubstr(std::string{column.meaning} + "\n"));
     }
 }

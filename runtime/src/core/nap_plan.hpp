@@ -2,7 +2,7 @@
 //
 // How long a shared worker with something in flight naps, as a function of what it has done before. Each nap is twice as long as
 // the last, up to COMMTASK_NAP_MAX_US. If the neighbours of the node ring for all that is in flight, a few such naps suffice, and
-// the next ones grow further: a bell ends them. The few are for what no bell tells: a large message that both sides move on.
+// the next ones grow further, by four: a bell ends them. The few are for what no bell tells: a large message that both sides move on.
 #pragma once
 
 #include "core/tuning.hpp"
@@ -45,7 +45,7 @@ public:
         }
         if (what == foreseen::nothing) return {max_ns_, false};
         if (what == foreseen::ends || ++n_full_ <= tuning::full_naps_before_longer) return {max_ns_, true};
-        next_ns_ = std::min(2 * next_ns_, std::max(max_ns_, tuning::longest_nap_in_sight_ns));
+        next_ns_ = std::min(4 * next_ns_, std::max(max_ns_, tuning::longest_nap_in_sight_ns));
         return {next_ns_, true};
     }
 

@@ -69,7 +69,7 @@ inline constexpr int looks_at_others = 8;
 
 /// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
 /// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.
-inline constexpr int full_naps_before_longer = 4;
+inline constexpr int full_naps_before_longer = 2;
 
 /// The longest of the longer ones. More: what no bell has told of is seen late, such as a message that MPI could not send at once.
 /// Less: wake-ups for nothing.

@@ -85,7 +85,7 @@ void worker::run_reserved() noexcept {
 /// Until somebody rings.
 void worker::sleep() noexcept {
     const auto found_work = [this] {
-        if (has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive()) return true;
+        if (has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
     };
@@ -101,7 +101,9 @@ void worker::sleep() noexcept {
 
 /// Sleeps with its core for as long as it may. @return whether nothing came: the core is to be lent
 bool worker::must_lend() noexcept {
-    const auto found_work = [this] { return has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive(); };
+    const auto found_work = [this] {
+        return has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive();
+    };
     const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
     const std::uint64_t begin_ns = now_ns();
@@ -141,8 +143,14 @@ void worker::rest_for_a_moment() noexcept {
 /// @return how many passes it has made
 unsigned worker::nap(nap_plan& naps) noexcept {
     lane_.tell(trace::thread_state::nap);
+    unsigned n_passes = 0;
+    // One after the other: each has looked already when the last one is over.
+    while (lane_.has_neighbors() && naps.is_full() && !lane_.is_attentive() && sleep_in_sight(naps)) {
+        ++n_passes;
+        if (was_rung_ || lane_.is_paused() || !lane_.approx_has_work() || has_reason_to_wake()) break;
+    }
+    if (n_passes > 0) return n_passes;
     if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
-    if (lane_.has_neighbors() && naps.is_full() && sleep_in_sight(naps)) return 1;
     lane_.wake_up.nap(naps.next(foreseen::nothing).ns, [this] { return has_reason_to_wake(); });
     return 0;
 }
@@ -156,6 +164,7 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         lane_.return_baton();
         return false;
     }
+    if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
     const planned_nap planned = naps.next(what);
     const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
         const bool has_moved = timed_pass();
