@@ -9,6 +9,8 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_group.h>
 
+#include <stdexcept>
+
 namespace poisson {
 
 namespace {
