@@ -35,10 +35,11 @@ class Part:
 
 #: The short ones first: whoever looks sees soon whether the machine is quiet enough.
 PARTS = (
-    *(Part(name) for name in ("yardstick", "post", "replay", "rma", "roundtrip", "unblock", "hold", "clause", "lanes", "rate", "tbb", "trace")),
+    *(Part(name) for name in ("yardstick", "post", "replay", "rma", "matmul", "roundtrip", "unblock", "hold", "clause", "lanes", "rate", "tbb", "trace")),
     *(Part("dslash", setting) for setting in ("crowded", "delayed", "link", "rendezvous")),
     *(Part("multigrid", setting) for setting in ("crowded", "link")),
     Part("breakdown"),
+    Part("poisson"),
     Part("offload"),
     Part("fft"),
 )

@@ -57,12 +57,7 @@ std::vector<double> exposed_us(const ring& here, int bytes, int n_steps) {
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    std::ranges::sort(samples);
     return n_wrong == 0 ? samples : std::vector<double>{};
-}
-
-double at_share(const std::vector<double>& sorted, double share) {
-    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
 } // namespace
@@ -86,8 +81,9 @@ int main(int argc, char** argv) {
         const std::vector<double> samples = exposed_us(here, bytes, n_steps);
         is_right = is_right && !samples.empty();
         if (here.rank == 0 && !samples.empty()) {
-            std::printf("%s{\"bytes\": %d, \"median\": %.1f, \"p10\": %.1f, \"p90\": %.1f}", comma, bytes,
-                        at_share(samples, 0.5), at_share(samples, 0.1), at_share(samples, 0.9));
+            std::printf("%s{\"bytes\": %d, \"samples\": [", comma, bytes);
+            for (std::size_t i = 0; i < samples.size(); ++i) std::printf("%s%.1f", i == 0 ? "" : ", ", samples[i]);
+            std::printf("]}");
             comma = ", ";
         }
     }

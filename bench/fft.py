@@ -5,8 +5,6 @@
 # that take no processor time, as the model's.
 """The FFT miniapp against its peers and its schedules against each other."""
 
-import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import figures
 import miniapp
 import network
+import program
 import whole_file
 
 SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
@@ -103,7 +102,7 @@ def over_network(build, setting, is_quick, traces):
             report.rows.append(figures.Row(
                 name=f"{mode} {method}, T_net = {load:g} T_comp", unit="ms", samples=[1e3 * t for t in times[case]],
                 ratio_to=f"the model's {1e3 * expected:.2f} ms" if ratios else None, ratios=ratios,
-                at_least=0.909 if is_pipeline and method == "soi" else None,
+                goals=figures.at_least(0.909 if is_pipeline and method == "soi" else None),
                 note=over.describe() if case == cases[0] else ""))
             if copies and method == "soi":
                 report.rows.append(figures.Row(
@@ -116,17 +115,16 @@ def over_network(build, setting, is_quick, traces):
             report.rows.append(figures.Row(
                 name=f"{mode} against seg, T_net = {load:g} T_comp", unit="ms",
                 samples=[1e3 * t for t in times[(mode, "soi")]], ratio_to="seg soi", ratios=ratios,
-                at_least=1.25 if load == 1.0 and mode != "p2p" else None,
+                goals=figures.at_least(1.25 if load == 1.0 and mode != "p2p" else None),
                 note=f"the model's own ratio is {seg_model / tasks_model:.2f}" if mode == "p2p" else ""))
     return report
 
 
-def crowded(build, is_quick, json_file, n_ranks, sizes):
-    """bench_fft; its own report goes to `json_file`."""
-    command = build.mpiexec(n_ranks) + [str(build.program("bench_fft")), "--json", json_file]
+def crowded(build, is_quick, n_ranks, sizes):
+    """The report of bench_fft."""
+    command = build.mpiexec(n_ranks) + [str(build.program("bench_fft"))]
     command += ["--wisdom", str(build.folder / "fft.wisdom"), "--first", str(sizes[0]), "--last", str(sizes[1])]
-    command += ["--quick"] if is_quick else []
-    return subprocess.run(command, timeout=7200, check=False).returncode
+    return program.report_of(command, is_quick, limit_s=7200)
 
 
 def draw(documents, traces, plots):
@@ -158,23 +156,19 @@ def run(build, setting, is_quick, json_file, plots=""):
 
 def measure(build, setting, is_quick, documents, traces):
     """Adds the reports to `documents`; gives the exit status of the driver."""
-    with tempfile.TemporaryDirectory() as folder:
-        if setting in ("crowded", "all"):
-            for n_ranks, sizes in ((1, (20, 20)), (N_RANKS, (20, 21 if is_quick else 24))):
-                part = str(Path(folder) / f"{n_ranks}.json")
-                if crowded(build, is_quick, part, n_ranks, sizes) != 0:
-                    return 1
-                documents.append(json.loads(Path(part).read_text(encoding="utf-8")))
-    for slow in SLOW:
-        if setting not in (slow, "all"):
-            continue
+    parts = []
+    if setting in ("crowded", "all"):
+        parts += [("crowded", lambda n=n_ranks, sizes=sizes: crowded(build, is_quick, n, sizes))
+                  for n_ranks, sizes in ((1, (20, 20)), (N_RANKS, (20, 21 if is_quick else 24)))]
+    parts += [(slow, lambda slow=slow: over_network(build, slow, is_quick, traces)) for slow in SLOW if setting in (slow, "all")]
+    for name, report_of in parts:
         try:
-            report = over_network(build, slow, is_quick, traces)
+            report = report_of()
             print(report.to_table(), flush=True)
             documents.append(report.to_json())
         except miniapp.Skipped as reason:
-            print(f"fft, {slow}: cannot run here: {reason}", file=sys.stderr)
+            print(f"fft, {name}: cannot run here: {reason}", file=sys.stderr)
         except miniapp.Failed as error:
-            print(f"fft, {slow}: {error}", file=sys.stderr)
+            print(f"fft, {name}: {error}", file=sys.stderr)
             return 1
     return 0 if documents else miniapp.SKIPPED

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# The report of bench/harness for benchmarks that alternate whole processes: the same quantiles, rows, JSON and table,
-# so that a reader cannot tell which half wrote a result. bench/tests holds both to the same examples.
+# What is said about samples, written once: quantiles instead of means, since one descheduling on a shared machine moves a mean as
+# far as it likes, and ratios round by round, since the speed of the machine itself drifts. Samples come from the benchmarks in
+# C++ (bench/harness/report.h) or from the drivers here that alternate whole processes; rows, JSON and table are the same.
 """Quantiles, rows with goals, JSON and table."""
 
+import dataclasses
 import math
 
 import whole_file
 
 
 def quantile(samples, fraction):
-    """Linear between neighbours."""
+    """Linear between neighbours, as numpy's."""
     ordered = sorted(samples)
     position = fraction * (len(ordered) - 1)
     below = math.floor(position)
@@ -17,21 +19,63 @@ def quantile(samples, fraction):
     return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
 
+def quantile_of_counts(counts, fraction):
+    """The value of [(value, how often)] below which the fraction lies; 0 of none."""
+    left = fraction * sum(n for _, n in counts)
+    last = 0
+    for last, n in sorted(counts):
+        left -= n
+        if left <= 0:
+            break
+    return last
+
+
+def paired_ratios(side, reference):
+    """For every round the median of `side` over that of `reference`; rounds that cannot be compared are left out."""
+    pairs = ((own, quantile(other, 0.5)) for own, other in zip(side, reference) if own and other)
+    return [quantile(own, 0.5) / divisor for own, divisor in pairs if divisor != 0]
+
+
 def _rounded(value):
+    """Four digits: a fifth would only be noise."""
     return float(f"{value:.4g}")
 
 
-class Row:
-    """One result. `ratios` has one entry per round; a goal is a lower bound on their median."""
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """A bound on "median", "p99" or "ratio", which is the rounds' median."""
 
-    def __init__(self, name, unit, samples, ratio_to=None, ratios=None, at_least=None, note=""):
+    of: str
+    is_upper: bool
+    limit: float
+
+    def __str__(self):
+        return f"{self.of} {'<=' if self.is_upper else '>='} {self.limit:.4g}"
+
+    def is_met(self, value):
+        """A goal on what could not be formed is not met."""
+        return value is not None and (value <= self.limit if self.is_upper else value >= self.limit)
+
+
+def at_least(limit):
+    """The goals of a row whose ratio has a lower bound, or none."""
+    return () if limit is None else (Goal("ratio", False, limit),)
+
+
+class Row:
+    """One result. `ratios` has one entry per round."""
+
+    def __init__(self, name, unit, samples, ratio_to=None, ratios=None, goals=(), note=""):
         self.name = name
         self.unit = unit
         self.samples = samples
         self.ratio_to = ratio_to
         self.ratios = ratios or []
-        self.at_least = at_least
+        self.goals = goals
         self.note = note
+
+    def _at(self, fraction):
+        return quantile(self.samples, fraction) if self.samples else 0.0
 
     @property
     def ratio(self):
@@ -39,16 +83,17 @@ class Row:
 
     @property
     def is_met(self):
-        return self.at_least is None or (self.ratio is not None and self.ratio >= self.at_least)
+        values = {"median": self._at(0.5), "p99": self._at(0.99), "ratio": self.ratio}
+        return all(goal.is_met(values[goal.of]) for goal in self.goals)
 
     def to_json(self):
-        out = {"name": self.name, "unit": self.unit, "median": _rounded(quantile(self.samples, 0.5))}
-        for key, fraction in (("p10", 0.1), ("p90", 0.9), ("p99", 0.99)):
-            out[key] = _rounded(quantile(self.samples, fraction))
+        out = {"name": self.name, "unit": self.unit}
+        for key, fraction in (("median", 0.5), ("p10", 0.1), ("p90", 0.9), ("p99", 0.99)):
+            out[key] = _rounded(self._at(fraction))
         out["ratio_to"] = self.ratio_to
         out["ratio"] = _rounded(self.ratio) if self.ratios else None
-        out["goal"] = f"ratio >= {self.at_least:g}" if self.at_least is not None else None
-        if self.at_least is not None:
+        out["goal"] = " and ".join(map(str, self.goals)) or None
+        if self.goals:
             out["met"] = self.is_met
         if self.ratios:
             out["ratio_p10"] = _rounded(quantile(self.ratios, 0.1))
@@ -91,6 +136,23 @@ class Report:
             table.append("  ".join(c.rjust(w) if 2 <= i <= 6 else c.ljust(w) for c, w, i in pairs).rstrip())
         table += [f"  {row.name}: {row.note}" for row in self.rows if row.note]
         return "\n".join(table)
+
+
+def _goal_of(data):
+    is_upper = "at_most" in data
+    return Goal(data["of"], is_upper, data["at_most" if is_upper else "at_least"])
+
+
+def of_samples(document):
+    """The report of what a benchmark in C++ wrote: {"benchmark", "setting", "machine", "samples"}."""
+    report = Report(document["benchmark"], document["setting"], document["machine"])
+    rounds = {row["name"]: row["rounds"] for row in document["samples"]}
+    for row in document["samples"]:
+        to = row.get("ratio_to")
+        report.rows.append(Row(row["name"], row["unit"], [sample for each in row["rounds"] for sample in each], to,
+                               paired_ratios(row["rounds"], rounds[to]) if to else None,
+                               tuple(map(_goal_of, row.get("goals", ()))), row.get("note", "")))
+    return report
 
 
 def write(reports, file_name):

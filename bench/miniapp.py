@@ -70,9 +70,9 @@ def describe_wire(runs):
     """How late frames were, over all runs of a case: a wire later than its delay would measure the scheduler."""
     directions = [direction for run in runs for direction in run["directions"]]
     n_frames = sum(one["frames"] for one in directions)
-    n_late = sum(one["later_than_us"]["200"] for one in directions)
-    median = figures.quantile([one["late_us"]["median"] for one in directions], 0.5)
-    worst = max(one["late_us"]["p99"] for one in directions)
+    n_late = sum(n for one in directions for late_us, n in one["late_us"] if late_us > 200)
+    median = figures.quantile([figures.quantile_of_counts(one["late_us"], 0.5) for one in directions], 0.5)
+    worst = max(figures.quantile_of_counts(one["late_us"], 0.99) for one in directions)
     return f"{n_frames} frames, late by {median:.0f} us (median; worst p99 of a run {worst:.0f} us), {n_late} by > 200 us"
 
 

@@ -119,7 +119,7 @@ result count_row(const char* name, double count, const std::string& note) {
     result row;
     row.name = name;
     row.unit = "calls";
-    row.figures = {.median = count, .p10 = count, .p90 = count, .p99 = count, .n_samples = 1};
+    row.rounds = {{count}};
     row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 0}};
     row.note = note;
     return row;

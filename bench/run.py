@@ -27,6 +27,8 @@ import miniapp  # noqa: E402
 import multigrid  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
+import poisson  # noqa: E402
+import program  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
 
@@ -41,18 +43,21 @@ PROGRAMS = {
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
     "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
+    "matmul": "whether a matrix product in blocks waits for the blocks that it gets from other ranks",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
-OF_TWO_RANKS = ("rma",)  # each on a core that its worker shares
+OF_TWO_RANKS = ("rma", "matmul")  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
     "breakdown": "where the time of both miniapps goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
+GAP_US = 100.0  # of the links of lanes: what both ranks' cores can do beside it is many messages
 WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
 
 
@@ -72,6 +77,7 @@ def parse(arguments):
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid only: cases whose name contains TEXT")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
+    parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
     return parser.parse_args(arguments)
 
@@ -79,20 +85,27 @@ def parse(arguments):
 def run_program(given, build):
     ranks = build.mpiexec(2, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
     command = ranks + [str(build.program(f"bench_{given.name}"))]
-    command += ["--json", given.json] if given.json else []
-    command += ["--quick"] if given.quick else []
-    return subprocess.run(command, timeout=600, check=False).returncode
+    return miniapp.publish([(given.name, lambda: program.report_of(command, given.quick))], given.json)
 
 
 def run_lanes(given, build):
     """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
-    status = 0
+    bench = str(build.program("bench_lanes"))
+    if given.simulate:
+        words = [bench, "--simulate", *(["--quick"] if given.quick else []), *(["--json", given.json] if given.json else [])]
+        return subprocess.run(words, timeout=600, check=False).returncode
+    runs = []
+    if build.is_mpich:
+        library = build.program("libcommtask_emulated_link.so").resolve()
+        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
+        runs.append((build.mpiexec(2) + over_links + [bench, "--gapped"], ""))
     for n_ranks in (1, 2):
         for level in (["--serialized"], []):
-            command = build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *level]
-            command += ["--json", given.json] if given.json and n_ranks == 2 and not level else []
-            command += ["--quick"] if given.quick else []
-            status = subprocess.run(command, timeout=600, check=False).returncode or status
+            runs.append((build.mpiexec(n_ranks) + [bench, *level], given.json if n_ranks == 2 and not level else ""))
+    status = 0
+    for command, json_file in runs:
+        report = (given.name, lambda words=command: program.report_of(words, given.quick))
+        status = miniapp.publish([report], json_file) or status
     return status
 
 
@@ -106,6 +119,8 @@ def measure(given, build):
         return fft.run(build, given.setting, given.quick, given.json, given.plots)
     if given.name == "offload":
         return offload.run(build, given.setting, given.quick, given.json)
+    if given.name == "poisson":
+        return poisson.run(build, given.quick, given.json)
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
     if given.name == "lanes":
@@ -134,6 +149,8 @@ def complaint(given):
         return f"--setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or all is meant"
     if given.name == "all" and (given.json or given.plots or given.case or given.setting != "all"):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
+    if given.simulate and given.name != "lanes":
+        return "--simulate: lanes only"
     if given.name != "all" and (given.results or given.resume):
         return "--results and --resume: all only; --json names the file of one benchmark"
     return ""

@@ -4,9 +4,7 @@
 # priority where that is allowed, so that other work on the machine is not what is measured. Crowded: two ranks, as it comes.
 """A traced program against the same one without a trace."""
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import figures
 import miniapp
 import network
+import program
 import whole_file
 
 LEAST = 1 / 1.03  # time without a trace over time with one
@@ -21,13 +20,8 @@ LATTICES = (("8.8.8.16", 200), ("16.16.16.32", 20))
 
 
 def of_events(build, is_quick):
-    """bench_trace's own report, of one rank whose thread and worker have a core each where there are two."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "events.json"
-        words = build.mpiexec(1) + [str(build.program("bench_trace")), "--json", str(file)] + (["--quick"] if is_quick else [])
-        if subprocess.run(words, timeout=600, check=False).returncode != 0:
-            raise miniapp.Failed("bench_trace did not end well")
-        return json.loads(file.read_text(encoding="utf-8"))
+    """Of one rank whose thread and worker have a core each where there are two."""
+    return program.report_of(build.mpiexec(1) + [str(build.program("bench_trace"))], is_quick)
 
 
 def hop_ms(build, n_ranks, mode, lattice, n_iterations, is_traced):
@@ -59,7 +53,8 @@ def of_dslash(build, setting, n_ranks, modes, is_quick):
             report.rows.append(figures.Row(f"{name}, no trace", "ms per hop", times[False]))
             report.rows.append(figures.Row(
                 f"{name}, trace", "ms per hop", times[True], f"{name}, no trace",
-                [without / traced for without, traced in zip(times[False], times[True])], LEAST if n_ranks == 1 else None))
+                [without / traced for without, traced in zip(times[False], times[True])],
+                figures.at_least(LEAST if n_ranks == 1 else None)))
     return report
 
 
@@ -72,7 +67,7 @@ def run(build, setting, is_quick, json_file):
         documents.append(report.to_json())
 
     if setting == "all" and len(os.sched_getaffinity(0)) > 1:
-        documents.append(of_events(build, is_quick))
+        add(of_events(build, is_quick))
         add(of_dslash(build, "own cores", 1, ("offload",), is_quick))
     if os.sched_getscheduler(0) == os.SCHED_OTHER:
         add(of_dslash(build, "crowded", 2, ("offload", "omp"), is_quick))

@@ -35,6 +35,22 @@ if(COMMTASK_MPI STREQUAL "openmpi")
          "OMPI_MCA_btl_base_warn_component_unused=0")
 endif()
 
+# Words for the launcher of so many ranks. Where these and their workers outnumber the cores, MPICH's ranks do not let each other
+# run (tests/support/yielding_waits.c); Open MPI's do. The sanitizers want to be the first library of a process.
+set(commtask_ranks_yield OFF)
+if(COMMTASK_MPI STREQUAL "mpich" AND COMMTASK_SANITIZE STREQUAL "none")
+    set(commtask_ranks_yield ON)
+endif()
+cmake_host_system_information(RESULT commtask_n_cores QUERY NUMBER_OF_LOGICAL_CORES)
+function(commtask_launch_words result n_ranks)
+    set(words ${COMMTASK_MPIEXEC_FLAGS})
+    math(EXPR n_threads "2 * ${n_ranks}")
+    if(commtask_ranks_yield AND n_ranks GREATER 1 AND n_threads GREATER commtask_n_cores)
+        list(APPEND words -genv LD_PRELOAD $<TARGET_FILE:commtask_test_yielding_waits>)
+    endif()
+    set(${result} "${words};${MPIEXEC_NUMPROC_FLAG};${n_ranks}" PARENT_SCOPE)
+endfunction()
+
 # The one place that sets what all tests share.
 function(commtask_finish_test test timeout processors labels environment)
     math(EXPR limit "${timeout} * ${COMMTASK_TEST_TIMEOUT_FACTOR}")
@@ -76,9 +92,8 @@ function(commtask_add_run_test)
     endif()
     foreach(n_ranks IN LISTS arg_RANKS)
         set(test ${arg_NAME}.n${n_ranks})
-        add_test(NAME ${test}
-                 COMMAND ${MPIEXEC_EXECUTABLE} ${COMMTASK_MPIEXEC_FLAGS} ${MPIEXEC_NUMPROC_FLAG} ${n_ranks}
-                         $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
+        commtask_launch_words(words ${n_ranks})
+        add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${words} $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
         commtask_finish_test(${test} ${arg_TIMEOUT} ${n_ranks} "mpi;ranks-${n_ranks};${arg_LABELS}"
                              "${arg_ENVIRONMENT}")
     endforeach()

@@ -90,7 +90,7 @@ def exposed(build, n_ranks):
     for turn in range(ROUNDS):
         for side in ("native", "commtask-run") if turn % 2 == 0 else ("commtask-run", "native"):
             for one in exchange(build, side, n_ranks)["exposed_us"]:
-                medians.setdefault(one["bytes"], {}).setdefault(side, []).append(one["median"])
+                medians.setdefault(one["bytes"], {}).setdefault(side, []).append(figures.quantile(one["samples"], 0.5))
     rows = []
     for n_bytes, sides in medians.items():
         native, run = (figures.quantile(sides[side], 0.5) for side in ("native", "commtask-run"))

@@ -107,10 +107,10 @@ class Operation:
         return self.counts in ["arrays", "typed_arrays", *one_sided.get(side, sum(one_sided.values(), []))]
 
     def is_in_fortran(self):
-        """Whether the Fortran module has it: not what keeps handles behind a pointer, nor what is recorded only."""
+        """Whether the Fortran module has it: not what keeps handles behind a pointer. A plan is written by hand."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
-        is_left_out = self.has_partitions or not LISTS.keys().isdisjoint(self.arguments)
-        return self.family not in ("door", "one_sided", "file") and self.counts != "typed_arrays" and not has_handle and not is_left_out
+        is_left_out = self.family == "door" and self.name != "plan"
+        return not is_left_out and self.counts != "typed_arrays" and not has_handle
 
     @property
     def is_of_many(self):

@@ -13,11 +13,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <ctime>
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -32,6 +33,11 @@ namespace commtask::bench {
 inline void sleep_until(std::int64_t moment_ns) {
     const timespec moment{.tv_sec = moment_ns / ns_per_s, .tv_nsec = moment_ns % ns_per_s};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr) == EINTR) {}
+}
+
+/// The same moment for a condition variable: libstdc++'s steady clock is CLOCK_MONOTONIC.
+inline std::chrono::steady_clock::time_point moment(std::int64_t moment_ns) {
+    return std::chrono::steady_clock::time_point{std::chrono::nanoseconds{moment_ns}};
 }
 
 /// Something on its way: what hands it to MPI, and the request that MPI then gives. Owned by the link until it is started
@@ -53,18 +59,32 @@ struct transfer {
 
 class adapter {
 public:
-    adapter(double rate_mb_per_s, double delay_us, double eager_bytes)
-        : model_(static_cast<std::int64_t>(delay_us * 1e3), rate_mb_per_s), pulled_(model_), eager_bytes_(eager_bytes) {
+    struct settings {
+        double rate_mb_per_s;
+        double delay_us;
+        double gap_us;
+        double eager_bytes;
+    };
+    explicit adapter(const settings& given)
+        : model_(static_cast<std::int64_t>(given.delay_us * 1e3), given.rate_mb_per_s), pulled_(model_),
+          gaps_(static_cast<std::int64_t>(given.gap_us * 1e3)), eager_bytes_(given.eager_bytes) {
         seen_.late_us.reserve(direction_seen::most_late_samples);
         thread_ = std::thread([this] { run(); });
     }
     adapter(const adapter&) = delete;
     adapter& operator=(const adapter&) = delete;
 
+    /// What a call sends: so many messages, of so many bytes together, by one context.
+    struct traffic {
+        std::size_t size_bytes;
+        int context;
+        int n_messages = 1;
+    };
+
     /// Occupies the link and sleeps until the last byte has passed.
-    void pass(std::size_t size_bytes) {
+    void pass(const traffic& what) {
         std::unique_lock hold(guard_);
-        const std::int64_t due_ns = arrival(size_bytes);
+        const std::int64_t due_ns = arrival(what);
         hold.unlock();
         sleep_until(due_ns);
         hold.lock();
@@ -72,11 +92,10 @@ public:
     }
 
     /// Occupies the link; `one` is started when the last byte has passed.
-    void send(std::size_t size_bytes, std::shared_ptr<transfer> one) {
+    void send(const traffic& what, std::shared_ptr<transfer> one) {
         const std::lock_guard hold(guard_);
-        one->due_ns = arrival(size_bytes);
-        waiting_.push_back(std::move(one));
-        changed_.notify_one();
+        one->due_ns = arrival(what);
+        put(std::move(one));
     }
 
     [[nodiscard]] bool goes_by_rendezvous(std::size_t size_bytes) const {
@@ -99,8 +118,7 @@ public:
         };
         one->now = transfer::state::abandoned;
         const std::lock_guard hold(guard_);
-        waiting_.push_back(std::move(one));
-        changed_.notify_one();
+        put(std::move(one));
     }
 
     /// Ends the thread after it has started what was sent. Once; must be called before the end.
@@ -117,9 +135,17 @@ public:
     [[nodiscard]] const direction_seen& seen() const { return seen_; }
 
 private:
-    std::int64_t arrival(std::size_t size_bytes) {
-        seen_.n_bytes += size_bytes;
-        return model_.arrival_ns(now_ns(), size_bytes);
+    std::int64_t arrival(const traffic& what) {
+        seen_.n_bytes += what.size_bytes;
+        return gaps_.leaves_ns(what.context, model_.arrival_ns(now_ns(), what.size_bytes), what.n_messages);
+    }
+
+    /// Those of one context come out in their order: what is due at the same time, in the order of the calls.
+    void put(std::shared_ptr<transfer> one) {
+        const std::int64_t due_ns = one->due_ns;
+        const bool is_first = waiting_.empty() || due_ns < waiting_.begin()->first;
+        waiting_.emplace(due_ns, std::move(one));
+        if (is_first) changed_.notify_one();
     }
 
     void run() {
@@ -132,15 +158,15 @@ private:
             if (waiting_.empty()) {
                 return;
             }
-            const std::shared_ptr<transfer> one = std::move(waiting_.front());
-            waiting_.pop_front();
-            hold.unlock();
-            sleep_until(one->due_ns);
-            if (one->due_ns != 0) {
-                hold.lock();
-                seen_.note(one->due_ns, now_ns());
-                hold.unlock();
+            // Another context may send what is due before the first: it wakes this thread.
+            if (const std::int64_t due_ns = waiting_.begin()->first; due_ns > now_ns()) {
+                changed_.wait_until(hold, moment(due_ns), [&] { return waiting_.begin()->first < due_ns; });
+                if (waiting_.begin()->first > now_ns()) continue;
             }
+            const std::shared_ptr<transfer> one = std::move(waiting_.begin()->second);
+            waiting_.erase(waiting_.begin());
+            if (one->due_ns != 0) seen_.note(one->due_ns, now_ns());
+            hold.unlock();
             start(*one);
             hold.lock();
         }
@@ -160,8 +186,9 @@ private:
     std::condition_variable changed_;
     link_model model_;
     link_model pulled_;
+    context_gaps gaps_;
     const double eager_bytes_;
-    std::deque<std::shared_ptr<transfer>> waiting_;
+    std::multimap<std::int64_t, std::shared_ptr<transfer>> waiting_; ///< By when they are due.
     bool is_stopping_ = false;
     direction_seen seen_;
     std::thread thread_;

@@ -28,7 +28,7 @@ struct direction_seen {
     }
 };
 
-/// As it stands in the reports.
+/// As it stands in the reports; "late_us" is pairs of microseconds and how many frames were so late.
 [[nodiscard]] nlohmann::ordered_json describe(const direction_seen& seen);
 
 } // namespace commtask::bench

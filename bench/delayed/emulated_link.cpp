@@ -7,13 +7,13 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,6 +25,7 @@
 
 //   EMULATED_LINK_RATE_MBS   10^6 bytes per second that one rank can send (required)
 //   EMULATED_LINK_DELAY_US   added to each transfer (0)
+//   EMULATED_LINK_GAP_US     a context injects one message per so many; each communicator has a context of its own (0)
 //   EMULATED_LINK_EAGER_BYTES  the largest message that leaves when it is sent (none is too large)
 //   EMULATED_LINK_REPORT     rank 0 writes there in MPI_Finalize, as JSON, what the links carried and how late
 //
@@ -101,7 +102,7 @@ int wait_for_transfers(int count, void** states, double /*limit_s*/, MPI_Status*
 }
 
 /// A request that ends when `start`, called by the link's thread once the bytes have passed, gave one that has ended.
-int send_later(std::size_t size_bytes, std::function<int(MPI_Request*)> start, MPI_Request* request) {
+int send_later(const adapter::traffic& what, std::function<int(MPI_Request*)> start, MPI_Request* request) {
     auto own = std::make_unique<request_state>(std::make_shared<transfer>());
     const request_state one = *own;
     one->start = std::move(start);
@@ -111,7 +112,7 @@ int send_later(std::size_t size_bytes, std::function<int(MPI_Request*)> start, M
     }
     static_cast<void>(own.release()); // free_transfer's
     one->outer = *request;
-    the_adapter->send(size_bytes, one);
+    the_adapter->send(what, one);
     return MPI_SUCCESS;
 }
 
@@ -148,16 +149,22 @@ int world_rank_of(int rank, MPI_Comm comm) {
 /// Whether one rank's share of a collective is known here.
 bool passes_the_link(const void* from, MPI_Comm comm) { return from != MPI_IN_PLACE && !is_intercommunicator(comm); }
 
+/// Handles are numbers here.
+int context_of(MPI_Comm comm) { return static_cast<int>(comm); }
+
 /// What leaves this rank: what it keeps for itself does not pass the link.
-std::size_t bytes_to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
+adapter::traffic to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) {
     int own = 0;
     int n_ranks = 0;
     PMPI_Comm_rank(comm, &own);
     PMPI_Comm_size(comm, &n_ranks);
-    std::size_t sum = 0;
+    adapter::traffic sum{.size_bytes = 0, .context = context_of(comm), .n_messages = 0};
     for (int rank = 0; rank < n_ranks; ++rank) {
-        sum += rank == own ? 0 : size_of(std::max(counts[rank], 0), type);
+        if (rank == own || counts[rank] <= 0) continue;
+        sum.size_bytes += size_of(counts[rank], type);
+        ++sum.n_messages;
     }
+    sum.n_messages = std::max(sum.n_messages, 1);
     return sum;
 }
 
@@ -193,7 +200,10 @@ void begin() {
     if (std::isfinite(eager_bytes)) {
         begin_rendezvous();
     }
-    the_adapter = new adapter(rate, number_in("EMULATED_LINK_DELAY_US", 0), eager_bytes); // deleted in MPI_Finalize
+    the_adapter = new adapter({.rate_mb_per_s = rate, // deleted in MPI_Finalize
+                               .delay_us = number_in("EMULATED_LINK_DELAY_US", 0),
+                               .gap_us = number_in("EMULATED_LINK_GAP_US", 0),
+                               .eager_bytes = eager_bytes});
 }
 
 /// Rank 0 writes what all links carried.
@@ -202,23 +212,25 @@ void write_report() {
     if (file == nullptr) {
         return;
     }
-    constexpr int longest = 1024;
-    const std::string text = describe(the_adapter->seen()).dump();
-    std::array<char, longest> own{};
-    text.copy(own.data(), own.size() - 1);
     int rank = 0;
     int n_ranks = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    std::vector<char> all(static_cast<std::size_t>(longest) * static_cast<std::size_t>(n_ranks));
-    PMPI_Gather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const std::string own = describe(the_adapter->seen()).dump();
+    const int length = static_cast<int>(own.size());
+    std::vector<int> lengths(static_cast<std::size_t>(n_ranks));
+    PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::vector<int> offsets(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+    std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
+    PMPI_Gatherv(own.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank != 0) {
         return;
     }
     nlohmann::ordered_json out;
-    for (int from = 0; from < n_ranks; ++from) {
-        out["directions"].push_back(
-            nlohmann::ordered_json::parse(all.data() + (static_cast<std::size_t>(from) * longest)));
+    for (std::size_t from = 0; from < lengths.size(); ++from) {
+        out["directions"].push_back(nlohmann::ordered_json::parse(
+            all.substr(static_cast<std::size_t>(offsets[from]), static_cast<std::size_t>(lengths[from]))));
     }
     if (const std::string why = commtask::bench::write_document(out, file); !why.empty()) {
         std::fprintf(stderr, "emulated link: cannot write %s: %s\n", file, why.c_str());
@@ -265,13 +277,13 @@ int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag,
     const std::size_t size_bytes = size_of(count, type);
     if (!the_adapter->goes_by_rendezvous(size_bytes)) {
         return send_later(
-            size_bytes, [=](MPI_Request* inner) { return PMPI_Isend(buffer, count, type, to, tag, comm, inner); },
-            request);
+            {.size_bytes = size_bytes, .context = context_of(comm)},
+            [=](MPI_Request* inner) { return PMPI_Isend(buffer, count, type, to, tag, comm, inner); }, request);
     }
     announcement what{.size_bytes = size_bytes, .source = 0, .tag = tag};
     PMPI_Comm_rank(comm, &what.source);
     return send_later(
-        0,
+        {.size_bytes = 0, .context = context_of(comm)},
         [=, place = world_rank_of(to, comm)](MPI_Request* inner) {
             announce(what, place);
             return PMPI_Isend(buffer, count, type, to, tag, comm, inner);
@@ -314,7 +326,7 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) 
 int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* into,
                   const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
     if (passes_the_link(from, comm)) {
-        the_adapter->pass(bytes_to_others(send_counts, send_type, comm));
+        the_adapter->pass(to_others(send_counts, send_type, comm));
     }
     return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, into, receive_counts, receive_offsets,
                           receive_type, comm);
@@ -328,7 +340,7 @@ int MPI_Ialltoallv(const void* from, const int* send_counts, const int* send_off
                                receive_type, comm, request);
     }
     return send_later(
-        bytes_to_others(send_counts, send_type, comm),
+        to_others(send_counts, send_type, comm),
         [=](MPI_Request* inner) {
             return PMPI_Ialltoallv(from, send_counts, send_offsets, send_type, into, receive_counts, receive_offsets,
                                    receive_type, comm, inner);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 
 namespace commtask::bench {
 
@@ -29,6 +30,25 @@ private:
     std::int64_t delay_ns_;
     double ns_per_byte_;
     std::int64_t free_at_ns_ = 0; ///< The wire is busy with earlier frames until then.
+};
+
+/// What one context of an adapter injects: a message per gap. Several contexts inject side by side, which is what several lanes are
+/// for. It takes no time of the wire.
+class context_gaps {
+public:
+    explicit context_gaps(std::int64_t gap_ns) : gap_ns_(gap_ns) {}
+
+    /// When the last of `n_messages` has left that the wire could carry by `passed_ns`.
+    std::int64_t leaves_ns(int context, std::int64_t passed_ns, int n_messages = 1) {
+        std::int64_t& free_at_ns = free_at_ns_[context];
+        const std::int64_t last_ns = std::max(passed_ns, free_at_ns) + (n_messages - 1) * gap_ns_;
+        free_at_ns = last_ns + gap_ns_;
+        return last_ns;
+    }
+
+private:
+    std::int64_t gap_ns_;
+    std::map<int, std::int64_t> free_at_ns_;
 };
 
 } // namespace commtask::bench

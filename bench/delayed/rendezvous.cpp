@@ -6,6 +6,7 @@
 #include "delayed/rendezvous.h"
 
 #include <algorithm>
+#include <deque>
 #include <span>
 
 #include "delayed/adapter.h"

@@ -178,7 +178,7 @@ private:
         result row;
         row.name = "one post, offload" + name_;
         row.unit = "ns";
-        row.figures = summarize(post_samples_);
+        row.rounds = {post_samples_};
         row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 1000}};
         return row;
     }

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/statistics.h"
-
 namespace commtask::bench {
+
+/// One round of one side: all that was sampled before the other side had its turn.
+using round_samples = std::vector<double>;
 
 /// One thing measured. `measure` appends the samples of one round, all in `unit`.
 struct side {

@@ -15,7 +15,7 @@ class App; // its header takes the compiler five seconds, in every benchmark
 namespace commtask::bench {
 
 struct options {
-    std::string json_file;    ///< Where the JSON goes; empty: nowhere.
+    std::string json_file;    ///< Where the samples go; empty: to the standard output.
     bool is_quick = false;    ///< A tenth of the rounds: to see that it works, not to quote.
     std::size_t n_rounds = 0; ///< Zero: the benchmark's own number.
 

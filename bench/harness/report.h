@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one form in which every benchmark reports: a JSON document for machines, a table for people, both from the same
-// rows. A goal is kept beside its figure with a verdict, met or not: a figure that falls short is shown, not left out.
+// The one form in which every benchmark reports: its samples as they were taken, by row and round, as JSON. bench/figures.py
+// sums them up, so that quantiles, ratios and verdicts are written once. What a row is compared with and its goals stand here,
+// since they belong to the question.
 #pragma once
 
-#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/alternate.h"
-#include "harness/statistics.h"
 
 namespace commtask::bench {
 
-/// An upper or lower bound on one field of a result.
+/// An upper or lower bound on one figure of a row.
 struct goal {
     enum class field : unsigned char { median, p99, ratio };
     field of = field::ratio;
@@ -26,20 +24,13 @@ struct goal {
 
 /// One row.
 struct result {
-    std::string name;
+    std::string name; ///< Of no other row.
     std::string unit;
-    summary figures;
-    std::string ratio_to;          ///< Name of the row that the ratio refers to; empty without a ratio.
-    std::optional<summary> ratios; ///< Over the rounds; the ratio reported is their median.
-    std::vector<goal> goals;       ///< All must hold.
-    std::string note;              ///< What a reader must know to read the row right; often empty.
+    std::vector<round_samples> rounds;
+    std::string ratio_to;    ///< The row of the same rounds that the ratio refers to; empty without a ratio.
+    std::vector<goal> goals; ///< All must hold.
+    std::string note;        ///< What a reader must know to read the row right; often empty.
 };
-
-/// True when every goal of the row holds. A goal on a ratio that could not be formed does not hold.
-[[nodiscard]] bool is_met(const result& row);
-
-/// The goals in words: "ratio <= 0.25 and p99 <= 20"; empty without goals.
-[[nodiscard]] std::string describe(const std::vector<goal>& goals);
 
 /// Writes a document in the place of `file` when it is complete: a run that ends early leaves the old file, or none.
 /// @return why it could not be written; empty when it is there.
@@ -54,16 +45,14 @@ public:
     void add(result row);
     /// Adds the row of one series without a ratio.
     result& add(const series& measured);
-    /// Adds the row of one series with its paired ratio to another.
+    /// Adds the row of one series with its ratio, round by round, to another, which has a row too.
     result& add(const series& measured, const series& reference, std::vector<goal> goals = {});
 
     [[nodiscard]] const std::vector<result>& rows() const { return rows_; }
-    [[nodiscard]] bool all_met() const;
     [[nodiscard]] nlohmann::ordered_json to_json() const;
-    [[nodiscard]] std::string to_table() const;
 
-    /// Prints the table, writes the JSON to `json_file` unless that is empty. Throws std::runtime_error if the file
-    /// cannot be written.
+    /// Writes the JSON to `json_file`, or to the standard output if that is empty. Throws std::runtime_error if it cannot be
+    /// written, and std::logic_error if a row refers to none.
     void publish(const std::string& json_file) const;
 
 private:

@@ -20,7 +20,7 @@ result one_figure(const char* name, const char* unit, std::vector<double> sample
     result row;
     row.name = name;
     row.unit = unit;
-    row.figures = summarize(std::move(samples));
+    row.rounds = {std::move(samples)};
     return row;
 }
 

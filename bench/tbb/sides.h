@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <thread>
 
-#include "harness/statistics.h"
+#include "harness/alternate.h"
 
 namespace commtask::bench {
 

@@ -31,6 +31,22 @@ TEST(LinkModel, IsFreeAgainAfterAPause) {
     EXPECT_EQ(link.arrival_ns(50'000, 1000), 56'000);
 }
 
+TEST(ContextGaps, LetOneContextSendOnceAGapAndAnotherBesideIt) {
+    context_gaps gaps(1'000);
+    EXPECT_EQ(gaps.leaves_ns(1, 500), 500);
+    EXPECT_EQ(gaps.leaves_ns(1, 510), 1'500);
+    EXPECT_EQ(gaps.leaves_ns(2, 520), 520) << "another context";
+    EXPECT_EQ(gaps.leaves_ns(1, 9'000), 9'000) << "free again after a pause";
+    EXPECT_EQ(gaps.leaves_ns(2, 9'000, 4), 12'000) << "several messages of one call";
+    EXPECT_EQ(gaps.leaves_ns(2, 9'000), 13'000);
+}
+
+TEST(ContextGaps, AreNothingOfZero) {
+    context_gaps gaps(0);
+    EXPECT_EQ(gaps.leaves_ns(1, 500), 500);
+    EXPECT_EQ(gaps.leaves_ns(1, 500), 500);
+}
+
 TEST(FrameQueue, RefusesOnlyWhenTheLargestFrameWouldNotFit) {
     frame_queue queue(100, 40);
     ASSERT_FALSE(queue.free_place().empty());

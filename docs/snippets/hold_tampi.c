@@ -24,9 +24,9 @@ int main(int argc, char** argv) {
             TAMPI_Irecv(&ghost[side], 1, MPI_INT, neighbour[side], 1 - side, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             TAMPI_Isend(&edge, 1, MPI_INT, neighbour[side], side, MPI_COMM_WORLD);
         }
-        /* [tampi] */
 #pragma omp task depend(in : ghost)
         printf("rank %d is between %d and %d\n", rank, ghost[0], ghost[1]);
+        /* [tampi] */
     }
 
     const int is_wrong = ghost[0] != neighbour[0] || ghost[1] != neighbour[1];

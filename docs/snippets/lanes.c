@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The example of docs/lanes.md: two fields whose messages go round the ranks, each field on a lane of its own. With more ranks
- * than one it sees that each message came from its neighbour. */
+ * The examples of docs/lanes.md: two fields whose messages go round the ranks, each field on a lane of its own; and a burst of
+ * messages that is spread over lanes. With more ranks than one it sees that each message came from its neighbour. */
 #include <commtask/commtask.h>
 
 #include <stdio.h>
 
-enum { n_fields = 2 };
+enum { n_fields = 2, n_messages = 8 };
 
 int main(int argc, char** argv) {
     int level, rank, size, n_wrong = 0;
@@ -24,15 +24,33 @@ int main(int argc, char** argv) {
     /* [c] */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    commtask_t task[n_fields];
+    const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    commtask_t task[2 * n_messages];
     for (int i = 0; i < n_fields; ++i) {
         mine[i] = 10 * rank + i;
-        const commtask_op both = commtask_op_sendrecv(&mine[i], 1, MPI_INT, (rank + 1) % size, 0, &theirs[i], 1,
-                                                      MPI_INT, (rank + size - 1) % size, 0, field[i]);
+        const commtask_op both =
+            commtask_op_sendrecv(&mine[i], 1, MPI_INT, right, 0, &theirs[i], 1, MPI_INT, left, 0, field[i]);
         n_wrong += commtask_post(&both, NULL, &task[i]) != COMMTASK_OK;
     }
     n_wrong += commtask_wait_all(n_fields, task, -1, NULL) != COMMTASK_OK;
-    for (int i = 0; i < n_fields; ++i) n_wrong += theirs[i] != 10 * ((rank + size - 1) % size) + i;
+    for (int i = 0; i < n_fields; ++i) n_wrong += theirs[i] != 10 * left + i;
+
+    int sent[n_messages], received[n_messages];
+    for (int i = 0; i < n_messages; ++i) sent[i] = 100 * rank + i;
+    /* [burst] */
+    commtask_burst burst = COMMTASK_BURST_INIT;
+    burst.size_bytes = sizeof(int);
+    burst.n_messages = n_messages; /* the same number on all ranks: both ends must choose alike */
+    commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
+    commtask_lanes_choose(&burst, &choice);
+    for (int i = 0; i < n_messages; ++i) {
+        MPI_Comm on = field[commtask_lane_of_message(&choice, (size_t)i)];
+        commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left, 1, on), NULL, &task[2 * i]);
+        commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right, 1, on), NULL, &task[2 * i + 1]);
+    }
+    commtask_wait_all(2 * n_messages, task, -1, NULL);
+    /* [burst] */
+    for (int i = 0; i < n_messages; ++i) n_wrong += received[i] != 100 * left + i;
     commtask_finalize();
     for (int i = 0; i < n_fields; ++i) MPI_Comm_free(&field[i]);
     MPI_Finalize();

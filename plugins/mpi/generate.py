@@ -23,8 +23,21 @@ BETWEEN_TWO = {"MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", 
                "MPI_Sendrecv_replace", "MPI_Ssend"}
 # Blocking functions whose nonblocking twin is called where the program called: nobody keeps their arrays for the worker.
 TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
-# What makes requests that move only when somebody looks at just them (polled.hpp).
-POLLED = re.compile("MPI_File_i(read|write)\\w*_all|MPIX_Grequest_(start|class_allocate)")
+# What makes requests that move only when somebody looks at just them (polled.hpp); those of files, if they are no tasks.
+POLLED_FILE = re.compile("MPI_File_i(read|write)\\w*_all")
+POLLED = re.compile("MPIX_Grequest_(start|class_allocate)")
+# Request-based operations on windows, and nonblocking ones on files; what the runtime calls them.
+ON_WINDOW = re.compile("MPI_R(put|get|accumulate|get_accumulate)")
+ON_FILE = re.compile("MPI_File_i((?:read|write)\\w*)")
+# What is kept of windows and files (windows.hpp, files.hpp): around the call, and after one that has succeeded.
+AROUND = {"MPI_Win_create": "make_window", "MPI_Win_allocate": "make_window", "MPI_Win_allocate_shared": "make_window",
+          "MPI_Win_create_dynamic": "make_window", "MPI_Win_free": "free_window", "MPI_File_open": "open_file",
+          "MPI_File_close": "close_file"}
+AFTER = {"MPI_Win_lock": "windows::note_lock(a3, a1)", "MPI_Win_unlock": "windows::note_unlock(a1, a0)",
+         "MPI_Win_lock_all": "windows::note_lock_all(a1)",
+         "MPI_Win_unlock_all": "windows::note_unlock_all(a0)",
+         "MPI_Win_set_errhandler": "windows::note_handler(a0, a1)",
+         "MPI_File_set_errhandler": "files::note_handler(a0, a1)", "MPI_File_set_view": "files::note_view(a0, a2)"}
 # Whose order COMMTASK_MPI_CHECK compares (order_check.hpp), blocking or not; and where.
 COLLECTIVE = re.compile("MPI_(Neighbor_)?(Allgatherv?|Allreduce|Alltoall[vw]?|Barrier|Bcast|Exscan|Gatherv?|Reduce"
                         "|Reduce_scatter(_block)?|Scan|Scatterv?)")
@@ -70,6 +83,10 @@ class Wrapper:
         if self.class_ in ("request", "own") or self.base() in BY_HAND:
             return self.call("commtask::interposer::own_" + self.name)
         if self.class_ == "task":
+            if ON_WINDOW.fullmatch(self.base()):
+                return self.task_on_window()
+            if ON_FILE.fullmatch(self.base()):
+                return self.task_on_file()
             return self.task(self.arguments[:-1], self.arguments[-1], self.real)
         if self.class_ == "blocking":
             return self.blocking()
@@ -81,6 +98,13 @@ class Wrapper:
         if POLLED.fullmatch(self.base()):
             request = self.arguments[self.position_of("MPI_Request*")]
             return f"commtask::interposer::make_polled<{section}>({request}, [&] {{ return {self.call(self.real)}; }})"
+        if self.base() in AROUND:
+            handle = self.arguments[-1] + ", a2" * (self.base() == "MPI_File_open")
+            return (f"commtask::interposer::{AROUND[self.base()]}<{section}>({handle}, "
+                    f"[&] {{ return {self.call(self.real)}; }})")
+        if self.base() in AFTER:
+            return (f"commtask::interposer::noted(commtask::interposer::inside<{section}>([&] {{ return "
+                    f"{self.call(self.real)}; }}), [&] {{ commtask::interposer::{AFTER[self.base()]}; }})")
         return f"commtask::interposer::inside<{section}>([&] {{ return {self.call(self.real)}; }})"
 
     def describe(self, arguments):
@@ -94,6 +118,25 @@ class Wrapper:
     def task(self, arguments, request, real):
         return (f"commtask::interposer::post({self.describe(arguments)}, {request}, "
                 f"[&](MPI_Request* request) {{ return {real}({', '.join([*arguments, 'request'])}); }})")
+
+    def task_on_window(self):
+        *arguments, request = self.arguments
+        is_expressible = "true"
+        if self.base() == "MPI_Rget_accumulate": # one layout for both buffers here; without a reduction there is one buffer
+            is_expressible = "a10 == MPI_NO_OP || (a1 == a4 && a2 == a5)"
+            arguments = ["a10 == MPI_NO_OP ? nullptr : a0", *arguments[3:]]
+        made = f"commtask_op_{ON_WINDOW.fullmatch(self.base())[1]}({', '.join(arguments)})"
+        native = [*self.arguments[:-1], "request"]
+        return (f"commtask::interposer::post_on_window({made}, {is_expressible}, {request}, "
+                f"[&](MPI_Request* request) {{ return {self.call(self.real, native)}; }})")
+
+    def task_on_file(self):
+        *arguments, request = self.arguments
+        made = f"commtask_op_file_{ON_FILE.fullmatch(self.base())[1]}({', '.join(arguments[1:])}, a0, MPI_COMM_WORLD)"
+        native = self.call(self.real, [*arguments, "request"])
+        if POLLED_FILE.fullmatch(self.base()):
+            native = f"commtask::interposer::note_polled(request, {native})"
+        return f"commtask::interposer::post_on_file({made}, {request}, [&](MPI_Request* request) {{ return {native}; }})"
 
     def is_collective(self):
         """Whether all ranks of its communicator make this call in one order."""
@@ -158,8 +201,9 @@ def text_of_redirect(wrappers):
 
 
 def text_of_wrappers(wrappers):
-    lines = [NOTE, '#include "own.hpp"', '#include "order_check.hpp"', '#include "polled.hpp"', '#include "post.hpp"',
-             '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"', "",
+    lines = [NOTE, '#include "files.hpp"', '#include "own.hpp"', '#include "order_check.hpp"', '#include "polled.hpp"',
+             '#include "post.hpp"', '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"',
+             '#include "windows.hpp"', "",
              "using commtask::interposer::baton_section;", "using commtask::interposer::blocking_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]
     lines += ["", 'extern "C" {']

@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Package of pkg-config without "commtask-": component and target of CMake, where they are called otherwise.
+NAMES_IN_CMAKE = {"core": ("core", "commtask"), "omp-hold": ("omp", "omp_hold"), "tampi": ("omp", "tampi")}
 
 
 def run(words, **named):
@@ -22,9 +24,10 @@ def build_with_cmake(options, work):
     # The project speaks both languages (FindMPI asks in C), so one compiler family is named for both.
     c_name = options.compiler.replace("clang++", "clang").replace("g++", "gcc")
     cxx_name = c_name.replace("gcc", "g++") if "gcc" in c_name else c_name.replace("clang", "clang++")
+    component, target = NAMES_IN_CMAKE.get(options.component, (options.component, options.component))
     run([options.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release",
-         f"-DCMAKE_PREFIX_PATH={options.stage}", f"-DCONSUMER_COMPONENT={options.component}",
-         f"-DCONSUMER_LANGUAGE={options.language}", f"-DCMAKE_C_COMPILER={c_name}", f"-DCMAKE_CXX_COMPILER={cxx_name}"])
+         f"-DCMAKE_PREFIX_PATH={options.stage}", f"-DCONSUMER_COMPONENT={component}", f"-DCONSUMER_TARGET={target}",
+         f"-DCONSUMER_PROGRAM={options.component}", f"-DCONSUMER_LANGUAGE={options.language}", f"-DCMAKE_C_COMPILER={c_name}", f"-DCMAKE_CXX_COMPILER={cxx_name}"])
     run([options.cmake, "--build", work / "build"])
     if f"-isystem {options.stage}" not in (work / "build" / "build.ninja").read_text(encoding="utf-8"):
         raise SystemExit("the package does not give its headers as system headers")

@@ -57,6 +57,11 @@ void lanes_differ();
 void lanes_unfinished();
 void lanes_stats();
 
+// scenario_node.cpp
+void node_late_sender();
+void node_differs();
+void node_without_memory();
+
 // scenario_unfinished.cpp
 void finalize_lists();
 void finalize_unsignalled();
@@ -70,6 +75,7 @@ void fatal_handler();
 // scenario_ending.cpp
 void finalize_waits_for_a_call();
 void finalize_leaves_a_call();
+void finalize_leaves_a_poster();
 void finalize_retries();
 void finalize_late_signal();
 

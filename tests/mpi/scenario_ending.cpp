@@ -47,7 +47,22 @@ int wait_for_leave(void* /*argument*/) {
     return MPI_SUCCESS;
 }
 
+std::atomic<bool> sends_wait{false};
+std::atomic<int> n_sends{0};
+
 } // namespace
+} // namespace commtask::test
+
+/// MPI's own, which this scenario's threads may be kept inside of.
+extern "C" __attribute__((visibility("default"))) int
+MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    if (!commtask::test::sends_wait) return PMPI_Isend(buffer, count, type, dest, tag, comm, request);
+    ++commtask::test::n_sends;
+    *request = MPI_REQUEST_NULL;
+    return commtask::test::wait_for_leave(nullptr);
+}
+
+namespace commtask::test {
 
 // While the call runs nothing is in flight and nothing ends, and yet the message will come.
 void finalize_waits_for_a_call() {
@@ -103,6 +118,32 @@ void finalize_leaves_a_call() {
     CHECK(commtask_wait(&barrier, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     CHECK(n_callbacks == 0);
+    MPI_Finalize();
+}
+
+// A thread that signals late issues what has waited for that, and is inside MPI when commtask_finalize has no more patience: it
+// comes back to the program, whose next use of the library does not wait for it.
+void finalize_leaves_a_poster() {
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    commtask_event_t event = make_event();
+    const commtask_options on_event = after_event(event);
+    const int out = 42;
+    commtask_t send = post(commtask_op_send(&out, 1, MPI_INT, rank, tag, MPI_COMM_WORLD), &on_event);
+    commtask_t behind = post(commtask_op_send(&out, 1, MPI_INT, rank, tag, MPI_COMM_WORLD), &on_event);
+    sends_wait = true;
+    std::thread signaller{[event] { CHECK(commtask_event_signal(event) == COMMTASK_OK); }};
+    while (!has_begun) std::this_thread::yield();
+    CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    CHECK(last_error_names("does not come back"));
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    may_return = true;
+    may_return.notify_all();
+    signaller.join();
+    CHECK(n_sends == 1);
+    for (commtask_t task : {send, behind}) CHECK(commtask_release(&task) == COMMTASK_OK);
+    CHECK(commtask_event_release(&event) == COMMTASK_OK);
     MPI_Finalize();
 }
 

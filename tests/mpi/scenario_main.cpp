@@ -34,6 +34,7 @@ constexpr scenario scenarios[] = {
     {"fatal_handler", fatal_handler},
     {"finalize_waits_for_a_call", finalize_waits_for_a_call},
     {"finalize_leaves_a_call", finalize_leaves_a_call},
+    {"finalize_leaves_a_poster", finalize_leaves_a_poster},
     {"finalize_retries", finalize_retries},
     {"finalize_half_ready", finalize_half_ready},
     {"finalize_late_signal", finalize_late_signal},
@@ -51,6 +52,9 @@ constexpr scenario scenarios[] = {
     {"lanes_differ", lanes_differ},
     {"lanes_unfinished", lanes_unfinished},
     {"lanes_stats", lanes_stats},
+    {"node_late_sender", node_late_sender},
+    {"node_differs", node_differs},
+    {"node_without_memory", node_without_memory},
 };
 
 } // namespace

@@ -168,6 +168,35 @@ TEST_F(Waiting, WaitAllSaysFailedBeforeCanceled) {
     EXPECT_EQ(commtask_wait_all(1, &taken_back, limit_ns, nullptr), COMMTASK_CANCELED);
 }
 
+TEST_F(Waiting, WaitAllTakesManyInWhateverOrderTheyEnd) {
+    constexpr std::size_t n = 100; // several times what it looks ahead
+    std::array<event, n> gates;
+    std::array<commtask_t, n> tasks{};
+    std::vector<commtask_status> statuses(n, COMMTASK_STATUS_INIT);
+    const auto is_failing = [](std::size_t i) { return i % 10 == 3; };
+    const auto is_none = [](std::size_t i) { return i % 10 == 7; };
+    for (std::size_t i = 0; i < n; ++i) {
+        if (is_none(i)) continue;
+        options how;
+        const commtask_op op = is_failing(i) ? commtask_op_call(fail, nullptr, comm_) : commtask_op_noop(comm_);
+        tasks[i] = post(op, how.on({gates[i].get()}));
+    }
+    gates[n - 1].signal(); // the last ones first
+    EXPECT_EQ(commtask_wait_all(n, tasks.data(), second_ns / 20, statuses.data()), COMMTASK_TIMEOUT);
+    EXPECT_EQ(tasks[n - 1], COMMTASK_NULL);
+    EXPECT_NE(tasks[0], COMMTASK_NULL);
+    std::thread signaller([&] {
+        for (std::size_t i = 0; i + 1 < n; ++i) gates[i * 37 % (n - 1)].signal(); // 37 and 99 have no divisor in common
+    });
+    EXPECT_EQ(commtask_wait_all(n, tasks.data(), limit_ns, statuses.data()), COMMTASK_FAILED);
+    signaller.join();
+    for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_EQ(tasks[i], COMMTASK_NULL) << i;
+        if (is_none(i)) continue;
+        EXPECT_EQ(statuses[i].state, is_failing(i) ? COMMTASK_STATE_FAILED : COMMTASK_STATE_COMPLETED) << i;
+    }
+}
+
 TEST_F(Waiting, SeveralThreadsWaitForTasksOfTheirOwn) {
     constexpr int n_threads = 4;
     std::vector<std::thread> threads;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles the Fortran module and a program that uses it as a user would, -fopenmp for compiling and linking and libomp in
-# front of the compiler's own runtime, and runs it. At test time, so that building this project needs no Fortran compiler.
+# front of the compiler's own runtime. At test time, so that building this project needs no Fortran compiler. The tests that run
+# the program follow, with a launcher.
 # Without a program: the module must be refused by a compiler that was not asked for OpenMP, whose tasks would run at once.
 """usage: fortran.py --wrapper mpif90 --compiler gfortran --work FOLDER [--flags "..."] MODULE.f90 [PROGRAM.f90]
--- mpiexec -n 1"""
+fortran.py --work FOLDER -- mpiexec -n 1"""
 import argparse
 import os
 import pathlib
@@ -14,14 +15,19 @@ import sys
 
 def main():
     words = sys.argv[1:]
-    launch = words[words.index("--") + 1:]
+    if "--" in words:
+        program = pathlib.Path(words[words.index("--work") + 1]) / "program"
+        if not program.exists():
+            print("was not compiled: something is not installed")
+            return 77
+        return subprocess.run([*words[words.index("--") + 1:], program], timeout=50).returncode
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("wrapper", "compiler", "work"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--flags", default="")
     parser.add_argument("module")
     parser.add_argument("program", nargs="?")
-    options = parser.parse_args(words[:words.index("--")])
+    options = parser.parse_args(words)
     for tool in (options.wrapper, options.compiler):
         if shutil.which(tool) is None:
             print(f"{tool} is not installed")
@@ -52,7 +58,7 @@ def main():
     if "libgomp" in listing or "libomp" not in listing:
         print(f"libomp does not serve the program:\n{listing}")
         return 1
-    return subprocess.run([*launch, work / "program"], timeout=50).returncode
+    return 0
 
 
 if __name__ == "__main__":

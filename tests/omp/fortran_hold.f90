@@ -8,11 +8,11 @@ program fortran_hold
   use commtask_omp
   implicit none
   integer, parameter :: n_rounds = 20
-  integer, target :: edge(2), ghost(2), total, everywhere
+  integer, target :: edge(2), ghost(2), total, everywhere, number, ghosts(2)
   integer :: mine(2, n_rounds), theirs(2, n_rounds)
   type(MPI_Request) :: requests(4)
   type(commtask_status), target :: arrived
-  integer :: rank, n_ranks, left, right, round, provided, error, n_wrong
+  integer :: rank, n_ranks, left, right, neighbour(2), side, round, provided, error, n_wrong
 
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -21,6 +21,8 @@ program fortran_hold
   if (commtask_omp_hold_check() /= COMMTASK_OK) error stop commtask_last_error()
   left = modulo(rank - 1, n_ranks)
   right = modulo(rank + 1, n_ranks)
+  neighbour = [left, right]
+  number = rank
   n_wrong = 0
   total = 0
   everywhere = 0
@@ -32,14 +34,12 @@ program fortran_hold
   !$omp taskgroup
   do round = 1, n_rounds
     ! One task for both messages.
-    ! [hold]
     !$omp task depend(out: ghost) depend(inout: edge) shared(edge, ghost, arrived) private(error)
     edge = [rank, round]
     call comm_task_recv(c_loc(ghost), 2, MPI_INTEGER, left, 7, MPI_COMM_WORLD, status=arrived, hold=.true.)
     call comm_task_send(c_loc(edge), 2, MPI_INTEGER, right, 7, MPI_COMM_WORLD, hold=.true., ierror=error)
     if (error /= COMMTASK_OK) error stop commtask_last_error()
     !$omp end task
-    ! [hold]
     !$omp task depend(in: ghost) depend(inout: total) firstprivate(round) shared(ghost, total, arrived)
     if (any(ghost /= [left, round]) .or. arrived%source /= left .or. arrived%bytes /= 8) call complain(2)
     total = total + ghost(1)
@@ -49,6 +49,18 @@ program fortran_hold
   !$omp task depend(in: total) depend(out: everywhere) shared(total, everywhere)
   call comm_task_allreduce(c_loc(total), c_loc(everywhere), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, hold=.true.)
   !$omp end task
+
+  ! [halo]
+  !$omp task depend(in: number) depend(out: ghosts) private(side)
+  do side = 1, 2
+    call comm_task_recv(c_loc(ghosts(side)), 1, MPI_INTEGER, neighbour(side), 2 - side, MPI_COMM_WORLD, hold=.true.)
+    call comm_task_send(c_loc(number), 1, MPI_INTEGER, neighbour(side), side - 1, MPI_COMM_WORLD, hold=.true.)
+  end do
+  !$omp end task
+  !$omp task depend(in: ghosts)
+  print '(3(a, i0))', 'rank ', rank, ' is between ', ghosts(1), ' and ', ghosts(2)
+  !$omp end task
+  ! [halo]
 
   do round = 1, n_rounds
     mine(:, round) = [rank, round]
@@ -67,6 +79,7 @@ program fortran_hold
   !$omp end single
   !$omp end parallel
   if (everywhere /= n_rounds * n_ranks * (n_ranks - 1) / 2) call complain(6)
+  if (any(ghosts /= neighbour)) call complain(8)
 
   ! An operation that holds a task has no dependences of its own.
   call comm_task_barrier(MPI_COMM_WORLD, in=[c_loc(total)], hold=.true., ierror=error)

@@ -48,6 +48,11 @@ commtask_add_test_program(omp.docs.hold_halo "${PROJECT_SOURCE_DIR}/docs/snippet
 commtask_add_run_test(NAME omp.docs.hold_halo TARGET omp.docs.hold_halo RANKS 1 2 3 LABELS "omp;docs" TIMEOUT 60)
 commtask_add_test_program(omp.docs.hold_tampi "${PROJECT_SOURCE_DIR}/docs/snippets/hold_tampi.c" commtask_tampi)
 commtask_add_run_test(NAME omp.docs.hold_tampi TARGET omp.docs.hold_tampi RANKS 2 LABELS "omp;docs" TIMEOUT 60)
+foreach(program IN ITEMS hold_forms.c hold_lambda.cpp)
+    get_filename_component(name ${program} NAME_WE)
+    commtask_add_test_program(omp.docs.${name} "${PROJECT_SOURCE_DIR}/docs/snippets/${program}" commtask_omp_hold)
+    commtask_add_run_test(NAME omp.docs.${name} TARGET omp.docs.${name} RANKS 1 2 LABELS "omp;docs" TIMEOUT 60)
+endforeach()
 
 # Programs as they are written for TAMPI.
 foreach(program IN ITEMS heat gauss_seidel nbody ring)

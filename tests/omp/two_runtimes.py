@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles a program as a user of gcc would who does not know about libomp, so that libgomp serves it, and runs it
-# twice: as it is, when the library must refuse it, and with libomp preloaded, when it must work. Every other test of
-# this project links libomp on purpose; this one needs the compiler's own choice.
-"""usage: two_runtimes.py --compiler gcc --source FILE --work FOLDER --libomp FILE --flags "..." -- mpiexec -n 1"""
+# twice: as it is, when the library must refuse it, and with libomp preloaded, when it must work. What --front names stands
+# in front of libomp then, and alone changes nothing. Every other test of this project links libomp on purpose; this one needs
+# the compiler's own choice.
+"""usage: two_runtimes.py --compiler gcc --source FILE --work FOLDER --libomp FILE [--front FILE] --flags "..." -- mpiexec -n 1"""
 import argparse
 import os
 import pathlib
@@ -15,6 +16,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("compiler", "source", "work", "libomp", "flags"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--front", default="")
     parser.add_argument("launch", nargs="+")
     options = parser.parse_args()
     compiler = shutil.which(options.compiler)
@@ -33,9 +35,11 @@ def main():
     if "libgomp" not in listing or "libomp" not in listing:
         print(f"the program does not load both runtimes:\n{listing}")
         return 1
-    subprocess.run([*options.launch, program, "refused"], check=True, timeout=50)
-    preload = dict(os.environ, LD_PRELOAD=options.libomp)
-    subprocess.run([*options.launch, program, "served"], check=True, timeout=50, env=preload)
+    front = [options.front] if options.front else []
+    for expected, preloaded in [("refused", []), *[("refused", front)] * bool(front), ("served", [*front, options.libomp])]:
+        print(f"{expected}, with LD_PRELOAD={':'.join(preloaded)}", flush=True)
+        subprocess.run([*options.launch, program, expected], check=True, timeout=50,
+                       env=dict(os.environ, LD_PRELOAD=":".join(preloaded)))
     return 0
 
 

@@ -103,6 +103,22 @@ TEST_F(Affinity, LeavesThreadsAloneThatSomebodyHasBound) {
     EXPECT_EQ(kernel_mask(bound.id()), first_);
 }
 
+TEST_F(Affinity, LetsTheThreadsBackOnACoreAndOffItAgain) {
+    const idle_thread early;
+    const idle_thread bound{first_};
+    process_narrowing narrowing{all_, rest_};
+    narrowing.change_to(all_);
+    EXPECT_EQ(kernel_mask(), all_);
+    EXPECT_EQ(kernel_mask(early.id()), all_);
+    const idle_thread late;
+    narrowing.change_to(rest_);
+    for (const idle_thread* each : {&early, &late}) EXPECT_EQ(kernel_mask(each->id()), rest_);
+    EXPECT_EQ(kernel_mask(bound.id()), first_) << "whom somebody has bound stays";
+    narrowing.change_to(all_);
+    narrowing.restore();
+    EXPECT_EQ(kernel_mask(), all_);
+}
+
 TEST_F(Affinity, RestoresWhenItsOwnerEndsAndOnlyOnce) {
     {
         process_narrowing narrowing{all_, rest_};

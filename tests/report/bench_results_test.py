@@ -47,6 +47,11 @@ class Sorting(unittest.TestCase):
         one = bench_results.Breakdown({"median": times, "mode": "omp", "n": 64, "ranks": 2}, "a.json")
         self.assertEqual((one.app, one.parts), ("fft_soi", {"compute": 7, "post": 1, "wait": 2, "misc": 5}))
 
+    def test_a_miniapp_that_says_its_name_is_called_by_it(self):
+        median = {"internal_us": 3, "post_us": 1, "wait_us": 2, "misc_us": 5}
+        one = bench_results.Breakdown({"program": "poisson2d", "points": [40, 30], "median": median, "mode": "omp", "ranks": 2}, "a.json")
+        self.assertEqual((one.app, one.label), ("poisson2d", "omp, 40.30, 2 ranks"))
+
     def test_every_row_of_every_stored_result_is_drawn_and_missed_goals_are_said(self):
         for path in sorted((SOURCE / "bench" / "results").glob("*.json")):
             with self.subTest(path.name):

@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
     --json) json=$2 ;;
     EMULATED_LINK_REPORT=*) cat "$(dirname "$0")/links.json" > "${1#*=}" ;;
     *commtask-info) exit 0 ;;
-    *bench_exposed) echo '{"exposed_us": [{"bytes": 65536, "median": 100.0}]}'; exit 0 ;;
+    *bench_exposed) echo '{"exposed_us": [{"bytes": 65536, "samples": [100.0]}]}'; exit 0 ;;
     esac
     shift
 done
@@ -32,7 +32,7 @@ here=$(dirname "$0")
 """
 TIMES = {key: 100.0 for key in ("internal_us", "post_us", "misc_us", "total_us", "slowest_total_us", "gflops")}
 REPORT = {"median": {**TIMES, "wait_us": 50.0, "overlap": 0.5}, "passed": True, "checks": [{}], "fingerprint": "1", "face_bytes": [1000]}
-LATE = {"frames": 1, "late_us": {"median": 1, "p99": 1}, "later_than_us": {"200": 0}}
+LATE = {"frames": 1, "late_us": [[1, 1]]}
 LINKS = {"directions": [LATE]}
 
 

@@ -21,7 +21,7 @@ class Choices(checkout.Checkout):
         (self.root / "tools").mkdir(exist_ok=True)
         (self.root / "tools" / "lint.py").touch()
         self.command("nothing", "#!/bin/sh\n")
-        for name in ("onetbb", "get_mpi"):
+        for name in ("onetbb", "get_mpi", "perfetto"):
             (self.root / "scripts" / name).unlink(missing_ok=True)
             (self.root / "scripts" / name).symlink_to(self.bin / "nothing")
 

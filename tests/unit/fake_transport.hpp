@@ -74,6 +74,10 @@ public:
     }
     void make_progress() noexcept override { n_progress.fetch_add(1); }
     void clean_up(task& which) noexcept override { cleaned_.push_back(&which); }
+    void each_in_flight(in_flight_visitor& visitor) const noexcept override {
+        for (const auto& [which, part] : flying_) visitor.visit(*which);
+        for (const report& each : landed_) visitor.visit(*each.which);
+    }
     [[nodiscard]] std::string describe(const task& which) const override {
         return "task " + std::to_string(which.op.send_tag);
     }

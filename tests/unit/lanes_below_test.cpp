@@ -33,6 +33,20 @@ TEST(LanesBelow, AreIndependentInALaterMpichIfItHasAContextForEach) {
     EXPECT_TRUE(lanes_below(made("mpich", "MPICH", "5.0.2"), 3, 4).are_independent);
 }
 
+TEST(LanesBelow, NameWhatMustBeSetBeforeMpiInitAndNothingWhereThatWouldAbort) {
+    const auto setting = setting_for_lanes(made("mpich", "MPICH", "5.0.2"), 3);
+    ASSERT_TRUE(setting.has_value());
+    EXPECT_EQ(setting->variable, "MPIR_CVAR_CH4_NUM_VCIS");
+    EXPECT_EQ(setting->value, "3");
+    EXPECT_TRUE(setting_for_lanes(made("mpich", "MPICH", "4.1"), 2).has_value());
+    EXPECT_FALSE(setting_for_lanes(made("mpich", "MPICH", "5.0.2"), 1).has_value()) << "one lane needs nothing";
+    EXPECT_FALSE(setting_for_lanes(made("mpich", "MPICH", "4.0.2"), 2).has_value());
+    EXPECT_FALSE(setting_for_lanes(made("mpich", "MPICH", "3.4"), 2).has_value());
+    EXPECT_FALSE(setting_for_lanes(made("openmpi", "Open MPI", "5.0"), 2).has_value());
+    EXPECT_FALSE(setting_for_lanes(made("intel", "Intel MPI", "2021.19"), 2).has_value());
+    EXPECT_FALSE(setting_for_lanes(mpi_name{}, 2).has_value());
+}
+
 TEST(LanesBelow, SaysWhatIsKnownOfTheOthers) {
     EXPECT_THAT(lanes_below(made("openmpi", "Open MPI", "4.1.4"), 2, 0).sentence, HasSubstr("one lock"));
     EXPECT_THAT(lanes_below(made("intel", "Intel MPI", "2021.19"), 2, 0).sentence, HasSubstr("not known"));

@@ -4,10 +4,14 @@
 // was compiled against, so both are worth knowing: a function that is there but was not at compile time is not used.
 #include "info.hpp"
 
+#include "config/config.hpp"
 #include "mpi/identity.hpp"
+#include "mpi/lanes_below.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace commtask::info {
@@ -55,6 +59,19 @@ const char* thread_level_name(int level) {
 
 } // namespace
 
+namespace {
+
+/// What would become of several lanes, also for who has asked for one.
+nlohmann::json describe_lanes(const detail::mpi_identity& mpi) {
+    detail::config settings;
+    static_cast<void>(detail::apply_environment(settings, environ));
+    const auto n_lanes = static_cast<std::size_t>(std::max<std::int64_t>(settings.lanes, 2));
+    const detail::lanes_in_mpi found = detail::lanes_below(mpi, n_lanes);
+    return {{"are_independent", found.are_independent}, {"sentence", found.sentence}};
+}
+
+} // namespace
+
 nlohmann::json mpi_features(int thread_level) {
     int version = 0;
     int subversion = 0;
@@ -75,6 +92,7 @@ nlohmann::json mpi_features(int thread_level) {
             {"standard", std::to_string(version) + "." + std::to_string(subversion)},
             {"compiled_against_standard", std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION)},
             {"thread_level", thread_level_name(thread_level)},
+            {"lanes", describe_lanes(found)},
             {"features", list}};
 }
 

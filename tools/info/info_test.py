@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 parser = argparse.ArgumentParser()
@@ -143,6 +144,28 @@ class Info(unittest.TestCase):
         done = run(only_cpu=max(os.sched_getaffinity(0)))
         self.assertEqual(done.stdout.count("may use only CPU") + done.stdout.count("may use CPU "), 1, done.stdout)
         self.assertEqual(done.stdout.count("warning: as rank 0"), arguments.ranks - 1, done.stdout)
+
+    def test_says_what_becomes_of_several_lanes_in_this_mpi(self):
+        lanes = self.report(COMMTASK_LANES="3")["mpi"]["lanes"]
+        self.assertIn("3 lanes", lanes["sentence"])
+        self.assertIn(lanes["are_independent"], [True, False])
+        self.assertIn("2 lanes", run().stdout)
+
+    def test_calibrates_a_table_that_the_library_then_takes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "lanes.json")
+            done = run("--calibrate", file, COMMTASK_LANES="2", COMMTASK_LANE_TABLE=file)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn(f"COMMTASK_LANE_TABLE={file}", done.stdout)
+            with open(file, encoding="utf-8") as text:
+                table = json.load(text)
+            self.assertEqual(table["machine"], os.uname().nodename)
+            for row in table["rows"]:
+                self.assertEqual([cost["n_lanes"] for cost in row["lanes"]], [1, 2])
+            self.assertEqual(self.report(COMMTASK_LANES="2", COMMTASK_LANE_TABLE=file)["nodes"][0]["ranks"][0]["runtime"]["code"], 0)
+            done = run("--calibrate", os.path.join(folder, "no", "folder"), COMMTASK_LANES="1")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot write", done.stderr)
 
     def test_an_output_that_is_full_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

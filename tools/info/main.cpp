@@ -3,6 +3,7 @@
 // commtask-info: shows the machine, the map of workers, the MPI and the settings in force, as a program started in the
 // same way would find them. Run it alone or under mpiexec with the options of the real job. Exit status: 1 if commtask_init
 // would fail there or the output was lost, 2 for options that are wrong.
+#include "calibrate.hpp"
 #include "info.hpp"
 
 #include "config/config.hpp"
@@ -52,7 +53,8 @@ int leave(const CLI::App& app, const CLI::ParseError& reason) {
     return refused;
 }
 
-int run(bool wants_json) {
+/// @param table  where to write what lanes bring; empty: the report is wanted
+int run(bool wants_json, const std::string& table) {
     int thread_level = MPI_THREAD_SINGLE;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &thread_level) != MPI_SUCCESS) {
         std::cerr << "commtask-info: MPI_Init_thread failed\n";
@@ -64,8 +66,13 @@ int run(bool wants_json) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     int is_bad = 0;
-    const nlohmann::json report = commtask::info::collective_report(comm, thread_level);
-    if (rank == 0) {
+    nlohmann::json report;
+    if (table.empty()) {
+        report = commtask::info::collective_report(comm, thread_level);
+    } else {
+        is_bad = commtask::info::collective_calibrate(comm, table);
+    }
+    if (rank == 0 && table.empty()) {
         const int is_lost = print(wants_json ? report.dump(2) + "\n" : commtask::info::as_text(report));
         is_bad = is_lost != 0 || commtask::info::has_errors(report) ? 1 : 0;
     }
@@ -83,8 +90,13 @@ int main(int argc, char** argv) try {
                  "commtask-info"};
     bool wants_json = false;
     bool wants_page = false;
+    std::string table;
     app.add_flag("--json", wants_json, "Print one JSON object");
     app.add_flag("--config-markdown", wants_page, "Print the page docs/configuration.md and exit");
+    app.add_option("--calibrate", table,
+                   "Measure what lanes bring, on two ranks or one, and write the table to this file "
+                   "for COMMTASK_LANE_TABLE")
+        ->type_name("FILE");
     app.set_version_flag("--version", version());
     try {
         app.parse(argc, argv);
@@ -92,7 +104,7 @@ int main(int argc, char** argv) try {
         return leave(app, reason);
     }
     if (wants_page) return speaks_for_node() ? print(commtask::detail::config_markdown()) : 0;
-    return run(wants_json);
+    return run(wants_json, table);
 } catch (const std::exception& failure) {
     std::cerr << "commtask-info: " << failure.what() << "\n";
     return 1;

@@ -41,6 +41,7 @@ void print_mpi(std::ostream& out, const json& mpi) {
     out << "     standard " << mpi["standard"].get<std::string>() << ", compiled against "
         << mpi["compiled_against_standard"].get<std::string>() << ", thread level "
         << mpi["thread_level"].get<std::string>() << "\n";
+    out << "     " << mpi["lanes"]["sentence"].get<std::string>() << "\n";
     for (const json& feature : mpi["features"])
         out << "     " << padded(feature["feature"].get<std::string>(), 30)
             << padded(feature["function"].get<std::string>(), 28) << (feature["is_there"].get<bool>() ? "yes" : "no")

@@ -80,8 +80,9 @@ class Breakdown:
 
     def __init__(self, data, name):
         median = data["median"]
-        self.app = "fft_soi" if "produce_us" in median else "lqcd_dslash"
-        lattice = ".".join(map(str, data["lattice"])) if "lattice" in data else f"n = {data.get('n', '?')}"
+        self.app = data.get("program") or ("fft_soi" if "produce_us" in median else "lqcd_dslash")
+        extents = data.get("lattice") or data.get("points")
+        lattice = ".".join(map(str, extents)) if extents else f"n = {data.get('n', '?')}"
         setting = f", {data['setting']}" if data.get("setting") else ""
         self.label = f"{data.get('mode', '?')}, {lattice}, {data.get('ranks', data.get('n_ranks', '?'))} ranks{setting}"
         self.facts = data

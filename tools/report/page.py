@@ -11,7 +11,7 @@ import page_tables
 from page_tables import escape
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCRIPTS = ("data", "layout", "draw", "timeline", "search", "plots", "main")
+SCRIPTS = ("data", "layout", "dense", "draw", "timeline", "search", "plots", "main")
 
 TIMELINE = """<section id="timeline">
 <h2>Timeline</h2>

@@ -55,6 +55,17 @@ int raise(MPI_Comm comm, int code) {
     return code;
 }
 
+int raise(const error_home& home, int code) {
+    if (home.window == MPI_WIN_NULL && home.file == MPI_FILE_NULL) return raise(home.comm, code);
+    const baton_section section;
+    if (home.window != MPI_WIN_NULL) {
+        commtask_real_MPI_Win_call_errhandler(home.window, code);
+    } else {
+        commtask_real_MPI_File_call_errhandler(home.file, code);
+    }
+    return code;
+}
+
 int own_MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
     return inside<baton_section>([&] {
         return commtask_real_MPI_Comm_create_errhandler(programs_handlers.stand_in_for<handler_function>(function),

@@ -9,8 +9,16 @@
 
 namespace commtask::interposer {
 
-/// Calls the handler of the communicator, on this thread and as MPI would.
+/// Whose handler hears of an error: the window's or the file's, where there is one.
+struct error_home {
+    MPI_Comm comm = MPI_COMM_SELF;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_File file = MPI_FILE_NULL;
+};
+
+/// Calls the handler, on this thread and as MPI would.
 /// @return code, if the handler comes back.
 int raise(MPI_Comm comm, int code);
+int raise(const error_home& home, int code);
 
 } // namespace commtask::interposer

@@ -79,20 +79,6 @@ template <typename Handle>
     return code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
 }
 
-[[nodiscard]] bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
-    constexpr std::uint64_t odd = 0xc2b2ae3d27d4eb4fULL;
-    const std::uint64_t key = (key_of(reduction) * odd) ^ key_of(type);
-    if (good_reductions.has(key)) return true;
-    if (reduction == MPI_OP_NULL || reduction == MPI_REPLACE || reduction == MPI_NO_OP) return false;
-    const detail::errors_come_back scope;
-    const baton_section section;
-    std::array<long double, 8> nothing{};
-    const int code = scope.code_of(MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction));
-    if (code != MPI_SUCCESS) return false;
-    good_reductions.add(key);
-    return true;
-}
-
 /// Whether what a rank sends to itself lies where it receives it: MPI refuses that at the call.
 /// @param blocks  the side with a block for each rank, of a known type
 /// @param own  the buffer of the other side
@@ -123,6 +109,20 @@ bool is_type_good(MPI_Datatype type) noexcept {
     if (good_types.has(key_of(type))) return true;
     if (!is_predefined(type)) return false;
     good_types.add(key_of(type));
+    return true;
+}
+
+bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
+    constexpr std::uint64_t odd = 0xc2b2ae3d27d4eb4fULL;
+    const std::uint64_t key = (key_of(reduction) * odd) ^ key_of(type);
+    if (good_reductions.has(key)) return true;
+    if (reduction == MPI_OP_NULL || reduction == MPI_REPLACE || reduction == MPI_NO_OP) return false;
+    const detail::errors_come_back scope;
+    const baton_section section;
+    std::array<long double, 8> nothing{};
+    const int code = scope.code_of(MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction));
+    if (code != MPI_SUCCESS) return false;
+    good_reductions.add(key);
     return true;
 }
 

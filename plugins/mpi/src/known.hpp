@@ -17,6 +17,8 @@ namespace commtask::interposer::known {
 [[nodiscard]] bool are_arguments_good(const commtask_op& op) noexcept;
 
 [[nodiscard]] bool is_type_good(MPI_Datatype type) noexcept;
+/// Of reductions that combine: not MPI_REPLACE and MPI_NO_OP.
+[[nodiscard]] bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept;
 
 void type_was_committed(MPI_Datatype type) noexcept;
 void type_is_freed(MPI_Datatype type) noexcept;

@@ -7,6 +7,7 @@
 #include "core/task_pool.hpp"
 #include "handles.hpp"
 #include "own.hpp"
+#include "start_sets.hpp"
 #include "status.hpp"
 
 #include <memory>
@@ -42,7 +43,26 @@ void add(MPI_Comm comm, MPI_Request request) {
     count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
 }
 
+commtask_op start_operation(persistent& which) noexcept {
+    const auto start = [](MPI_Request* started, void* argument) -> int {
+        auto* const of = static_cast<persistent*>(argument);
+        *started = MPI_REQUEST_NULL;
+        of->ended_at_start = false;
+        if (const int code = commtask_real_MPI_Start(&of->request); code != MPI_SUCCESS) return code;
+        // One to or from nobody is not active now, and among others would never be found to have ended.
+        int has_come = 0;
+        const int code = commtask_real_MPI_Test(&of->request, &has_come, &of->status_at_start);
+        of->ended_at_start = has_come != 0;
+        if (has_come == 0) *started = of->request;
+        return code;
+    };
+    commtask_op op = commtask_op_start(+start, &which, which.comm);
+    op.reserved = detail::flag_is_call;
+    return op;
+}
+
 int free(persistent* which) {
+    start_sets::leave(*which);
     commtask_t task = which->task;
     MPI_Request request = which->request;
     std::unique_ptr<persistent> taken;
@@ -80,20 +100,7 @@ namespace {
 [[nodiscard]] bool start_one(MPI_Request request) {
     persistent* const which = passes_through() ? nullptr : persistents::find(request);
     if (which == nullptr || which->task != COMMTASK_NULL) return false;
-    const auto start = [](MPI_Request* started, void* argument) -> int {
-        auto* const of = static_cast<persistent*>(argument);
-        *started = MPI_REQUEST_NULL;
-        of->ended_at_start = false;
-        if (const int code = commtask_real_MPI_Start(&of->request); code != MPI_SUCCESS) return code;
-        // One to or from nobody is not active now, and among others would never be found to have ended.
-        int has_come = 0;
-        const int code = commtask_real_MPI_Test(&of->request, &has_come, &of->status_at_start);
-        of->ended_at_start = has_come != 0;
-        if (has_come == 0) *started = of->request;
-        return code;
-    };
-    commtask_op op = commtask_op_start(+start, which, which->comm);
-    op.reserved = detail::flag_is_call;
+    const commtask_op op = persistents::start_operation(*which);
     return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;
 }
 
@@ -108,6 +115,7 @@ int own_MPI_Startall(int count, MPI_Request* requests) {
     if (requests == nullptr || count < 0) {
         return inside<baton_section>([&] { return commtask_real_MPI_Startall(count, requests); });
     }
+    if (start_sets::start(count, requests)) return MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {
         if (const int code = own_MPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
     }

@@ -12,6 +12,8 @@
 
 namespace commtask::interposer {
 
+struct start_set;
+
 /// A persistent request of the program.
 struct persistent {
     MPI_Request request;
@@ -19,6 +21,7 @@ struct persistent {
     commtask_t task = COMMTASK_NULL; ///< While it is active; the program's threads take turns on one request.
     bool ended_at_start = false;  ///< Its last start left nothing to test; written by the driver, read after the task.
     MPI_Status status_at_start{}; ///< Then this is how it ended.
+    start_set* set = nullptr;     ///< What it was started with by the last MPI_Startall; null: nothing.
 };
 
 namespace persistents {
@@ -33,6 +36,8 @@ inline std::atomic<int> count{0};
 }
 
 void add(MPI_Comm comm, MPI_Request request);
+/// What starts it.
+[[nodiscard]] commtask_op start_operation(persistent& which) noexcept;
 /// The program has freed it; the MPI's request is freed when no task needs it.
 [[nodiscard]] int free(persistent* which);
 

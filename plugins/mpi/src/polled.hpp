@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests that move only when somebody looks at just them: in MPICH those of nonblocking collective file operations, and
-// generalized requests with a poll function. No other call of MPI brings them forward, not even MPI_Request_get_status. MPICH
+// Requests that move only when somebody looks at just them: in MPICH those of nonblocking collective file operations that are no
+// tasks, and generalized requests with a poll function. No other call of MPI brings them forward, not even MPI_Request_get_status. MPICH
 // waits for them first and one after the other, and programs rely on that: the steps of a collective write are collectives, and
 // must come in the same order on all ranks. They are known from their creation until they are null. (Independent file operations
 // go on by themselves, and MPICH cannot look again at one that is over: they are like any other request.)
@@ -56,12 +56,16 @@ void finalize();
 
 } // namespace polled
 
-/// The wrappers of MPI_File_i..._all and of MPICH's own generalized requests.
-template <typename Section, typename Make>
-int make_polled(const MPI_Request* request, Make&& make) {
-    const int code = inside<Section>(make);
+/// @param code  of the call that made the request
+inline int note_polled(const MPI_Request* request, int code) {
     if (code == MPI_SUCCESS && request != nullptr && *request != MPI_REQUEST_NULL) polled::add(*request);
     return code;
+}
+
+/// The wrappers of MPICH's own generalized requests.
+template <typename Section, typename Make>
+int make_polled(const MPI_Request* request, Make&& make) {
+    return note_polled(request, inside<Section>(make));
 }
 
 } // namespace commtask::interposer

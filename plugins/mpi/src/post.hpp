@@ -6,6 +6,7 @@
 #pragma once
 
 #include "api/context.hpp"
+#include "core/node_news.hpp"
 #include "core/operation_traits.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
@@ -69,6 +70,16 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return buffer.count * type_bytes < wake_bytes;
 }
 
+/// MPI has a message or collective that is no task: the ranks of the node that wait for it hear of it all the same. In a section.
+inline void tell_neighbors(const commtask_op& op) noexcept {
+    detail::context* const runtime = detail::context::running();
+    if (runtime == nullptr || runtime->bells() == nullptr) return;
+    detail::comm_queue* queue = runtime->comms().find(op.comm);
+    if (queue == nullptr && runtime->comms().add(op.comm, queue) != MPI_SUCCESS) return;
+    if (queue->node == nullptr) return;
+    detail::ring_for(detail::news_awaited_by(op, *queue->node), *queue->node, *runtime->bells());
+}
+
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
 template <typename Native>
 int post(commtask_op op, MPI_Request* request, Native&& native) {
@@ -88,7 +99,11 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
         }
         handles::release(holder);
     }
-    return inside<baton_section>([&] { return native(request); });
+    return inside<baton_section>([&] {
+        const int code = native(request);
+        if (code == MPI_SUCCESS) tell_neighbors(op);
+        return code;
+    });
 }
 
 /// Asks MPI for a request of a blocking call. MPICH reports what it finds to the handler of MPI_COMM_WORLD, and the blocking
@@ -149,6 +164,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
                 if (!may_start_here(op)) return false;
                 code = twin(&request);
                 is_reported = code != MPI_SUCCESS;
+                if (!is_reported) tell_neighbors(op);
                 return true;
             },
             [&] { return is_reported || test_quietly(request, status_kept, code); });

@@ -67,7 +67,7 @@ public:
     void return_natives() noexcept;
 
     /// Collects the task at `index`. @return its error code; its handler is not called.
-    [[nodiscard]] int collect(int index, MPI_Status* status, MPI_Comm& comm_of_error);
+    [[nodiscard]] int collect(int index, MPI_Status* status, error_home& home_of_error);
 
 private:
     MPI_Request* requests_;

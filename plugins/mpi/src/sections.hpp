@@ -174,6 +174,13 @@ template <typename Section, typename Call>
     return call();
 }
 
+/// The code of a call, and what is to be kept of one that has succeeded.
+template <typename Note>
+int noted(int code, Note&& note) {
+    if (code == MPI_SUCCESS) note();
+    return code;
+}
+
 /// Looks again and again until `look()`, which may call MPI: it holds the baton meanwhile. Drives the lane between looks.
 template <typename Look>
 void look_until(Look&& look) {

@@ -6,7 +6,10 @@
 
 #include "api/context.hpp"
 #include "core/operation_traits.hpp"
+#include "files.hpp"
+#include "mpi/one_sided.hpp"
 #include "persistent.hpp"
+#include "windows.hpp"
 
 namespace commtask::interposer {
 
@@ -30,11 +33,16 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     if (state == detail::task_state::canceled) MPI_Status_set_cancelled(status, 1);
 }
 
-MPI_Comm comm_of(const detail::task& ended) noexcept {
+error_home home_of(const detail::task& ended) noexcept {
     detail::context* const runtime = detail::context::running();
-    if (ended.queue == nullptr || runtime == nullptr) return MPI_COMM_SELF;
-    // A freed communicator has no handler any more.
-    return runtime->comms().find(ended.op.comm) == ended.queue ? ended.op.comm : MPI_COMM_SELF;
+    error_home home;
+    if (ended.queue == nullptr || runtime == nullptr) return home;
+    // What was freed has no handler any more.
+    if (runtime->comms().find(ended.op.comm) == ended.queue) home.comm = ended.op.comm;
+    const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
+    if (kind.takes_window && windows::is_known(detail::window_of(ended.op))) home.window = detail::window_of(ended.op);
+    if (kind.takes_file && files::is_known(detail::file_of(ended.op))) home.file = detail::file_of(ended.op);
+    return home;
 }
 
 } // namespace commtask::interposer

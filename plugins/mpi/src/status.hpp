@@ -26,8 +26,8 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
     return ended.life.state() == detail::task_state::failed ? ended.result.error : MPI_SUCCESS;
 }
 
-/// The communicator whose handler hears of the task's error.
-[[nodiscard]] MPI_Comm comm_of(const detail::task& ended) noexcept;
+/// Whose handler hears of the task's error.
+[[nodiscard]] error_home home_of(const detail::task& ended) noexcept;
 
 /// Ends a wait for one task: writes the status, gives the task back, raises its error.
 /// @return what the MPI function returns.
@@ -38,9 +38,9 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
         detail::task_pool::drop(task);
         return MPI_SUCCESS;
     }
-    const MPI_Comm comm = comm_of(*task);
+    const error_home home = home_of(*task);
     detail::task_pool::drop(task);
-    return raise(comm, error);
+    return raise(home, error);
 }
 
 } // namespace commtask::interposer

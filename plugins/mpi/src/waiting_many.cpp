@@ -86,10 +86,10 @@ private:
     all.return_natives();
     for (int i = 0; i < all.count(); ++i) {
         if (all.at(i).task != COMMTASK_NULL) {
-            MPI_Comm comm = MPI_COMM_SELF;
-            const int error = all.collect(i, statuses.at(i), comm);
+            error_home home;
+            const int error = all.collect(i, statuses.at(i), home);
             errors[static_cast<std::size_t>(i)] = error;
-            outcome.add(error, comm);
+            outcome.add(error, home.comm);
         } else if (!is_native[static_cast<std::size_t>(i)]) {
             copy_but_error(current.empty_status, statuses.at(i));
         }
@@ -276,12 +276,12 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
 namespace {
 
 /// One look for Waitany and Testany at an array with tasks. @return whether something was found: `index` and `code` say what.
-[[nodiscard]] bool look_for_any(batch& all, int* index, MPI_Status* status, int& code, MPI_Comm& comm,
+[[nodiscard]] bool look_for_any(batch& all, int* index, MPI_Status* status, int& code, error_home& home,
                                 bool& must_raise) {
     const int ended = all.first_ended();
     if (ended < all.count()) {
         *index = ended;
-        code = all.collect(ended, status, comm);
+        code = all.collect(ended, status, home);
         must_raise = code != MPI_SUCCESS;
         return true;
     }
@@ -324,14 +324,14 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     }
     int code = MPI_SUCCESS;
     bool must_raise = false;
-    MPI_Comm comm = MPI_COMM_SELF;
+    error_home home;
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        static_cast<void>(look_for_any(all, index, status, code, comm, must_raise));
+        static_cast<void>(look_for_any(all, index, status, code, home, must_raise));
     } else {
-        look_until([&] { return look_for_any(all, index, status, code, comm, must_raise); });
+        look_until([&] { return look_for_any(all, index, status, code, home, must_raise); });
     }
-    return must_raise ? raise(comm, code) : code;
+    return must_raise ? raise(home, code) : code;
 }
 
 int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
@@ -346,10 +346,10 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
     look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
     bool must_raise = false;
-    MPI_Comm comm = MPI_COMM_SELF;
-    *flag = look_for_any(all, index, status, code, comm, must_raise) ? 1 : 0;
+    error_home home;
+    *flag = look_for_any(all, index, status, code, home, must_raise) ? 1 : 0;
     if (*flag == 0) *index = MPI_UNDEFINED;
-    return must_raise ? raise(comm, code) : code;
+    return must_raise ? raise(home, code) : code;
 }
 
 namespace {
@@ -366,9 +366,9 @@ namespace {
     };
     for (int i = 0; i < all.count(); ++i) {
         if (all.at(i).task == COMMTASK_NULL || !has_ended(all.at(i).task)) continue;
-        MPI_Comm comm = MPI_COMM_SELF;
-        const int error = all.collect(i, statuses.at(*n_ended), comm);
-        outcome.add(error, comm);
+        error_home home;
+        const int error = all.collect(i, statuses.at(*n_ended), home);
+        outcome.add(error, home.comm);
         add(i, error);
     }
     if (all.has_natives()) {

@@ -63,7 +63,7 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     if (*flag == 0) return MPI_SUCCESS;
     write_status(*of.task, status);
     const int error = error_of(*of.task);
-    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(comm_of(*of.task), error);
+    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(home_of(*of.task), error);
 }
 
 int own_MPI_Cancel(MPI_Request* request) {

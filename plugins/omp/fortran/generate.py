@@ -2,7 +2,7 @@
 # Writes the Fortran module from its template and the table of operations. Fortran has no macros, and each operation needs
 # a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only: by hand they would be nine
 # lines in ten of the file, and nobody would see an argument in a wrong field.
-"""usage: generate.py --template F --out MODULE.f90"""
+"""usage: generate.py --template F --plans F --out MODULE.f90"""
 import argparse
 import pathlib
 import sys
@@ -17,6 +17,8 @@ FIELDS = {
     "reduction": ("integer", "MPI_Op", ["op%reduction = {}", "op%has_reduction = 1"]),
     "peer": ("integer", None, ["op%peer = {}"]),
     "source": ("integer", None, ["op%source = {}"]),
+    "dests": ("type(c_ptr)", None, ["op%dests = {}"]),
+    "sources": ("type(c_ptr)", None, ["op%sources = {}"]),
 }
 for side in ("send", "recv"):
     FIELDS |= {
@@ -27,6 +29,14 @@ for side in ("send", "recv"):
         f"{side}_displs": ("type(c_ptr)", None, [f"op%{side}%displs = {{}}"]),
         f"{side}_type": ("integer", "MPI_Datatype", [f"op%{side}%datatype = {{}}", f"op%{side}%has_type = 1"]),
     }
+# Those that more than one field keeps, or one that needs a conversion, by the parameter's name.
+BY_NAME = {
+    "window": ("integer", "MPI_Win", ["op%window = {}", "op%has_window = 1"]),
+    "file": ("integer", "MPI_File", ["op%file = {}", "op%has_file = 1"]),
+}
+FAR = {f"{side}_displacement": ("integer(c_int64_t)", None, [f"op%{side}%displacement = {{}}"]) for side in ("send", "recv")}
+ONE_ELEMENT = ("integer", "MPI_Datatype", [f"op%{side}%{line}" for side in ("send", "recv")
+                                           for line in ("datatype = {}", "has_type = 1", "count = 1")])
 CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror", "hold"]
 CLAUSE_DECLARATIONS = """\
     type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
@@ -35,6 +45,15 @@ CLAUSE_DECLARATIONS = """\
     integer, intent(out), optional :: ierror
     logical, intent(in), optional :: hold
 """
+
+
+def field_of(parameter):
+    """The key of FIELDS."""
+    if parameter.name in BY_NAME:
+        return parameter.name
+    if "keep_displacement" in parameter.field:
+        return "send_displacement" if "op.send" in parameter.field else "recv_displacement"
+    return "one_element" if "{" in parameter.field else parameter.field.replace(".", "_")
 
 
 def statement(text):
@@ -69,28 +88,39 @@ def procedures(name, kind, arguments):
     return integers + "\n" + handles
 
 
+def parts_of(file, kind_of_plan):
+    """Name -> text of the parts of a template, each of which begins with its name after '!-- '."""
+    _, *pieces = file.read_text(encoding="utf-8").replace("@PLAN@", str(kind_of_plan)).split("!-- ")
+    return dict(piece.split("\n", 1) for piece in pieces)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("template", "out"):
+    for name in ("template", "plans", "out"):
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
     options = parser.parse_args()
     public, generics, written = [], [], []
-    for row in generate_operations.read_table():
-        if not row.is_in_fortran():
+    FIELDS.update(BY_NAME, **FAR, one_element=ONE_ELEMENT)
+    rows = generate_operations.read_table()
+    for row in rows:
+        if not row.is_in_fortran() or row.name == "plan":
             continue
         # Arrays of counts are those of the int form; Fortran has the word datatype where C has type.
-        arguments = [("datatype" if each.name == "type" else each.name, each.field.replace(".", "_"))
+        arguments = [("datatype" if each.name == "type" else each.name, field_of(each))
                      for each in row.parameters(is_int=True)]
         public.append(f"  public :: comm_task_{row.name}\n")
         generics.append(f"  interface comm_task_{row.name}\n    module procedure {row.name}_integers, {row.name}_handles\n"
                         f"  end interface comm_task_{row.name}\n")
         written.append(procedures(row.name, row.number, arguments))
     text = options.template.read_text(encoding="utf-8")
-    for mark, lines in (("@PUBLIC@\n", public), ("@GENERICS@\n", generics), ("@PROCEDURES@\n", ["\n".join(written)])):
+    parts = {"PUBLIC": "".join(public), "GENERICS": "".join(generics), "PROCEDURES": "\n".join(written)}
+    parts |= parts_of(options.plans, next(row.number for row in rows if row.name == "plan"))
+    for part, lines in parts.items():
+        mark = f"@{part}@\n"
         before, found, after = text.partition(mark)
         if not found:
             raise SystemExit(f"{options.template} has no {mark.strip()}")
-        text = before + "".join(lines) + after
+        text = before + lines + after
     options.out.write_text(text, encoding="utf-8")
 
 

@@ -3,6 +3,7 @@
 // The C side of the Fortran module: an operation as Fortran describes it becomes one of C, and is spawned. Whether its
 // arguments are right is found where it is posted, as for everybody.
 #include "errors.hpp"
+#include "fortran_recording.hpp"
 
 #include <commtask/omp.h>
 #include <commtask/omp_fortran.h>
@@ -23,11 +24,14 @@ commtask_side side_of(const commtask_omp_fortran_side& given) noexcept {
         side.count = given.count;
     }
     side.displs = given.displs;
+    if (given.displacement != 0) commtask_op_keep_displacement_(&side.displs, given.displacement);
     if (given.has_type != 0) side.type = MPI_Type_f2c(given.type);
     return side;
 }
 
 commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
+    const commtask_op plan = commtask_op_plan(given.plan);
+    if (given.kind == plan.kind) return plan;
     commtask_op op = commtask_op_noop(MPI_Comm_f2c(given.comm));
     op.kind = static_cast<std::uint16_t>(given.kind);
     if (given.send.counts != nullptr || given.recv.counts != nullptr) op.array_form = COMMTASK_COUNTS_INT;
@@ -38,6 +42,17 @@ commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
     op.send_tag = given.send_tag;
     op.recv_tag = given.recv_tag;
     if (given.has_reduction != 0) op.reduction = MPI_Op_f2c(given.reduction);
+    if (given.dests != nullptr) op.dests = given.dests; // they share their place with what other operations have
+    if (given.sources != nullptr) op.sources = given.sources;
+    if (given.has_window != 0) {
+        MPI_Win window = MPI_Win_f2c(given.window);
+        commtask_op_keep_handle_(&op.result, &window, sizeof window);
+        op.comm = MPI_COMM_NULL; // it has its own
+    }
+    if (given.has_file != 0) {
+        MPI_File file = MPI_File_f2c(given.file);
+        commtask_op_keep_handle_(&op.result, static_cast<void*>(&file), sizeof file);
+    }
     return op;
 }
 
@@ -61,6 +76,9 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     options.priority = clauses->priority;
     options.status = clauses->status;
     const commtask_op op = operation_of(*operation);
+    if (fortran_recording* const recording = fortran_recording::of_this_thread(); recording != nullptr) {
+        return recording->record(op, *clauses);
+    }
     if (clauses->hold != 0) {
         if (clauses->n_in + clauses->n_out + clauses->n_inout != 0 || clauses->priority != 0) {
             return report_refusal(
@@ -71,6 +89,14 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     }
     return commtask_omp_spawn(&op, &options, clauses->n_in, clauses->in, clauses->n_out, clauses->out, clauses->n_inout,
                               clauses->inout);
+}
+
+int commtask_omp_fortran_win_register(MPI_Fint window, MPI_Fint comm) noexcept {
+    return commtask_win_register(MPI_Win_f2c(window), MPI_Comm_f2c(comm));
+}
+
+int commtask_omp_fortran_win_unregister(MPI_Fint window) noexcept {
+    return commtask_win_unregister(MPI_Win_f2c(window));
 }
 
 int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) noexcept {

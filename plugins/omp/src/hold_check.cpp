@@ -23,8 +23,9 @@ Dl_info object_of(const void* address) noexcept {
     return info;
 }
 
-/// A function that libomp has from LLVM 19 on, the first release with teams of one thread that bear detachable tasks.
-constexpr const char* witness_of_release = "__kmpc_push_num_threads_strict";
+/// A function that libomp has from LLVM 19 on, the first release with teams of one thread that bear detachable tasks, and Intel's
+/// runtime from 2025.0 on: 2024.2 has other functions of LLVM 19, but its barriers do not wait for a held task in such a team.
+constexpr const char* witness_of_release = "__kmpc_dispatch_deinit";
 
 std::string look() {
     if (!runtime_objection().empty()) {

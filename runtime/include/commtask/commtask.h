@@ -15,6 +15,7 @@
 #include <commtask/lanes.h>
 #include <commtask/listen.h>
 #include <commtask/operations.h>
+#include <commtask/pause.h>
 #include <commtask/plan.h>
 #include <commtask/types.h>
 #include <commtask/window.h>
@@ -127,7 +128,7 @@ COMMTASK_API int commtask_test(commtask_t* task, int* ended, commtask_status* st
  *  @threads Any. */
 COMMTASK_API int commtask_progress(int* moved) COMMTASK_NOEXCEPT;
 
-/** Whether the worker has no core of its own, so that commtask_progress does something. commtask_get_info says it too; this is
+/** Whether the worker has no core of its own, or is paused, so that commtask_progress does something. commtask_get_info says it too; this is
  *  for who asks often.
  *  @return 1 or 0; 0 where there is no worker.
  *  @threads Any, at any time. */

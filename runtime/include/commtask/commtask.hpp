@@ -17,6 +17,7 @@
 #include <commtask/many.hpp>
 #include <commtask/operation.hpp>
 #include <commtask/outcome.hpp>
+#include <commtask/pause.hpp>
 #include <commtask/plan.hpp>
 #include <commtask/post.hpp>
 #include <commtask/reductions.hpp>

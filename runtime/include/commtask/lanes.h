@@ -44,6 +44,66 @@ COMMTASK_API int commtask_comm_set_lane(MPI_Comm comm, int lane) COMMTASK_NOEXCE
  *  @blocking As commtask_comm_register. */
 COMMTASK_API int commtask_comm_lane(MPI_Comm comm, int* lane) COMMTASK_NOEXCEPT;
 
+/** How many lanes are at work from now on, the first n of them. commtask_lanes_choose answers no more, and communicators whose
+ *  lane nobody names get one of these. The worker of each lane beyond gives its core back to the program's threads as soon as
+ *  it has nothing to do; a task for a communicator of its lane brings it back. A worker does the same by itself when it has had
+ *  nothing to do for COMMTASK_LANE_IDLE_S. Lane 0 always keeps its core. All ranks should say the same number, or the answers of
+ *  commtask_lanes_choose differ.
+ *  @param n_lanes  from 1 to the number of lanes.
+ *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
+ *  @threads Any thread, also in a callback. */
+COMMTASK_API int commtask_lanes_set(int n_lanes) COMMTASK_NOEXCEPT;
+
+/** What a burst is made of. */
+typedef enum commtask_burst_kind {
+    COMMTASK_BURST_MESSAGES = 0, /**< Messages from rank to rank, each with a receive. */
+    COMMTASK_BURST_PUTS = 1,     /**< One-sided operations. */
+    COMMTASK_BURST_COLLECTIVES =
+        2 /**< Collectives, each on a communicator of its own: a lane serves each as a whole. */
+} commtask_burst_kind;
+
+/** Messages that a rank sends at once, for commtask_lanes_choose. Start from COMMTASK_BURST_INIT. Whoever sends and whoever
+ *  receives on a communicator of several must describe the burst alike: by numbers that both know. */
+typedef struct commtask_burst {
+    size_t struct_size;       /**< sizeof(commtask_burst). */
+    size_t size_bytes;        /**< Of one message; of messages of several sizes their mean. */
+    size_t n_messages;        /**< How many, at least 1. */
+    commtask_burst_kind kind; /**< COMMTASK_BURST_MESSAGES, ... */
+    unsigned most_lanes;      /**< 0: as many as have cores of their own; n: up to n, whether they have cores or not. */
+} commtask_burst;
+
+/** How to spread a burst. Start from COMMTASK_LANE_CHOICE_INIT. */
+typedef struct commtask_lane_choice {
+    size_t struct_size; /**< sizeof(commtask_lane_choice). */
+    unsigned n_lanes;   /**< Lanes 0 to n_lanes - 1 serve it; 1: it does not pay to spread it. */
+    unsigned in_row;    /**< Messages in a row that go to one lane: commtask_lane_of_message does that. */
+    unsigned
+        in_flight; /**< More messages than these at once bring a lane nothing. The library does not hold any back: which
+                             may wait for which, only the program knows. */
+} commtask_lane_choice;
+
+/** Starts of the two structs, with their sizes set. */
+#define COMMTASK_BURST_INIT COMMTASK_INIT_(commtask_burst)
+#define COMMTASK_LANE_CHOICE_INIT COMMTASK_INIT_(commtask_lane_choice)
+
+/** How many of the process's lanes should serve a burst of messages: a function of the burst and of the saturation table alone,
+ *  which comes from COMMTASK_LANE_TABLE (commtask-info --calibrate writes one), else from the library. All ranks have the same
+ *  table and the same number of lanes, so the same burst gets the same answer everywhere. Without a table of this machine the
+ *  answer is one lane where the MPI lets lanes take turns.
+ *  @param burst   what is to be sent.
+ *  @param choice  written on success: never fewer lanes than one, nor more than there are.
+ *  @return COMMTASK_OK; ERR_ARGUMENT if a pointer is null, a size is not set, n_messages is 0 or kind is none;
+ *          ERR_NOT_INITIALIZED. */
+COMMTASK_API int commtask_lanes_choose(const commtask_burst* burst, commtask_lane_choice* choice) COMMTASK_NOEXCEPT;
+
+/** Which lane a message of the burst goes to: in_row to lane 0, in_row to lane 1, and so on in turns.
+ *  @param choice   of commtask_lanes_choose.
+ *  @param message  its number in the burst, from 0.
+ *  @return the lane, which is the index of the communicator that commtask_comm_split_lanes gave. */
+static inline unsigned commtask_lane_of_message(const commtask_lane_choice* choice, size_t message) {
+    return (unsigned)((message / choice->in_row) % choice->n_lanes);
+}
+
 #ifdef __cplusplus
 }
 #endif

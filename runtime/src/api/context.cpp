@@ -53,6 +53,16 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
     return made;
 }
 
+[[nodiscard]] std::unique_ptr<node_bells> make_bells(const node_segment* of, const config& settings) {
+    if (of == nullptr) return nullptr;
+    return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes));
+}
+
+[[nodiscard]] int number_of(report_signal chosen) noexcept {
+    if (chosen == report_signal::none) return 0;
+    return chosen == report_signal::usr1 ? SIGUSR1 : SIGUSR2;
+}
+
 [[nodiscard]] std::vector<transport*> as_carriers(std::deque<mpi_transport>& of) {
     std::vector<transport*> all;
     for (mpi_transport& each : of) all.push_back(&each);
@@ -69,16 +79,21 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 std::atomic<context*> context::current_{nullptr};
 std::atomic<context*> context::running_{nullptr};
-std::atomic<int> context::n_visits_{0};
+std::atomic<int> context::first_visits_{0};
+std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
-context::context(config settings, int thread_level, rank_place place, const session& of)
+context::context(config settings, int thread_level, rank_place place, const session& of,
+                 std::unique_ptr<node_segment> node)
     : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
-      trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr),
-      has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_, has_observers_)),
+      trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
+      bells_(make_bells(segment_.get(), settings_)), has_observers_(!statistics_.empty() || trace_),
+      transports_(make_transports(settings_, has_observers_)),
       lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)), passes_seen_(lanes_.size(), 0),
       passes_(lanes_.size(), finalize_limit_ns(settings_)),
-      comms_(errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }), watchdog_(lanes_, watchdog_plan()) {
+      comms_(
+          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get()),
+      watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
@@ -112,6 +127,7 @@ lane_settings context::lane_plan() {
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.posters_issue = place_.idle != idle_policy::reserved;
+    plan.node = bells_.get();
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.trace = &trace_->records();
@@ -151,8 +167,9 @@ watchdog_settings context::watchdog_plan() const {
     watchdog_settings plan;
     plan.stall_ns = static_cast<std::uint64_t>(settings_.stall_s * 1e9);
     if (settings_.verbose < 1) plan.hint_ns = 0;
-    if (settings_.signal == report_signal::usr1) plan.signal = SIGUSR1;
-    if (settings_.signal == report_signal::usr2) plan.signal = SIGUSR2;
+    plan.signal = number_of(settings_.signal);
+    plan.pause_signal = number_of(settings_.pause_signal);
+    plan.warns = settings_.verbose >= 2;
     plan.kind_name = &name_of_kind;
     return plan;
 }
@@ -163,6 +180,10 @@ worker_settings context::worker_plan(std::size_t lane) {
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
+    if (place_.lane_cpus[lane] != no_cpu) {
+        if (lane > 0) plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);
+        plan.lend_core = [this, lane](bool is_lent) { lend_core(lane, is_lent); };
+    }
     plan.on_start = [this, lane] {
         const std::error_code failure = bind_worker(place_, lane);
         if (failure && settings_.verbose >= 1) {
@@ -218,7 +239,8 @@ void context::hide() noexcept { current_.store(nullptr, std::memory_order_seq_cs
 void context::close() noexcept {
     hide();
     // acquire: partner of the release at a visit's end.
-    while (n_visits_.load(std::memory_order_seq_cst) > 0) sched_yield();
+    const std::atomic<int>& n_visits = *n_visits_.load(std::memory_order_seq_cst);
+    while (n_visits.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
 /// Whether some lane is driven and has begun no pass since the last question.
@@ -234,6 +256,7 @@ bool context::is_inside_a_call() noexcept {
 
 context::drained context::drain() noexcept {
     listeners_.close_all();
+    lanes_.resume_for_good();
     lanes_.watch_drain();
     // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -276,6 +299,8 @@ context::drained context::drain() noexcept {
 context::drained context::leave_behind() noexcept {
     watchdog_.stop();
     hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
+    // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
+    if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();
@@ -311,7 +336,10 @@ std::string context::stats_table(drained how) {
     const errors_come_back scope;
     gathered_stats found;
     std::vector<lane_stats> mine;
-    for (const auto& each : statistics_) mine.push_back(each->collected());
+    for (const auto& each : statistics_) {
+        mine.push_back(each->collected());
+        mine.back().rang = lanes_[mine.size() - 1].n_rung();
+    }
     if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(session_.stats_comm, session_.number, mine, patience_with_ranks_ns());
         if (found.stats.empty()) return {}; // another rank has them

@@ -4,6 +4,7 @@
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/lane_selection.hpp"
 #include "api/listener.hpp"
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
@@ -16,6 +17,7 @@
 #include "mpi/windows.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
+#include "node/node_segment.hpp"
 #include "report/statistics.hpp"
 #include "report/trace.hpp"
 #include "report/watchdog.hpp"
@@ -25,7 +27,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -42,8 +46,9 @@ public:
     };
 
     /// MPI is initialised with a sufficient thread level.
+    /// @param node  null: the ranks of the node do not ring each other
     /// @throws std::bad_alloc, std::system_error
-    context(config settings, int thread_level, rank_place place, const session& of);
+    context(config settings, int thread_level, rank_place place, const session& of, std::unique_ptr<node_segment> node);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -63,18 +68,24 @@ public:
     class visit {
     public:
         visit() noexcept {
-            n_visits_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+            for (bool is_counted = false; !is_counted;) {
+                count_ = n_visits_.load(std::memory_order_seq_cst);
+                count_->fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+                is_counted = n_visits_.load(std::memory_order_seq_cst) == count_;
+                if (!is_counted) count_->fetch_sub(1, std::memory_order_relaxed); // leave_behind() has come between
+            }
             is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
         }
         visit(const visit&) = delete;
         visit& operator=(const visit&) = delete;
         /// release: partner of the look in close().
-        ~visit() { n_visits_.fetch_sub(1, std::memory_order_release); }
+        ~visit() { count_->fetch_sub(1, std::memory_order_release); }
         /// Whether there is a context.
         [[nodiscard]] bool is_open() const noexcept { return is_open_; }
 
     private:
-        bool is_open_;
+        std::atomic<int>* count_ = nullptr;
+        bool is_open_ = false;
     };
 
     /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
@@ -109,6 +120,9 @@ public:
     [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
     /// Whether one of these two is there.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
+    /// Before the context is open to the program.
+    void select_lanes(lane_selection by) noexcept { selection_ = std::move(by); }
+    [[nodiscard]] const lane_selection& selection() const noexcept { return selection_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
@@ -118,7 +132,12 @@ public:
     }
 
     /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
-    [[nodiscard]] bool should_drive() const noexcept { return !waiting().worker_is_reserved || lanes_.is_held_by_me(); }
+    [[nodiscard]] bool should_drive() const noexcept {
+        return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.is_held_by_me();
+    }
+
+    /// By which the ranks of the node ring each other's workers; null: they do not.
+    [[nodiscard]] const node_bells* bells() const noexcept { return bells_.get(); }
 
     /// What the program finds between its commtask_init and its commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
@@ -137,6 +156,7 @@ private:
     [[nodiscard]] lane_settings lane_plan();
     [[nodiscard]] worker_settings worker_plan(std::size_t lane);
     void start_lane(std::size_t lane);
+    void lend_core(std::size_t lane, bool is_lent) noexcept;
     void tell_of_start();
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
@@ -155,16 +175,22 @@ private:
 
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;
-    static std::atomic<int> n_visits_;
+    static std::atomic<int> first_visits_;
+    static std::atomic<std::atomic<int>*> n_visits_; ///< Of the threads in a visit; another one after leave_behind().
 
     const config settings_;
     const int thread_level_;
     const session session_;
     mpi_error_handling errors_;
     const rank_place place_;
+    std::mutex lending_; ///< Guards the next two.
     process_narrowing narrowing_;
+    cpu_set lent_; ///< Cores of lanes that have nothing to do: the program's threads have them.
+    lane_selection selection_;
     const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
     const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
+    const std::unique_ptr<node_segment> segment_;
+    const std::unique_ptr<node_bells> bells_; ///< In it.
     const bool has_observers_;
     std::deque<mpi_transport> transports_; ///< By lane.
     lane_set lanes_;

@@ -10,8 +10,10 @@
 #include "mpi/clock.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/identity.hpp"
+#include "mpi/lanes_below.hpp"
 #include "node/node_map.hpp"
 #include "report/gather.hpp"
+#include "report/lane_table.hpp"
 
 #include <commtask/commtask.h>
 
@@ -94,32 +96,93 @@ struct agreement {
     bool all_trace;      ///< Clocks can be compared.
     int fewest_lanes;
     int most_lanes;
+    bool has_one_bell; ///< What says how nodes ring is the same everywhere.
+    bool have_same_table;
+    bool lanes_are_independent; ///< On every rank.
+    int n_lanes_with_cores;     ///< On the rank that has fewest.
 };
 
+/// What a rank says of its own lanes, as far as it is known.
+struct own_lanes {
+    std::int64_t table_sum = 0;
+    lane_selection selection;
+};
+
+/// COMMTASK_NODE_BELL and COMMTASK_NODE_RANKS as one number.
+[[nodiscard]] std::int64_t bell_number(const config& settings) {
+    return settings.node_ranks * 4 + static_cast<std::int64_t>(settings.node_bell);
+}
+
 /// Collective.
-[[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings) {
+[[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings, const own_lanes& lanes) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
-    const std::array<std::int64_t, 5> mine{my_code * more_than_ranks + me, settings.stats != 0 ? 1 : 0,
-                                           settings.trace.empty() ? 0 : 1, settings.lanes, -settings.lanes};
-    std::array<std::int64_t, 5> all{};
+    const std::array<std::int64_t, 11> mine{my_code * more_than_ranks + me,
+                                           settings.stats != 0 ? 1 : 0,
+                                           settings.trace.empty() ? 0 : 1,
+                                           settings.lanes,
+                                           -settings.lanes,
+                                           lanes.table_sum,
+                                           -lanes.table_sum,
+                                           lanes.selection.are_independent ? 1 : 0,
+                                           lanes.selection.n_lanes_with_cores,
+                                           bell_number(settings),
+                                           -bell_number(settings)};
+    std::array<std::int64_t, 11> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1};
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1, true, true, false, 1};
     const std::int64_t rank = all[0] & (more_than_ranks - 1);
     return {static_cast<int>((all[0] - rank) / more_than_ranks),
             static_cast<int>(rank),
             all[1] != 0,
             all[2] != 0,
             static_cast<int>(all[3]),
-            static_cast<int>(-all[4])};
+            static_cast<int>(-all[4]),
+            all[9] == -all[10],
+            all[5] == -all[6],
+            all[7] != 0,
+            static_cast<int>(all[8])};
 }
 
 /// Every rank comes to the same answer. Ranks whose settings are bad have their defaults here, and another reason.
-[[nodiscard]] int check_lanes(const agreement& agreed, const config& settings) {
-    if (agreed.code != COMMTASK_OK || agreed.fewest_lanes == agreed.most_lanes) return agreed.code;
+[[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
+    if (agreed.code != COMMTASK_OK) return agreed.code;
+    if (!agreed.have_same_table) {
+        return refuse(COMMTASK_ERR_CONFIG,
+                      "COMMTASK_LANE_TABLE names a file with other contents on some ranks, or none: all "
+                      "ranks must have the same table, since both ends of a message choose its lane");
+    }
+    if (!agreed.has_one_bell) {
+        return refuse(
+            COMMTASK_ERR_CONFIG,
+            "COMMTASK_NODE_BELL, here %s, or COMMTASK_NODE_RANKS, here %d, is another one on another rank: all "
+            "ranks must have the same",
+            value_text(settings, *find_config_field("COMMTASK_NODE_BELL")).c_str(),
+            static_cast<int>(settings.node_ranks));
+    }
+    if (agreed.fewest_lanes == agreed.most_lanes) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_CONFIG,
                   "COMMTASK_LANES is %d on this rank, and from %d to %d among all: all ranks must have the same number",
                   static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
+}
+
+/// The table of COMMTASK_LANE_TABLE, and what this rank's MPI makes of several lanes.
+[[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings) {
+    if (settings.lanes > 1) {
+        mine.selection.are_independent =
+            lanes_below(mpi_at_run_time(), static_cast<std::size_t>(settings.lanes)).are_independent;
+    }
+    if (settings.lane_table.empty()) return COMMTASK_OK;
+    lane_table_file found = read_lane_table(settings.lane_table);
+    if (!found.why_not.empty()) {
+        return refuse(COMMTASK_ERR_CONFIG,
+                      "COMMTASK_LANE_TABLE=%s cannot be used: %s. A file that commtask-info --calibrate wrote is meant",
+                      settings.lane_table.c_str(), found.why_not.c_str());
+    }
+    mine.table_sum = found.sum;
+    mine.selection.table = std::move(found.table);
+    mine.selection.is_measured = true;
+    return COMMTASK_OK;
 }
 
 /// Makes a sentence of why this rank cannot start either, if the reason is another's.
@@ -138,6 +201,17 @@ struct agreement {
         say("warning: %s; the worker shares its core", map.failure->c_str());
     }
     return mine;
+}
+
+/// Memory for the bells of the node, if its ranks want any. Collective; ranks that cannot start take part.
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_bells(const config& settings, const rank_place& place) {
+    if (settings.node_bell == node_bell_use::off) return nullptr;
+    const errors_come_back scope;
+    const bool wants = settings.node_bell == node_bell_use::on || place.idle != idle_policy::reserved;
+    opened_segment found =
+        collective_open_segment(wants, static_cast<int>(settings.node_ranks), node_bells::page_bytes);
+    if (found.failure && settings.verbose >= 1) say("warning: %s; their workers nap instead", found.failure->c_str());
+    return std::move(found.segment);
 }
 
 /// The clocks, and a number that this run alone has.
@@ -198,8 +272,10 @@ struct agreement {
     }
     if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes);
-    agreement agreed = collective_agree(code, rank, settings);
-    if (agreed.code == COMMTASK_OK) agreed.code = code = check_lanes(agreed, settings);
+    own_lanes lanes;
+    if (code == COMMTASK_OK) code = guarded([&] { return collect_lanes(lanes, settings); });
+    agreement agreed = collective_agree(code, rank, settings, lanes);
+    if (agreed.code == COMMTASK_OK) agreed.code = code = guarded([&] { return check_same(agreed, settings); });
     static int n_sessions = 0;
     context::session session{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
@@ -211,19 +287,27 @@ struct agreement {
             session.clock_comm = collective_own_comm(own_comm::clocks);
             if (session.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(session.clock_comm);
         }
+        rank_place place;
         code = guarded([&] {
-            rank_place place = collective_find_place(settings, cpus);
+            place = collective_find_place(settings, cpus);
             if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
-            if (!settings.trace.empty()) {
-                std::string why;
-                session.trace = open_trace(settings, place, session, run, why);
-                if (session.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
-            }
-            made = std::make_unique<context>(settings, thread_level, std::move(place), session);
-            if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
+            const bool have_cores = place.idle == idle_policy::reserved && place.lane_cpus.front() != no_cpu;
+            if (have_cores) lanes.selection.n_lanes_with_cores = static_cast<unsigned>(settings.lanes);
             return static_cast<int>(COMMTASK_OK);
         });
-        agreed = collective_agree(code, rank, settings);
+        std::unique_ptr<node_segment> node = collective_find_bells(settings, place);
+        if (code == COMMTASK_OK)
+            code = guarded([&] {
+                if (!settings.trace.empty()) {
+                    std::string why;
+                    session.trace = open_trace(settings, place, session, run, why);
+                    if (session.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
+                }
+                made = std::make_unique<context>(settings, thread_level, std::move(place), session, std::move(node));
+                if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
+                return static_cast<int>(COMMTASK_OK);
+            });
+        agreed = collective_agree(code, rank, settings, lanes);
     }
     if (agreed.code != COMMTASK_OK) {
         made.reset();
@@ -231,6 +315,9 @@ struct agreement {
         tells = settings.verbose >= 1 && agreed.rank == rank;
         return refuse_with_all(agreed, code);
     }
+    lanes.selection.are_independent = agreed.lanes_are_independent;
+    lanes.selection.n_lanes_with_cores = static_cast<unsigned>(agreed.n_lanes_with_cores);
+    made->select_lanes(std::move(lanes.selection));
     context::set_running(made.release());
     context::open();
     // A child has no worker: whatever ends there, by exit() say, must not wait for one.

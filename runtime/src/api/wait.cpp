@@ -6,6 +6,7 @@
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "core/task_pool.hpp"
+#include "core/tuning.hpp"
 
 #include <commtask/commtask.h>
 
@@ -47,6 +48,13 @@ void tell_successor(task& successor) noexcept {
 [[nodiscard]] int check_status(const commtask_status* status) noexcept {
     if (status == nullptr || status->struct_size != 0) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
+}
+
+/// Whether a thread that is about to wait for several tasks may take some before the last has ended: if the wait cannot be
+/// refused, and nobody wants to know which of them was the last.
+[[nodiscard]] bool may_take_early() noexcept {
+    context* const runtime = context::current();
+    return runtime != nullptr && !runtime->has_observers() && lane::may_wait() && !is_recording();
 }
 
 /// The calling thread had to wait for these tasks, which have all ended, and goes on.
@@ -136,7 +144,8 @@ int commtask_progress(int* moved) noexcept {
 
 int commtask_is_worker_shared(void) noexcept {
     context* const runtime = context::current();
-    return runtime != nullptr && !runtime->waiting().worker_is_reserved ? 1 : 0;
+    if (runtime == nullptr) return 0;
+    return !runtime->waiting().worker_is_reserved || runtime->lanes().are_paused() ? 1 : 0;
 }
 
 int commtask_is_driving(void) noexcept {
@@ -192,24 +201,32 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
         if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
     }
+    bool has_failed = false;
+    bool was_canceled = false;
+    const auto take = [&](std::size_t i) {
+        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
+        has_failed = has_failed || code == COMMTASK_FAILED;
+        was_canceled = was_canceled || code == COMMTASK_CANCELED;
+    };
     std::size_t first_open = 0; // all before it have ended
+    bool takes_early = false;   // while the others go on
+    const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
     const auto look = [&] {
-        while (first_open < n_tasks && (tasks[first_open] == COMMTASK_NULL || has_ended(*tasks[first_open]))) {
-            ++first_open;
+        // A few places on first: who looks at every task until it ends pulls each one's line from the worker that ends it.
+        if (first_open < n_tasks && !is_over(std::min(first_open + tuning::tasks_looked_ahead, n_tasks - 1)))
+            return false;
+        for (; first_open < n_tasks && is_over(first_open); ++first_open) {
+            if (takes_early && tasks[first_open] != COMMTASK_NULL) take(first_open);
         }
         return first_open == n_tasks;
     };
     const bool had_to_wait = !look();
+    takes_early = had_to_wait && may_take_early();
     const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
     if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
-    bool has_failed = false;
-    bool was_canceled = false;
     for (std::size_t i = 0; i < n_tasks; ++i) {
-        if (tasks[i] == COMMTASK_NULL || !has_ended(*tasks[i])) continue;
-        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
-        has_failed = has_failed || code == COMMTASK_FAILED;
-        was_canceled = was_canceled || code == COMMTASK_CANCELED;
+        if (tasks[i] != COMMTASK_NULL && has_ended(*tasks[i])) take(i);
     }
     if (waited == COMMTASK_TIMEOUT) return refuse(COMMTASK_TIMEOUT, "the time is over and some tasks go on");
     if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");

@@ -39,6 +39,13 @@ template <typename Change>
     return syscall(SYS_sched_setattr, 0, &mine, 0) == 0;
 }
 
+void wait_on(const std::atomic<std::uint32_t>& word, int how, std::uint32_t expected,
+             std::int64_t timeout_ns) noexcept {
+    const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
+                           static_cast<long>(timeout_ns % 1'000'000'000)};
+    syscall(SYS_futex, &word, how, expected, timeout_ns < 0 ? nullptr : &timeout, nullptr, 0);
+}
+
 } // namespace
 
 std::uint64_t now_ns() noexcept {
@@ -55,13 +62,20 @@ std::uint64_t processor_time_ns() noexcept {
 
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
-    const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
-                           static_cast<long>(timeout_ns % 1'000'000'000)};
-    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, timeout_ns < 0 ? nullptr : &timeout, nullptr, 0);
+    wait_on(word, FUTEX_WAIT_PRIVATE, expected, timeout_ns);
 }
 
 void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                              std::int64_t timeout_ns) noexcept {
+    wait_on(word, FUTEX_WAIT, expected, timeout_ns);
+}
+
+void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept {
+    syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void prefer_short_turns() noexcept {

@@ -49,6 +49,11 @@ void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 /// Wakes all that sleep on `word`.
 void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept;
 
+/// The same for a word in memory that processes share; the kernel takes a little longer to find who sleeps there.
+void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                              std::int64_t timeout_ns) noexcept;
+void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept;
+
 /// Asks the scheduler for short turns of the calling thread: woken, it soon replaces a thread that computes, and a yield
 /// costs it less. Without effect on kernels that do not know the request (before Linux 6.12).
 void prefer_short_turns() noexcept;

@@ -145,6 +145,8 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
             target.** idle = static_cast<idle_policy>(index);
         } else if (const auto* const keep = std::get_if<kept_records config::*>(&field.member)) {
             target.** keep = static_cast<kept_records>(index);
+        } else if (const auto* const bell = std::get_if<node_bell_use config::*>(&field.member)) {
+            target.** bell = static_cast<node_bell_use>(index);
         } else {
             target.*std::get<report_signal config::*>(field.member) = static_cast<report_signal>(index);
         }
@@ -194,6 +196,7 @@ std::string value_text(const config& from, const config_field& field) {
         std::string operator()(std::string config::* member) const { return from.*member; }
         std::string operator()(idle_policy config::* member) const { return word(static_cast<int>(from.*member)); }
         std::string operator()(kept_records config::* member) const { return word(static_cast<int>(from.*member)); }
+        std::string operator()(node_bell_use config::* member) const { return word(static_cast<int>(from.*member)); }
         std::string operator()(report_signal config::* member) const { return word(static_cast<int>(from.*member)); }
         [[nodiscard]] std::string word(int place) const {
             return std::string{split(field.words, '|').at(static_cast<std::size_t>(place))};
@@ -213,7 +216,7 @@ std::string accepted_text(const config_field& field) {
     case config_rule::power_of_two: return "a power of two from " + lowest + " to " + highest;
     case config_rule::seconds: return "a number of seconds from " + lowest + " to " + highest;
     case config_rule::cpu_list: return "auto, none or a list of different CPU numbers such as 3,7-9";
-    case config_rule::folder: return "a folder";
+    case config_rule::folder: return "a path";
     case config_rule::elsewhere: return "anything";
     case config_rule::choice: break;
     }

@@ -3,6 +3,9 @@
 // How a sleeping worker is woken. A poster must not pay for a barrier on every post, so the worker pays: before a deep
 // sleep it makes all threads of the process pass a barrier (membarrier) and looks once more. Ringing a bell at which
 // nobody sleeps is one load of a line that changes only when the worker falls asleep.
+//
+// A worker with something in flight may sleep in sight of the other processes of its node: on a word in memory that they
+// share, which they change and wake. Threads of its own process find it by the same line as ever (docs/node.md).
 #pragma once
 
 #include "base/system.hpp"
@@ -22,20 +25,20 @@ public:
         light_barrier(has_heavy_barrier_);
         // relaxed: partner of the heavy barrier in sleep(); either this load sees the sleeper, or the sleeper sees the store
         // that came before.
-        if (asleep_.load(std::memory_order_relaxed) != awake) wake();
+        if (asleep_.load(std::memory_order_relaxed) != awake) wake_unless_parked();
     }
 
-    /// Any thread: like ring(), for rare causes; needs no partner.
+    /// Any thread: like ring(), for rare causes; needs no partner. Wakes a parked worker too.
     void ring_surely() noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         wake();
     }
 
-    /// Any thread that leaves work behind: wakes a deep sleeper, but not one that naps.
+    /// Any thread that leaves work behind: wakes a deep sleeper, but not one that naps or is parked.
     void ring_if_deep() noexcept {
         light_barrier(has_heavy_barrier_);
         // relaxed: partner of the heavy barrier in sleep(), as in ring().
-        if (asleep_.load(std::memory_order_relaxed) == deep) wake();
+        if (asleep_.load(std::memory_order_relaxed) >= deep) wake();
     }
 
     /// Approximately: whether ringing would have to wake somebody, which costs as much as many posts.
@@ -59,16 +62,77 @@ public:
         asleep_.store(awake, std::memory_order_relaxed);
     }
 
+    /// The sleeper only, while the program wants its core: ring() and ring_if_deep() leave it alone, so the pause must have a
+    /// bound, or there must be nothing to find after it.
+    template <typename MustGoOn>
+    void park(std::int64_t timeout_ns, MustGoOn&& must_go_on) noexcept {
+        asleep_.store(parked, std::memory_order_seq_cst);
+        if (!must_go_on()) sleep_while_equal(asleep_, parked, timeout_ns);
+        asleep_.store(awake, std::memory_order_relaxed);
+    }
+
+    /// What ended a sleep in sight.
+    enum class woken : std::uint8_t {
+        by_nobody,   ///< It found work before it slept, or its time was over.
+        by_a_thread, ///< Of this process.
+        by_neighbor, ///< Another process of the node.
+    };
+
+    /// The sleeper only. Like sleep(), on `word`, which other processes have in sight. Who changes it from `asleep_in_sight` to 0
+    /// wakes it by wake_sleepers_shared().
+    template <typename FoundWork>
+    woken sleep_in_sight(std::atomic<std::uint32_t>& word, std::int64_t timeout_ns, FoundWork&& found_work) noexcept {
+        word_in_sight_.store(&word, std::memory_order_relaxed); // published by the next but one
+        word.store(asleep_in_sight, std::memory_order_seq_cst);
+        asleep_.store(in_sight, std::memory_order_seq_cst);
+        barrier_against_light(has_heavy_barrier_);
+        // Partner of the fence of a neighbour that has issued a message: it sees the word, or the look below sees the message.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        const bool has_work = found_work();
+        if (!has_work) sleep_while_equal_shared(word, asleep_in_sight, timeout_ns);
+        const bool was_changed = word.exchange(awake, std::memory_order_seq_cst) == awake;
+        const bool was_local = asleep_.exchange(awake, std::memory_order_seq_cst) == awake;
+        if (has_work || !was_changed) return woken::by_nobody;
+        return was_local ? woken::by_a_thread : woken::by_neighbor;
+    }
+
+    /// In a word that other processes see.
+    static constexpr std::uint32_t asleep_in_sight = 1;
+
+    /// Any thread of this process: from now on no other process wakes who sleeps on the word. Without effect if nobody does.
+    static void hide(std::atomic<std::uint32_t>& word) noexcept {
+        std::uint32_t expected = asleep_in_sight;
+        if (word.load(std::memory_order_relaxed) != expected) return;
+        word.compare_exchange_strong(expected, hidden,
+                                     std::memory_order_relaxed); // who rang meanwhile wakes it all the same
+    }
+
 private:
     static constexpr std::uint32_t awake = 0;
-    static constexpr std::uint32_t napping = 1; ///< For a bounded time.
-    static constexpr std::uint32_t deep = 2;    ///< Until somebody rings.
+    static constexpr std::uint32_t napping = 1;  ///< For a bounded time.
+    static constexpr std::uint32_t parked = 2;   ///< While the program has paused the workers.
+    static constexpr std::uint32_t deep = 3;     ///< Until somebody rings.
+    static constexpr std::uint32_t in_sight = 4; ///< The same, for a time, on a word that other processes may ring too.
+    static constexpr std::uint32_t hidden = 2;   ///< Of that word: who slept may sleep on.
+
+    void wake_unless_parked() noexcept {
+        // relaxed: who parks looks again after a while.
+        if (asleep_.load(std::memory_order_relaxed) != parked) wake();
+    }
 
     void wake() noexcept {
-        if (asleep_.exchange(awake, std::memory_order_seq_cst) != awake) wake_sleepers(asleep_);
+        const std::uint32_t before = asleep_.exchange(awake, std::memory_order_seq_cst);
+        if (before == in_sight) {
+            std::atomic<std::uint32_t>& word = *word_in_sight_.load(std::memory_order_relaxed);
+            word.store(awake, std::memory_order_seq_cst);
+            wake_sleepers_shared(word);
+        } else if (before != awake) {
+            wake_sleepers(asleep_);
+        }
     }
 
     alignas(cache_line_bytes) std::atomic<std::uint32_t> asleep_{awake};
+    std::atomic<std::atomic<std::uint32_t>*> word_in_sight_{nullptr};
     const bool has_heavy_barrier_;
 };
 

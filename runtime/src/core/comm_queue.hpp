@@ -7,12 +7,14 @@
 #pragma once
 
 #include "core/comm_order.hpp"
+#include "core/node_bell.hpp"
 
 #include <mpi.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace commtask::detail {
@@ -34,7 +36,8 @@ public:
     int n_peers = 0; ///< Ranks that a message can go to: the remote group's on an intercommunicator.
     bool is_intercommunicator = false;
     std::string name;
-    std::uint32_t trace_number = 0; ///< Its communicator's in a trace; 0 without one.
+    std::uint32_t trace_number = 0;         ///< Its communicator's in a trace; 0 without one.
+    std::unique_ptr<const node_peers> node; ///< Its ranks on this node; null if they have no bells.
 
     std::array<comm_order, 2> orders;  ///< By order_class.
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.

@@ -36,6 +36,11 @@ void lane_stats::merge(const lane_stats& other) {
     unblock.merge(other.unblock);
     worker_busy_ns += other.worker_busy_ns;
     worker_life_ns += other.worker_life_ns;
+    worker_used_ns += other.worker_used_ns;
+    worker_naps += other.worker_naps;
+    worker_rung += other.worker_rung;
+    worker_rung_for_nothing += other.worker_rung_for_nothing;
+    rang += other.rang;
     worker_sleeps += other.worker_sleeps;
 }
 

@@ -77,11 +77,21 @@ struct ready_answer {
 
 /// Ends a task: nobody can follow it any more, its state becomes final, `n_references` of the caller are dropped, and
 /// then its successors are told. `move_on(task&)` is called for each that waits for nothing more.
+/// @param others_add_edges  false where the caller's lane is the only one: then nobody else links a successor to a task
 template <typename MoveOn>
-void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& move_on) noexcept {
+void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& move_on,
+            bool others_add_edges = true) noexcept {
     const bool is_completed = state == task_state::completed;
-    // acq_rel: publishes what the task did to late edges, and sees the edges that came in time.
-    edge* link = ended.successors.exchange(is_completed ? closed_well() : closed_badly(), std::memory_order_acq_rel);
+    edge* const closed = is_completed ? closed_well() : closed_badly();
+    edge* link;
+    if (others_add_edges) {
+        // acq_rel: publishes what the task did to late edges, and sees the edges that came in time.
+        link = ended.successors.exchange(closed, std::memory_order_acq_rel);
+    } else {
+        // relaxed: published by the end of the life. A locked instruction less: who waits pulls the line away between two.
+        link = ended.successors.load(std::memory_order_relaxed);
+        ended.successors.store(closed, std::memory_order_relaxed);
+    }
     // Waiting threads come before successors. Each edge has a reference of its own, so the slot lasts.
     if (ended.life.finish(state, n_references)) task_pool::release(&ended);
     std::uint32_t released = 0;

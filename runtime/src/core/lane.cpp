@@ -222,8 +222,7 @@ void lane::give_up(task_filter chosen) noexcept {
 
 /// Not a lock: it waits for nothing, and nothing waits for it.
 void lane::stay_if_abandoned() const noexcept {
-    // acquire: partner of the release in abandon().
-    if (!is_abandoned_.load(std::memory_order_acquire)) return;
+    if (!is_abandoned()) return;
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }
 
@@ -352,13 +351,18 @@ void lane::issue_ready() noexcept {
     // What ended before the eyes of a poster, which runs no callbacks.
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
-    if (transport_->has_gathered()) transport_->start_gathered();
+    if (transport_->has_gathered()) {
+        transport_->start_gathered();
+        tell_of_gathered();
+    }
 }
 
 void lane::issue(task& ready) noexcept {
     if (ready.is_run()) return issue_run(ready);
     if (is_doomed(ready)) return finish(ready, task_state::canceled);
-    if (!start(ready)) end_by_result(ready);
+    const bool is_in_flight = start(ready);
+    stay_if_abandoned();
+    if (!is_in_flight) end_by_result(ready);
 }
 
 /// @return whether MPI has it in flight; otherwise the result is set
@@ -366,8 +370,9 @@ bool lane::start(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
     const start_result result = transport_->start(ready);
-    stay_if_abandoned();
     starting_kind_.store(0, std::memory_order_relaxed);
+    if (settings_.node != nullptr && result != start_result::failed) [[unlikely]]
+        tell_of_start(ready);
     if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
     return true;
@@ -375,7 +380,12 @@ bool lane::start(task& ready) noexcept {
 
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
-    if (--which.run.open_parts == 0) end_by_result(which);
+    if (--which.run.open_parts > 0) return;
+    if (settings_.node != nullptr && !which.is_run()) [[unlikely]]
+        ring_neighbors(which);
+    // Read first and written then, the line would come twice from the thread that waits: 46 ns.
+    prefetch_for_write(&which.life);
+    end_by_result(which);
 }
 
 void lane::end_by_result(task& which) noexcept {
@@ -405,10 +415,10 @@ void lane::finish(task& which, task_state state) noexcept {
     if (state == task_state::given_up) {
         // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
         which.run.is_pointed_to = false;
-        return graph::finish(which, state, 0, release_to_its_lane);
+        return graph::finish(which, state, 0, release_to_its_lane, settings_.n_lanes > 1);
     }
     // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
-    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane);
+    graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane, settings_.n_lanes > 1);
     if (is_member) tell_run(which, state);
 }
 

@@ -12,6 +12,8 @@
 #include "core/graph.hpp"
 #include "core/handoff.hpp"
 #include "core/inbox.hpp"
+#include "core/nap_plan.hpp"
+#include "core/node_bell.hpp"
 #include "core/observer.hpp"
 #include "core/task_list.hpp"
 #include "core/tracer.hpp"
@@ -42,8 +44,9 @@ struct lane_settings {
     bool posters_issue = false; ///< The worker shares its core: who posts, and finds the baton free, issues.
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
-    std::uint8_t number = 0;                 ///< Among the lanes of its set.
-    std::uint8_t n_lanes = 1;                ///< Of its set: lists name the lane if there are several.
+    const node_bells* node = nullptr; ///< By which the ranks of the node ring each other's workers; null: they do not.
+    std::uint8_t number = 0;          ///< Among the lanes of its set.
+    std::uint8_t n_lanes = 1;         ///< Of its set: lists name the lane if there are several.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
     std::function<std::vector<unfinished_line>()> list_elsewhere{};
     std::function<std::size_t()> count_elsewhere{};
@@ -125,9 +128,10 @@ public:
             settings_.trace->state(settings_.number, now);
     }
 
-    /// Who drives is inside a function of the program's, and nobody can wait for that any longer: when it comes back, its
-    /// thread sleeps for ever, and touches nothing of the program's. The lane must not be destroyed.
-    /// release: partner of the acquire in stay_if_abandoned().
+    /// Who drives is inside a function of the program's or of MPI's, and nobody can wait for that any longer: when it comes
+    /// back, its thread sleeps for ever, but for a poster's, which goes back to the program; neither touches anything of the
+    /// program's, and nobody drives any more. The lane must not be destroyed.
+    /// release: partner of the acquire in is_abandoned().
     void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
@@ -166,6 +170,17 @@ public:
     }
     [[nodiscard]] bool is_attentive() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
 
+    /// The program wants the workers' cores for itself, or no longer does. Meanwhile the worker looks seldom, who posts issues as
+    /// beside a worker that shares, and who waits drives.
+    void set_paused(bool is_paused) noexcept {
+        is_paused_.store(is_paused, std::memory_order_seq_cst); // a worker that is about to sleep must see it
+        wake_up.ring_surely();
+    }
+    [[nodiscard]] bool is_paused() const noexcept { return is_paused_.load(std::memory_order_relaxed); }
+
+    /// Workers of the node's other ranks that this lane's drivers have woken. Exact once nobody drives.
+    [[nodiscard]] std::uint64_t n_rung() const noexcept { return n_rung_; }
+
     bell wake_up; ///< Where the worker sleeps.
 
     // Driver ----------------------------------------------------------------------------------------------------------
@@ -199,6 +214,18 @@ public:
 
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
+
+    /// A thread that waits drives, so that no neighbour need wake the worker. Who leaves something open rings it.
+    void hide_from_neighbors() const noexcept { bell::hide(word_in_sight()); }
+
+    // With settings.node, before the worker sleeps in sight of the neighbours.
+    [[nodiscard]] bool has_neighbors() const noexcept { return settings_.node != nullptr; }
+    [[nodiscard]] std::atomic<std::uint32_t>& word_in_sight() const noexcept {
+        return settings_.node->my_line(settings_.number).word();
+    }
+    /// Shows them what is in flight. @return how much of it they ring for
+    [[nodiscard]] foreseen show_awaited() noexcept;
+    void ring_for_what_is_open() noexcept;
 
     /// Chooses among unfinished tasks.
     using task_filter = bool (*)(const task&);
@@ -242,6 +269,9 @@ private:
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
+    void tell_of_start(const task& started) noexcept;
+    void tell_of_gathered() noexcept;
+    void ring_neighbors(const task& which) noexcept;
     void begin_pass() noexcept;
     void end_pass() noexcept;
     void take_back_drained() noexcept;
@@ -277,6 +307,8 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    /// acquire: partner of the release in abandon().
+    [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
     void stay_if_abandoned() const noexcept;
     template <typename Visit>
     void for_each_live(task_filter chosen, Visit&& visit) const;
@@ -292,6 +324,7 @@ private:
     transport* const transport_;
     waiting_room* const waiters_;
     const lane_settings settings_;
+    std::atomic<bool> is_paused_{false}; ///< Beside what every post reads, and changed as good as never.
     inbox<task> inbox_;
     handoff<task, &task::next_in_list>
         late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
@@ -318,6 +351,9 @@ private:
     std::atomic<bool> was_drained_{false};
     std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
+    std::array<const task*, 16> untold_{}; ///< Gathered starts that no neighbour was told of yet.
+    std::size_t n_untold_ = 0;
+    std::uint64_t n_rung_ = 0;
 };
 
 /// Found by looking at every slot, so that running tasks pay nothing for it; asks for no memory.

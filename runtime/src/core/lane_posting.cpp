@@ -79,7 +79,7 @@ void lane::see_to_posted(std::uint32_t flags) noexcept {
 /// Not for who drives another lane, which would hold that one up, nor for who is inside MPI.
 /// @return whether nothing is left but what is in flight; otherwise somebody must be woken
 bool lane::try_issue_here() noexcept {
-    if (!settings_.posters_issue || driven_by_me != nullptr || waits_are_refused) return false;
+    if ((!settings_.posters_issue && !is_paused()) || driven_by_me != nullptr || waits_are_refused) return false;
     // Another poster has the baton for about as long as this one will: to wait so long costs less than to wake the worker.
     for (int looks = 0; has_guests() || !try_take_baton(); ++looks) {
         if (looks == tuning::looks_for_baton || is_held_by_me()) return false;
@@ -87,6 +87,7 @@ bool lane::try_issue_here() noexcept {
     }
     tell(trace::thread_state::issue);
     const bool is_all_issued = issue_posted();
+    if (is_abandoned()) return true; // with the baton, so that nobody drives any more
     tell(trace::thread_state::none);
     const bool leaves_work = has_work();
     return_baton();
@@ -118,7 +119,11 @@ bool lane::issue_posted() noexcept {
         static_cast<void>(ready_.pop());
         if (next.is_run()) {
             issue_run(next);
-        } else if (!start(next)) {
+            continue;
+        }
+        const bool is_in_flight = start(next);
+        if (is_abandoned()) return true; // what is left stays as it is
+        if (!is_in_flight) {
             // As soon as somebody polls, like what is in flight; or here, where nobody but a waiting thread hears of it.
             if (ends_unheard(next)) {
                 end_by_result(next);
@@ -127,7 +132,10 @@ bool lane::issue_posted() noexcept {
             }
         }
     }
-    if (transport_->has_gathered()) transport_->start_gathered();
+    if (transport_->has_gathered()) {
+        transport_->start_gathered();
+        tell_of_gathered();
+    }
     end_pass();
     return n_taken < tuning::tasks_per_pass && ready_.is_empty() && overflow_.is_empty();
 }

@@ -12,7 +12,7 @@ namespace commtask::detail {
 
 lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
                    std::span<task_observer* const> own_observers)
-    : waiters(settings.has_heavy_barrier), workers_(carriers.size()) {
+    : waiters(settings.has_heavy_barrier), n_at_work_(carriers.size()), workers_(carriers.size()) {
     lane_settings plan = settings;
     plan.n_lanes = static_cast<std::uint8_t>(carriers.size());
     for (std::size_t i = 0; i < carriers.size(); ++i) {
@@ -28,12 +28,41 @@ lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings&
 void lane_set::start_worker(std::size_t index, worker_settings plan) {
     const std::lock_guard guard{workers_mutex_};
     workers_[index] = std::make_unique<worker>(lanes_[index], std::move(plan));
+    workers_[index]->lend_at_once(index >= n_at_work());
+}
+
+void lane_set::set_at_work(std::size_t n_lanes) noexcept {
+    const std::lock_guard guard{workers_mutex_};
+    n_at_work_.store(n_lanes, std::memory_order_relaxed); // the lock orders it for start_worker()
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        if (workers_[i]) workers_[i]->lend_at_once(i >= n_lanes);
+    }
 }
 
 void lane_set::stop_workers() noexcept {
     for (const auto& each : workers_) {
         if (each) each->stop();
     }
+}
+
+void lane_set::pause() noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    if (n_pauses_++ > 0) return;
+    for (lane& each : lanes_) each.set_paused(true);
+}
+
+bool lane_set::resume() noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    if (n_pauses_ == 0) return false;
+    if (--n_pauses_ > 0) return true;
+    for (lane& each : lanes_) each.set_paused(false);
+    return true;
+}
+
+void lane_set::resume_for_good() noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    if (std::exchange(n_pauses_, 0) == 0) return;
+    for (lane& each : lanes_) each.set_paused(false);
 }
 
 void lane_set::watch_drain() noexcept {

@@ -7,6 +7,7 @@
 #include "core/lane.hpp"
 #include "core/worker.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -39,6 +40,10 @@ public:
         return workers_[index] != nullptr;
     }
 
+    /// Any thread. The first `n_lanes` are at work; the workers of the others lend their cores when they have nothing to do.
+    void set_at_work(std::size_t n_lanes) noexcept;
+    [[nodiscard]] std::size_t n_at_work() const noexcept { return n_at_work_.load(std::memory_order_relaxed); }
+
     /// Ends the threads after their passes. Tasks that are left stay where they are.
     void stop_workers() noexcept;
 
@@ -47,6 +52,14 @@ public:
     [[nodiscard]] lane& operator[](std::size_t index) noexcept { return lanes_[index]; }
     [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
     [[nodiscard]] auto end() noexcept { return lanes_.end(); }
+
+    /// Any thread. The program wants the workers' cores; each such call is undone by one resume().
+    void pause() noexcept;
+    /// @return false if nobody has paused
+    [[nodiscard]] bool resume() noexcept;
+    /// However often somebody has paused.
+    void resume_for_good() noexcept;
+    [[nodiscard]] bool are_paused() const noexcept { return lanes_.front().is_paused(); }
 
     /// Asks for the lists of what is unfinished; each lane's driver writes its own. A lane without anything is not asked.
     void request_reports(const char* heading) noexcept;
@@ -99,8 +112,11 @@ public:
 
 private:
     std::deque<lane> lanes_; ///< They stay where they are.
+    std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
+    std::mutex pauses_mutex_;
+    unsigned n_pauses_ = 0;
 };
 
 } // namespace commtask::detail

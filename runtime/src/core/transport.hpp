@@ -30,6 +30,15 @@ protected:
     ~completion_sink() = default;
 };
 
+/// Is shown tasks in flight.
+class in_flight_visitor {
+public:
+    virtual void visit(const task& which) noexcept = 0;
+
+protected:
+    ~in_flight_visitor() = default;
+};
+
 class transport {
 public:
     virtual ~transport() = default;
@@ -72,6 +81,9 @@ public:
 
     /// Started and not reported. Read in every pass, so it is a number and not a question.
     [[nodiscard]] std::size_t in_flight() const noexcept { return n_in_flight_; }
+
+    /// Shows every task in flight, in any order; one with several parts perhaps several times.
+    virtual void each_in_flight(in_flight_visitor& visitor) const noexcept = 0;
 
     /// "recv of 800 bytes from 1, tag 7, MPI_COMM_WORLD": for the list of unfinished tasks.
     [[nodiscard]] virtual std::string describe(const task& which) const = 0;

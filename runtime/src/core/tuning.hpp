@@ -5,6 +5,7 @@
 // (config_table.def). A number whose removal no benchmark shows does not belong here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace commtask::detail::tuning {
@@ -38,6 +39,10 @@ inline constexpr int looks_before_yield = 64;
 /// Looks at a task, beside a worker with a core of its own, before the first reading of the clock: most waits are shorter.
 inline constexpr int looks_before_clock = 256;
 
+/// Who waits for several tasks looks at the one so many places after the first that has not ended. More: the last ones are looked
+/// at when all have ended. Less: each task's line goes to and fro between who waits and the driver that is about to end it.
+inline constexpr std::size_t tasks_looked_ahead = 31;
+
 /// The longest sleep of a waiting thread. It is woken when something ends; what else it waits for it sees this late.
 inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
 
@@ -61,6 +66,18 @@ inline constexpr std::int64_t naps_when_others_drive = 10;
 
 /// Turns on an idle core, in which others drove, until the core counts as theirs.
 inline constexpr int looks_at_others = 8;
+
+/// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
+/// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.
+inline constexpr int full_naps_before_longer = 4;
+
+/// The longest of the longer ones. More: what no bell has told of is seen late, such as a message that MPI could not send at once.
+/// Less: wake-ups for nothing.
+inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
+
+/// A worker that is paused looks so seldom at what is in flight or was posted. More: who waits for it without calling the library,
+/// as an OpenMP barrier does, waits longer. Less: the core's time.
+inline constexpr std::int64_t look_when_paused_ns = 10'000'000;
 
 // What its yields tell of the core: core_gauge.hpp --------------------------------------------------------------------
 
@@ -90,5 +107,17 @@ inline constexpr std::int64_t partition_group_bytes = 65536;
 
 /// Groups of one buffer at most; more bytes make them larger. More: more tasks and requests for what a network sends in one piece.
 inline constexpr std::int64_t most_partition_groups = 32;
+
+// How many lanes serve a burst: lane_policy.cpp -----------------------------------------------------------------------
+
+/// A further lane must bring the cost of a burst down to this share. Less: cores are left idle. More: a core for next to nothing.
+inline constexpr double worth_a_lane = 0.97;
+
+/// Lanes are taken to go on side by side as long as each takes no longer than so many times what one alone takes. More: what they
+/// share is overlooked. Less: a measurement's noise is taken for a limit.
+inline constexpr double side_by_side = 1.03;
+
+/// Messages in a row for one lane at most. More: the other lanes begin later. Beyond, no poster feels the changes of lanes.
+inline constexpr unsigned longest_row = 16;
 
 } // namespace commtask::detail::tuning

@@ -38,6 +38,7 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
     if (lane::is_driving()) return drive_result::refused;
     const bool has_baton = driven.is_held_by_me();
     if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
+    if (driven.has_neighbors()) driven.hide_from_neighbors();
     bool moved = false;
     for (int i = 0; i < most_passes && !is_done(moved) && (has_baton || !driven.has_guests()); ++i) {
         moved = driven.progress() || moved;
@@ -90,7 +91,9 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
     const bool has_baton = lanes.is_held_by_me(); // then sleep would be for ever
-    if (policy.worker_is_reserved && !has_baton) {
+    // A worker that is paused does nothing for who waits, whatever core it has.
+    const auto looks_on = [&] { return policy.worker_is_reserved && !has_baton && !lanes.are_paused(); };
+    if (looks_on()) {
         // Most waits are short: the clock is not read for them.
         for (int i = 0; i < tuning::looks_before_clock; ++i) {
             if (is_done()) return true;
@@ -111,7 +114,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     for (;;) {
         bool drives_on = false; // MPI has something in flight for this thread: nobody else is as quick
         bool moved_now = false;
-        if (policy.worker_is_reserved && !has_baton) {
+        if (looks_on()) {
             for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
             if (policy.takes_over && (has_moved || now < young_until_ns)) {
                 for (lane& each : lanes) {

@@ -3,12 +3,12 @@
 // The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks. A shared
 // worker that found nothing to do yields a few times. Then it naps, each time twice as long as before, up to a bound. If other
 // threads drive, it naps for several such bounds. If nothing is in flight, nobody drives and no window is to be attended, a worker of
-// either kind sleeps until somebody rings, and costs nothing.
+// either kind sleeps until somebody rings, and costs nothing. While the program has paused the workers neither kind does more than
+// look seldom at what is unfinished.
 #include "core/worker.hpp"
 
 #include "core/tuning.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <pthread.h>
@@ -31,13 +31,16 @@ void worker::run() noexcept {
     lane_.begin_worker();
     if (settings_.on_start) settings_.on_start();
     const std::uint64_t begin_ns = now_ns();
+    const std::uint64_t begin_used_ns = processor_time_ns();
     if (settings_.is_reserved) {
         run_reserved();
     } else {
         run_shared();
     }
     lane_.tell(trace::thread_state::none);
-    if (settings_.counters != nullptr) settings_.counters->worker_life_ns += now_ns() - begin_ns;
+    if (settings_.counters == nullptr) return;
+    settings_.counters->worker_life_ns += now_ns() - begin_ns;
+    settings_.counters->worker_used_ns += processor_time_ns() - begin_used_ns;
 }
 
 void worker::count_sleep() noexcept {
@@ -56,6 +59,12 @@ void worker::run_reserved() noexcept {
     if (!take_baton()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.has_guests() && !let_guests_in()) return;
+        if (lane_.is_paused()) [[unlikely]] {
+            lane_.prepare_sleep();
+            lane_.return_baton();
+            rest();
+            if (!take_baton()) return;
+        }
         if (timed_pass() || lane_.has_work() || lane_.is_attentive()) {
             if (lane_.has_blocked_outside()) make_way();
             continue;
@@ -75,18 +84,102 @@ void worker::run_reserved() noexcept {
 
 /// Until somebody rings.
 void worker::sleep() noexcept {
-    lane_.wake_up.sleep(-1, [this] {
+    const auto found_work = [this] {
         if (has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
-    });
+    };
+    if (!settings_.lend_core) {
+        lane_.wake_up.sleep(-1, found_work);
+    } else if (must_lend()) {
+        settings_.lend_core(true);
+        lane_.wake_up.sleep(-1, found_work);
+        if (!must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
+    }
     lane_.tell(trace::thread_state::idle);
+}
+
+/// Sleeps with its core for as long as it may. @return whether nothing came: the core is to be lent
+bool worker::must_lend() noexcept {
+    const auto found_work = [this] { return has_reason_to_wake() || lane_.approx_has_work() || lane_.is_attentive(); };
+    const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
+    const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
+    const std::uint64_t begin_ns = now_ns();
+    lane_.wake_up.sleep(limit_ns, [&] { return found_work() || is_told(); });
+    const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
+    return (is_told() || is_over) && !found_work();
+}
+
+/// Without the baton, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may
+/// wait for it outside of this library; with nothing unfinished it sleeps.
+void worker::rest() noexcept {
+    if (settings_.lend_core) settings_.lend_core(true);
+    lane_.tell(trace::thread_state::asleep);
+    while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) rest_for_a_moment();
+    lane_.tell(trace::thread_state::idle);
+    if (settings_.lend_core && !must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
+}
+
+void worker::rest_for_a_moment() noexcept {
+    const auto must_go_on = [this] { return !lane_.is_paused() || must_stop_.load(std::memory_order_seq_cst); };
+    const auto has_something = [this] {
+        return lane_.has_arrivals() || lane_.approx_has_work() || lane_.is_attentive();
+    };
+    if (!has_something()) {
+        count_sleep();
+        lane_.wake_up.sleep(-1, [&] { return must_go_on() || has_something(); });
+        return;
+    }
+    lane_.wake_up.park(tuning::look_when_paused_ns, must_go_on);
+    if (must_go_on() || !lane_.try_take_baton()) return; // who has it is looking
+    static_cast<void>(timed_pass());
+    lane_.prepare_sleep();
+    lane_.return_baton();
+}
+
+/// With something in flight that nobody else drives.
+/// @return how many passes it has made
+unsigned worker::nap(nap_plan& naps) noexcept {
+    lane_.tell(trace::thread_state::nap);
+    if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
+    if (lane_.has_neighbors() && naps.is_full() && sleep_in_sight(naps)) return 1;
+    lane_.wake_up.nap(naps.next(foreseen::nothing).ns, [this] { return has_reason_to_wake(); });
+    return 0;
+}
+
+/// Shows the neighbours what is in flight, looks once more, and sleeps until one of them rings, or the nap is over.
+/// @return false if none of them would ring, or another thread drives: nothing was done
+bool worker::sleep_in_sight(nap_plan& naps) noexcept {
+    if (!lane_.try_take_baton()) return false;
+    const foreseen what = lane_.show_awaited();
+    if (what == foreseen::nothing) {
+        lane_.return_baton();
+        return false;
+    }
+    const planned_nap planned = naps.next(what);
+    const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
+        const bool has_moved = timed_pass();
+        if (!has_moved) lane_.ring_for_what_is_open();
+        if (!has_moved && was_rung_ && settings_.counters != nullptr) ++settings_.counters->worker_rung_for_nothing;
+        was_rung_ = false;
+        lane_.prepare_sleep();
+        lane_.return_baton();
+        if (has_moved) naps.restart();
+        return has_moved || has_reason_to_wake();
+    });
+    if (how == bell::woken::by_neighbor) {
+        was_rung_ = true;
+        naps.restart();
+        if (settings_.counters != nullptr) ++settings_.counters->worker_rung;
+    }
+    return true;
 }
 
 /// @return false when spin_ns are over.
 bool worker::spin_until_work() noexcept {
     std::uint64_t begin_ns = 0; // the clock is read only for pauses that last
     for (unsigned looks = 1; !lane_.could_move() && !must_stop_.load(std::memory_order_relaxed); ++looks) {
+        if (lane_.is_paused()) return true;
         if (looks % tuning::looks_between_clocks != 0) continue;
         const std::uint64_t now = now_ns();
         if (begin_ns == 0) begin_ns = now;
@@ -131,10 +224,12 @@ void worker::run_shared() noexcept {
     const auto has_something = [&] { return lane_.approx_has_work() || lane_.is_attentive(); };
     const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), has_something()); };
     int idle_passes = 0;
-    std::int64_t nap_ns = tuning::first_nap_ns;
+    nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     std::uint64_t passes_seen = 0;
     int looks_at_others = 0;
     while (!must_stop_.load(std::memory_order_relaxed)) {
+        if (lane_.is_paused()) [[unlikely]]
+            rest();
         // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
         const bool others_drive = lane_.approx_passes() != passes_seen;
         if ((others_drive || !lane_.could_move()) && may_linger()) {
@@ -159,7 +254,8 @@ void worker::run_shared() noexcept {
         if (moved) {
             idle_passes = 0;
             core.found_something();
-            nap_ns = tuning::first_nap_ns;
+            naps.restart();
+            was_rung_ = false;
             continue;
         }
         if (may_linger()) {
@@ -183,9 +279,7 @@ void worker::run_shared() noexcept {
         } else if (++idle_passes <= tuning::yields_before_naps) {
             yield_and_learn(core);
         } else {
-            lane_.tell(trace::thread_state::nap);
-            lane_.wake_up.nap(nap_ns, [this] { return has_reason_to_wake(); });
-            nap_ns = std::min(2 * nap_ns, static_cast<std::int64_t>(settings_.nap_max_ns));
+            passes_seen += nap(naps);
         }
     }
 }

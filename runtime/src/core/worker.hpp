@@ -8,6 +8,7 @@
 #include "core/core_gauge.hpp"
 #include "core/counters.hpp"
 #include "core/lane.hpp"
+#include "core/nap_plan.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -20,8 +21,10 @@ struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
     std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
-    lane_stats* counters = nullptr; ///< Null: nothing is counted.
-    std::function<void()> on_start; ///< Runs first, on the worker's thread: binds it.
+    lane_stats* counters = nullptr;    ///< Null: nothing is counted.
+    std::function<void()> on_start{};  ///< Runs first, on the worker's thread: binds it.
+    std::uint64_t lend_after_ns = 0;   ///< How long it sleeps until it lends its core; 0: only when told to, or for a pause.
+    std::function<void(bool is_lent)> lend_core{}; ///< On the worker's thread; empty: it has none to lend.
 };
 
 class worker {
@@ -34,6 +37,13 @@ public:
 
     /// Ends the thread after its pass. Tasks that are left stay where they are.
     void stop() noexcept;
+
+    /// Any thread. Whether it lends its core whenever it has nothing to do, and not only after a while.
+    void lend_at_once(bool is_so) noexcept {
+        lends_at_once_.store(is_so,
+                             std::memory_order_seq_cst); // before the ring: the sleeper looks after it has lain down
+        if (is_so) lane_.wake_up.ring_surely();
+    }
 
     /// Whether the calling thread is the worker's.
     [[nodiscard]] bool is_me() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
@@ -51,6 +61,11 @@ private:
     [[nodiscard]] bool let_guests_in() noexcept;
     void make_way() noexcept;
     void sleep() noexcept;
+    [[nodiscard]] bool must_lend() noexcept;
+    void rest() noexcept;
+    void rest_for_a_moment() noexcept;
+    [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
+    [[nodiscard]] bool sleep_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
@@ -59,6 +74,8 @@ private:
     lane& lane_;
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
+    std::atomic<bool> lends_at_once_{false};
+    bool was_rung_ = false; ///< By a neighbour, and nothing has ended since.
     std::thread thread_;
 };
 

@@ -5,6 +5,7 @@
 // its communicator is gone: its life tells whether it is still the one that was remembered.
 #include "mpi/comms.hpp"
 
+#include "mpi/peers.hpp"
 #include "mpi/trace_comm.hpp"
 
 #include <commtask/lanes.h>
@@ -71,9 +72,10 @@ std::atomic<std::uint32_t> queue_numbers{0};
 
 } // namespace
 
-mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane)
+mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
+                     const node_bells* bells)
     : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
-      closed_(lanes.size()) {
+      bells_(bells), closed_(lanes.size()) {
     const errors_come_back scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
@@ -153,7 +155,7 @@ namespace {
 
 /// World and self first, which most programs use for little.
 std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
-    return can_be_freed(comm) ? ++n_chosen_ % lanes_.size() : 0;
+    return can_be_freed(comm) ? ++n_chosen_ % lanes_.n_at_work() : 0;
 }
 
 int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
@@ -186,6 +188,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     made->n_peers = n_peers;
     made->is_intercommunicator = is_intercommunicator != 0;
     made->name = std::move(name);
+    made->node = bells_ == nullptr ? nullptr : peers_of(comm, made->is_intercommunicator, *bells_);
     if (tracer* const records = tracer::current()) {
         made->trace_number = ++n_traced_;
         record_communicator(*records, comm, made->trace_number, made->name, made->is_intercommunicator);

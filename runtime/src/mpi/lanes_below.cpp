@@ -8,6 +8,22 @@
 #include <cstdlib>
 
 namespace commtask::detail {
+namespace {
+
+constexpr const char* n_vcis_variable = "MPIR_CVAR_CH4_NUM_VCIS";
+constexpr std::size_t most_vcis = 64; // MPICH's own limit
+
+[[nodiscard]] bool has_vcis(const mpi_name& mpich) {
+    const auto [major, minor, patch] = mpich.numbers();
+    return major > 4 || (major == 4 && minor >= 1);
+}
+
+} // namespace
+
+std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, std::size_t n_lanes) {
+    if (n_lanes < 2 || mpi.family != "mpich" || !has_vcis(mpi)) return std::nullopt;
+    return setting_below{n_vcis_variable, std::to_string(std::min(n_lanes, most_vcis))};
+}
 
 lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_vcis) {
     const std::string lanes = std::to_string(n_lanes) + " lanes";
@@ -15,10 +31,9 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_vcis) {
         return lanes_in_mpi{false, lanes + " take turns in " + mpi.text() + ": " + why};
     };
     if (mpi.family == "mpich") {
-        const auto [major, minor, patch] = mpi.numbers();
-        if (major < 4 || (major == 4 && minor == 0)) return take_turns("it has one lock for all threads");
-        const std::string variable = "MPIR_CVAR_CH4_NUM_VCIS";
-        if (n_vcis < static_cast<int>(std::min<std::size_t>(n_lanes, 64))) {
+        if (!has_vcis(mpi)) return take_turns("it has one lock for all threads");
+        const std::string variable = n_vcis_variable;
+        if (n_vcis < static_cast<int>(std::min(n_lanes, most_vcis))) {
             return take_turns("set " + variable + "=" + std::to_string(n_lanes) +
                               " before MPI_Init for a network context for each");
         }
@@ -31,7 +46,7 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_vcis) {
 
 lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): once, in commtask_init.
-    const char* const text = std::getenv("MPIR_CVAR_CH4_NUM_VCIS");
+    const char* const text = std::getenv(n_vcis_variable);
     return lanes_below(mpi, n_lanes, text == nullptr ? 0 : static_cast<int>(std::strtol(text, nullptr, 10)));
 }
 

@@ -8,9 +8,12 @@
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/one_sided.hpp"
 #include "mpi/persistent.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -95,6 +98,14 @@ bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
     return kind.takes_file && kind.ordered_in == order_class::collectives;
 }
 
+/// A look at all requests together would move it in any order with others of its file: the table gets a null, and the request
+/// waits where the task's status will be.
+static void put_aside(task& which, MPI_Request& request) noexcept {
+    static_assert(sizeof request <= sizeof which.mpi_status);
+    std::memcpy(which.mpi_status, static_cast<const void*>(&request), sizeof request);
+    request = MPI_REQUEST_NULL;
+}
+
 start_result mpi_transport::start(task& which) noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     const bool makes_requests =
@@ -147,7 +158,10 @@ start_result mpi_transport::start(task& which) noexcept {
         parts_.push_back({&which, part});
     }
     if (started.holds_receive) unmatched_.push(which);
-    if (is_polled_alone(kind)) polled_alone_.push(which);
+    if (is_polled_alone(kind)) {
+        put_aside(which, requests_.back());
+        polled_alone_.push(which);
+    }
     count_in_flight();
     return start_result::started;
 }
@@ -294,9 +308,30 @@ bool mpi_transport::start_next(task& which) noexcept {
     return true;
 }
 
+/// The oldest of each file: its steps are collectives, which come in one order on all ranks; two files have none in common.
 void mpi_transport::poll_alone(completion_sink& sink) noexcept {
-    const task& first = *polled_alone_.first();
-    if (has_status_request(first)) test_one_by_one(first.run.status_request_at, 1, sink);
+    constexpr std::size_t most_at_once = 16;
+    std::array<task*, most_at_once> oldest{};
+    std::size_t n_files = 0;
+    for (task* each = polled_alone_.first(); each != nullptr && n_files < most_at_once; each = each->next_in_list) {
+        const auto has_its_file = [each](const task* other) { return file_of(other->op) == file_of(each->op); };
+        if (std::ranges::none_of(std::span{oldest}.first(n_files), has_its_file)) oldest[n_files++] = each;
+    }
+    for (task* const each : std::span{oldest}.first(n_files)) {
+        // What ends calls functions of the program's, which may give another one up.
+        if (!polled_alone_.has(*each)) continue;
+        MPI_Request request = MPI_REQUEST_NULL;
+        std::memcpy(static_cast<void*>(&request), each->mpi_status, sizeof request);
+        int has_ended = 0;
+        MPI_Status status{};
+        const errors_come_back errors;
+        const int code = errors.code_of(MPI_Test(&request, &has_ended, &status));
+        if (code == MPI_SUCCESS && has_ended == 0) continue;
+        const std::size_t at = each->run.status_request_at;
+        const started_part whose = parts_[at];
+        remove(at);
+        request_ended(whose, status, code, sink);
+    }
 }
 
 /// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
@@ -382,6 +417,14 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
     const bool can_be_freed = kind.ordered_in == order_class::messages && kind.family != operation_family::one_sided;
     if (abandoned != MPI_REQUEST_NULL && can_be_freed) MPI_Request_free(&abandoned);
     remove(index);
+}
+
+void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
+    const task* last = nullptr;
+    for (const started_part& each : parts_) {
+        if (std::exchange(last, each.of) != each.of) visitor.visit(*each.of);
+    }
+    for (const task* each = unmatched_.first(); each != nullptr; each = each->next_in_list) visitor.visit(*each);
 }
 
 void mpi_transport::clean_up(task& which) noexcept {

@@ -9,7 +9,7 @@
 //
 // An operation that has steps (a put, then its notification) has a part for each; the next begins when the last has ended.
 // MPICH moves a file operation of all ranks only when somebody tests just its request, and its steps are collectives: the
-// first of them is tested alone.
+// oldest of each file is tested alone.
 #pragma once
 
 #include "base/system.hpp"
@@ -49,6 +49,7 @@ public:
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
+    void each_in_flight(in_flight_visitor& visitor) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
     /// Without its communicator.
     [[nodiscard]] std::string describe(const commtask_op& op) const;

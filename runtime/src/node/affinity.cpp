@@ -98,6 +98,12 @@ process_narrowing::process_narrowing(cpu_set from, cpu_set to) : from_(std::move
     move_all(from_, to_);
 }
 
+void process_narrowing::change_to(cpu_set to) {
+    if (!is_narrowed_ || to == to_) return;
+    move_all(to_, to);
+    to_ = std::move(to);
+}
+
 void process_narrowing::restore() {
     if (!is_narrowed_) return;
     is_narrowed_ = false;

@@ -33,6 +33,9 @@ public:
     process_narrowing& operator=(const process_narrowing&) = delete;
     ~process_narrowing() { restore(); }
 
+    /// Moves every thread whose mask is still exactly the narrowed one to another one, which is the narrowed one from now on.
+    void change_to(cpu_set to);
+
     /// Gives every thread whose mask is still exactly the narrowed one the old one back.
     void restore();
 
@@ -44,7 +47,7 @@ private:
 
     cpu_set from_;
     cpu_set to_;
-    bool is_narrowed_ = false;
+    bool is_narrowed_ = false; ///< Also false if there is nothing to narrow.
     std::error_code failure_;
 };
 

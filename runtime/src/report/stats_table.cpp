@@ -71,6 +71,13 @@ std::string kinds_line(const std::string& name, const lane_stats& stats, std::sp
     return print("%6s  ", name.c_str()) + (text.empty() ? "none" : text) + "\n";
 }
 
+std::string worker_line(const std::string& name, const lane_stats& stats) {
+    const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+    return print("%6s %14s %7llu %7llu", name.c_str(), us_text(static_cast<double>(stats.worker_used_ns)).c_str(),
+                 n(stats.worker_sleeps), n(stats.worker_naps)) +
+           print(" %6llu %11llu %6llu\n", n(stats.worker_rung), n(stats.worker_rung_for_nothing), n(stats.rang));
+}
+
 } // namespace
 
 std::span<const stats_column> stats_columns() {
@@ -88,6 +95,9 @@ std::span<const stats_column> stats_columns() {
         stats_column{"in flight",
                      "from the call of MPI's function until the end was seen; not for tasks canceled before"},
         stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on"},
+        stats_column{"worker us", "of processor time; its sleeps without work, its naps with something in flight"},
+        stats_column{
+            "rung", "naps that another rank of the node ended; of these for nothing; others' naps that this one ended"},
     };
     return columns;
 }
@@ -114,6 +124,9 @@ std::string format_stats(std::span<const lane_stats> lanes, std::span<const int>
     text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
     for (std::size_t i = 0; i < lanes.size(); ++i) text += kinds_line(name_of(i), lanes[i], kind_names);
     text += kinds_line("all", sum, kind_names);
+    text += "  rank      worker us  sleeps    naps   rung for nothing   rang\n";
+    for (std::size_t i = 0; i < lanes.size(); ++i) text += worker_line(name_of(i), lanes[i]);
+    text += worker_line("all", sum);
     for (const stats_column& column : stats_columns()) {
         text += print("  %-12s ", std::string{column.name}.c_str()) + std::string{column.meaning} + "\n";
     }

@@ -15,6 +15,7 @@ namespace {
 
 // Of the process, as the handler is.
 std::atomic<std::uint32_t> n_signals{0};
+std::atomic<std::uint32_t> n_pause_signals{0};
 std::atomic<std::uint32_t> n_knocks{0};
 
 void knock() noexcept {
@@ -22,31 +23,39 @@ void knock() noexcept {
     wake_sleepers(n_knocks);
 }
 
+template <std::atomic<std::uint32_t>& Counter>
 void on_signal(int /*number*/) {
     const int before = errno;
-    n_signals.fetch_add(1, std::memory_order_seq_cst);
+    Counter.fetch_add(1, std::memory_order_seq_cst);
     knock();
     errno = before;
+}
+
+void listen_to(int signal, void (*handler)(int), struct sigaction& before) noexcept {
+    if (signal == 0) return;
+    struct sigaction listening{};
+    listening.sa_handler = handler;
+    listening.sa_flags = SA_RESTART;
+    sigemptyset(&listening.sa_mask);
+    sigaction(signal, &listening, &before);
 }
 
 } // namespace
 
 watchdog::watchdog(lane_set& watched, const watchdog_settings& settings)
     : lanes_(watched), settings_(settings), last_passes_(watched.size(), 0) {
-    if (settings.stall_ns == 0 && settings.hint_ns == 0 && settings.signal == 0) return;
+    if (settings.stall_ns == 0 && settings.hint_ns == 0 && settings.signal == 0 && settings.pause_signal == 0) return;
     signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
+    pauses_seen_ = n_pause_signals.load(std::memory_order_seq_cst);
     thread_ = std::thread([this] { run(); });
-    if (settings.signal == 0) return;
-    struct sigaction listing{};
-    listing.sa_handler = &on_signal;
-    listing.sa_flags = SA_RESTART;
-    sigemptyset(&listing.sa_mask);
-    sigaction(settings.signal, &listing, &before_);
+    listen_to(settings.signal, &on_signal<n_signals>, before_);
+    listen_to(settings.pause_signal, &on_signal<n_pause_signals>, before_pauses_);
 }
 
 void watchdog::stop() noexcept {
     if (!thread_.joinable()) return;
     if (settings_.signal != 0) sigaction(settings_.signal, &before_, nullptr);
+    if (settings_.pause_signal != 0) sigaction(settings_.pause_signal, &before_pauses_, nullptr);
     must_stop_.store(true, std::memory_order_seq_cst);
     knock();
     thread_.join();
@@ -64,6 +73,11 @@ void watchdog::run() {
         if (settings_.signal != 0 && signals != signals_seen_) {
             signals_seen_ = signals;
             answer_signal();
+            continue;
+        }
+        if (settings_.pause_signal != 0 && n_pause_signals.load(std::memory_order_seq_cst) != pauses_seen_) {
+            ++pauses_seen_;
+            pause_or_resume();
             continue;
         }
         sleep_while_equal(n_knocks, knocks, period_ns);
@@ -119,6 +133,17 @@ void watchdog::answer_signal() {
         const std::atomic<std::uint32_t> nobody{0};
         sleep_while_equal(nobody, 0, pause_ns);
     }
+}
+
+/// Its own pause: those that the program makes are beside it.
+void watchdog::pause_or_resume() {
+    if (has_paused_) {
+        static_cast<void>(lanes_.resume());
+    } else {
+        lanes_.pause();
+    }
+    has_paused_ = !has_paused_;
+    if (settings_.warns) say("the workers are %s by a signal", has_paused_ ? "paused" : "resumed");
 }
 
 void watchdog::say_what_it_is_in(const lane& stuck, double seconds) const {

@@ -34,9 +34,9 @@ function prefixSums(kind) {
   return sums;
 }
 
-/** The first index whose value is above `value`. */
-function firstAbove(values, value, from = 0) {
-  let low = from, high = values.length;
+/** The first index in [from, to) whose value is above `value`, or `to`. */
+function firstAbove(values, value, from = 0, to = values.length) {
+  let low = from, high = to;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (values[middle] > value) high = middle; else low = middle + 1;

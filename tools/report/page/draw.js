@@ -4,7 +4,7 @@
 // of the number of spans, whatever the zoom.
 "use strict";
 
-const MOST_SPANS_EACH = 1500;
+const MOST_SPANS_EACH = 600; // of a row: two pixels for each
 const MOST_FLOWS = 600;
 
 class Painter {
@@ -12,11 +12,13 @@ class Painter {
     this.data = data;
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
+    this.dense = new DensePicture();
   }
 
-  /** `view`: from, to (times), width, height (CSS pixels), scrollTop, layout, index, hits (Set or null), selected (task or -1),
-   *  showFlows, showPath. */
+  /** `view`: from, to (times), width, height (CSS pixels), scrollTop, layout, index, hits (rowsOfHits or null), selected (task
+   *  or -1), showFlows, showPath. */
   paint(view) {
+    if (view.width <= GUTTER || view.height < 1) return; // not laid out
     const { context, canvas } = this;
     const scale = window.devicePixelRatio || 1;
     if (canvas.width !== Math.round(view.width * scale) || canvas.height !== Math.round(view.height * scale)) {
@@ -35,11 +37,13 @@ class Painter {
     context.beginPath();
     context.rect(GUTTER, AXIS, view.width - GUTTER, view.height - AXIS);
     context.clip();
+    this.dense.begin(view.width, view.height);
     for (const row of view.layout.rows) {
       const top = this.topOf(row);
       if (top + row.height < AXIS || top > view.height) continue;
       this.row(row, top);
     }
+    this.dense.onto(context);
     if (view.hits) this.hits();
     if (view.showFlows) this.flows();
     if (view.showPath) this.path();
@@ -77,10 +81,10 @@ class Painter {
   row(row, top) {
     const { view } = this;
     const ranges = row.kinds.map(kind => [firstAbove(kind.end, view.from), firstAbove(kind.begin, view.to)]);
-    const isDense = ranges.some(([first, last]) => last - first > MOST_SPANS_EACH);
-    const filled = isDense ? new Float32Array(Math.ceil(view.width)) : null;
+    const isDense = ranges.reduce((sum, [first, last]) => sum + last - first, 0) > MOST_SPANS_EACH;
+    const filled = isDense ? new Float32Array(view.width) : null;
     row.kinds.forEach((kind, k) => {
-      if (isDense) this.binned(kind, top, row.height, filled);
+      if (isDense) this.binned(kind, top, row.height, filled, ...ranges[k]);
       else if (kind.name === "drive") this.each(row, kind, top + row.height * 0.7, row.height * 0.3, ...ranges[k]);
       else this.each(row, kind, top, row.height, ...ranges[k]);
     });
@@ -107,46 +111,47 @@ class Painter {
   }
 
   /** `filled`: how far each pixel is full already, as kinds lie on each other; what encloses the others does not count. */
-  binned(kind, top, height, filled) {
-    const { context, view } = this;
+  binned(kind, top, height, filled, first, last) {
+    const { dense, view } = this;
     const { begin, end, sums } = kind;
     const encloses = kind.name === "region" || kind.name === "drive";
-    // Length of all spans before `time`; k: the first span that ends after it.
-    const covered = (time, k) => sums[k] + (k < begin.length && begin[k] < time ? time - begin[k] : 0);
-    context.fillStyle = COLOURS[kind.name] || "#999";
-    let k = firstAbove(end, view.from);
-    let before = covered(view.from, k);
+    const colour = pixelOf(COLOURS[kind.name] || "#999999");
+    let k = first, ahead = 1, before = sums[k] + (k < last && begin[k] < view.from ? view.from - begin[k] : 0);
     for (let x = GUTTER; x < view.width; x++) {
       const time = view.from + (x + 1 - GUTTER) * this.perPixel;
-      k = firstAbove(end, time, k);
-      const now = covered(time, k);
+      // The first span that ends later; most often about as far on as the last time.
+      let high = k + ahead;
+      while (high < last && end[high] <= time) high += ahead *= 2;
+      const next = firstAbove(end, time, k, Math.min(high, last));
+      ahead = 1 + next - k;
+      k = next;
+      // Length of all spans before `time`.
+      const now = sums[k] + (k < last && begin[k] < time ? time - begin[k] : 0);
       const share = Math.min(1, (now - before) / this.perPixel);
       before = now;
       if (share <= 0) continue;
       const low = encloses ? 0 : Math.min(filled[x], 0.94);
       const part = Math.max(0.06, Math.min(share, 1 - low));
-      context.fillRect(x, top + height * (1 - low - part), 1, height * part);
+      const upper = Math.round(top + height * (1 - low - part));
+      dense.column(x, upper, Math.max(upper + 1, Math.round(top + height * (1 - low))), colour);
       if (!encloses) filled[x] = low + part;
     }
   }
 
   /** Where the search found something, whatever the zoom: a mark above the row. */
   hits() {
-    const { context, data, view } = this;
+    const { context, view } = this;
     context.fillStyle = "#d62728";
-    let lastX = -1, lastRow = null;
-    for (const k of view.hits) {
-      const posted = data.tasks.posted[k];
-      if (posted > view.to) break;
-      const end = taskEnd(data, k);
-      if (end < view.from) continue;
-      const row = view.index.tasks.get(`${data.tasks.rank[k]}/${data.tasks.row[k]}`);
+    for (const { place, begin, end } of view.hits) {
+      const row = view.index.tasks.get(place);
       if (!row) continue;
-      const x = Math.round(this.x(posted));
-      if (x === lastX && row === lastRow) continue;
-      lastX = x;
-      lastRow = row;
-      context.fillRect(x, this.topOf(row) + row.height - 2, Math.max(2, this.x(end) - x), 2);
+      const y = this.topOf(row) + row.height - 2;
+      for (let k = firstAbove(end, view.from); k < begin.length && begin[k] <= view.to; k++) {
+        const x = Math.round(this.x(begin[k]));
+        // All that begin within its two pixels are one mark.
+        k = Math.max(k, firstAbove(begin, view.from + (x + 2 - GUTTER) * this.perPixel, k) - 1);
+        context.fillRect(x, y, Math.max(2, this.x(end[k]) - x), 2);
+      }
     }
   }
 

@@ -22,11 +22,26 @@ function parseSearch(data, text) {
     } else if (word === "<-" || word === "->") {
       continue;
     } else {
-      const matching = new Set(data.words.flatMap((one, i) => one.toLowerCase().includes(word) ? [i] : []));
-      tests.push(i => matching.has(tasks.op[i]) || matching.has(tasks.comm[i]) || matching.has(tasks.state[i]));
+      const matches = Uint8Array.from(data.words, one => one.toLowerCase().includes(word) ? 1 : 0);
+      tests.push(i => matches[tasks.op[i]] || matches[tasks.comm[i]] || matches[tasks.state[i]]);
     }
   }
   return tests.length ? i => tests.every(test => test(i)) : null;
+}
+
+/** Where the tasks that were found lie: for each row of tasks begins and ends, both ascending. */
+function rowsOfHits(data, found) {
+  const { rank, row, posted } = data.tasks, rows = new Map();
+  for (const k of found) {
+    const key = rank[k] * 65536 + row[k];
+    if (!rows.has(key)) rows.set(key, []);
+    rows.get(key).push(k);
+  }
+  return [...rows.values()].map(list => {
+    const end = Float64Array.from(list, k => taskEnd(data, k));
+    for (let k = 1; k < end.length; k++) end[k] = Math.max(end[k], end[k - 1]);
+    return { place: `${rank[list[0]]}/${row[list[0]]}`, begin: Float64Array.from(list, k => posted[k]), end };
+  });
 }
 
 /** Joins the search field, its buttons and the timeline. */
@@ -38,7 +53,7 @@ function startSearch(data, timeline, root) {
     found = [];
     at = -1;
     if (test) for (let k = 0; k < data.n_tasks; k++) if (test(k)) found.push(k);
-    timeline.hits = test ? found : null;
+    timeline.hits = test ? rowsOfHits(data, found) : null;
     result.textContent = test ? `${found.length} found` : "";
     timeline.draw();
   };

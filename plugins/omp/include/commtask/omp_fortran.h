@@ -18,9 +18,10 @@ typedef struct commtask_omp_fortran_side {
     MPI_Count count;    /**< Elements, where `counts` is null. */
     const int*
         counts; /**< Elements for or from each rank; must live until the task has ended. Null: `count` is meant. */
-    const int* displs; /**< Where each rank's block begins, in elements; null where the operation has none. */
-    MPI_Fint type;     /**< A Fortran handle; read only if has_type. */
-    int has_type;      /**< Whether `type` is set. */
+    const int* displs;    /**< Where each rank's block begins, in elements; null where the operation has none. */
+    MPI_Fint type;        /**< A Fortran handle; read only if has_type. */
+    int has_type;         /**< Whether `type` is set. */
+    int64_t displacement; /**< Where in a window or a file, of the side that is there. */
 } commtask_omp_fortran_side;
 
 /** An operation, with the fields of commtask_op that it uses. */
@@ -36,6 +37,13 @@ typedef struct commtask_omp_fortran_operation {
     int recv_tag;                   /**< Of a message that is received. */
     MPI_Fint reduction;             /**< A Fortran handle; read only if has_reduction. */
     int has_reduction;              /**< Whether `reduction` is set. */
+    const int* dests;               /**< The ranks that receive, of an operation of many messages; else null. */
+    const int* sources;             /**< The ranks that send, likewise. */
+    commtask_plan_t plan;           /**< Of comm_task_plan. */
+    MPI_Fint window;                /**< A Fortran handle; read only if has_window. */
+    int has_window;                 /**< Whether `window` is set. */
+    MPI_Fint file;                  /**< A Fortran handle; read only if has_file. */
+    int has_file;                   /**< Whether `file` is set. */
 } commtask_omp_fortran_operation;
 
 /** The dependences of a task, and what may be said about it; as the parameters of commtask_omp_spawn. */
@@ -57,18 +65,51 @@ typedef struct commtask_omp_fortran_clauses {
  *  @return the address to give as a send buffer. */
 COMMTASK_API void* commtask_omp_fortran_in_place(void) COMMTASK_NOEXCEPT;
 
-/** A task of an operation, or one that holds the calling task.
+/** A task of an operation, or one that holds the calling task; on a thread that records, a member of its plan.
  *  @param operation  what to do; must not be null
  *  @param clauses    dependences; must not be null
- *  @return as commtask_omp_spawn, or as commtask_omp_hold_operation. */
+ *  @return as commtask_omp_spawn, or as commtask_omp_hold_operation, or as commtask_post. */
 COMMTASK_API int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
+
+/** commtask_win_register for Fortran's handles.
+ *  @param window  as there.
+ *  @param comm    as there.
+ *  @return as there.
+ *  @blocking As there. */
+COMMTASK_API int commtask_omp_fortran_win_register(MPI_Fint window, MPI_Fint comm) COMMTASK_NOEXCEPT;
+
+/** commtask_win_unregister for Fortran's handles.
+ *  @param window  as there.
+ *  @return as there.
+ *  @blocking As there. */
+COMMTASK_API int commtask_omp_fortran_win_unregister(MPI_Fint window) COMMTASK_NOEXCEPT;
 
 /** commtask_omp_hold_requests for Fortran's handles.
  *  @param n_requests  how many.
  *  @param requests    as there.
  *  @return as there. */
 COMMTASK_API int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) COMMTASK_NOEXCEPT;
+
+/** Keeps the sentence of a code, for commtask_omp_last_error.
+ *  @param code  what a function of commtask.h has just given to this thread; COMMTASK_OK and more is left alone.
+ *  @return the code. */
+COMMTASK_API int commtask_omp_fortran_note(int code) COMMTASK_NOEXCEPT;
+
+/** commtask_record_begin; what commtask_omp_fortran_spawn is given from now on are members of a plan, whose dependences order them
+ *  among each other.
+ *  @return as there. */
+COMMTASK_API int commtask_omp_fortran_record_begin(void) COMMTASK_NOEXCEPT;
+
+/** commtask_record_end.
+ *  @param plan  as there.
+ *  @return as there. */
+COMMTASK_API int commtask_omp_fortran_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
+
+/** commtask_record_check.
+ *  @param plan  as there.
+ *  @return as there. */
+COMMTASK_API int commtask_omp_fortran_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@ void begin(int required, int* provided) noexcept {
             std::fprintf(stderr, "%s\n", commtask_omp_last_error());
         }
     }
-    if (required >= MPI_TASK_MULTIPLE) {
+    if (required >= MPI_TASK_MULTIPLE && commtask_omp_hold_check() == COMMTASK_OK) {
         commtask_omp_untie_();
         is_blocking = true;
         *provided = MPI_TASK_MULTIPLE;

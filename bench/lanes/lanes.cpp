@@ -3,12 +3,13 @@
 // Question: what does a second lane bring, and what does it cost? Rates of small messages, in windows: as many threads as there
 // are lanes, each with a communicator of its own, post 64 receives and 64 sends and wait for them. Beside it the same threads with
 // one lane, and MPI alone with one thread and with all of them. With one rank the messages go to itself, with two to the other.
-// MPI's thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
+// --simulate and --gapped ask the same of networks that this machine has not. MPI's thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/machine.h"
 #include "harness/options.h"
 #include "harness/report.h"
+#include "lanes/questions.h"
 
 #include <CLI/CLI.hpp>
 #include <commtask/commtask.h>
@@ -180,9 +181,15 @@ int main(int argc, char** argv) {
     given.declare(app);
     std::size_t most_lanes = 2;
     bool is_serialized = false;
+    bool is_simulated = false;
+    bool is_gapped = false;
     app.add_option("--lanes", most_lanes, "at most so many")->check(CLI::Range(1, 16));
     app.add_flag("--serialized", is_serialized, "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane");
+    app.add_flag("--simulate", is_simulated,
+                 "in virtual time instead: three networks, 1 to 24 lanes, and the policy on them");
+    app.add_flag("--gapped", is_gapped, "two ranks over emulated links with gaps (bench/delayed)");
     CLI11_PARSE(app, argc, argv);
+    if (is_simulated) return simulate(given) ? 0 : 1;
     int level = 0;
     MPI_Init_thread(&argc, &argv, is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &level);
     place at;
@@ -193,7 +200,11 @@ int main(int argc, char** argv) {
         if (at.n_ranks > 2) throw std::runtime_error("one rank or two");
         if (!is_serialized && level < MPI_THREAD_MULTIPLE)
             throw std::runtime_error("this MPI gives no MPI_THREAD_MULTIPLE");
-        ask(at, given, most_lanes, is_serialized);
+        if (is_gapped) {
+            ask_over_gaps(given);
+        } else {
+            ask(at, given, most_lanes, is_serialized);
+        }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         status = 1;

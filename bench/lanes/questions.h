@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What bench_lanes can be asked beside the rates of this machine: of networks that are not here, in virtual time or as links that
+// are emulated. One program, so that all that is said of lanes comes from one name.
+#pragma once
+
+#include "harness/options.h"
+
+namespace commtask::bench {
+
+/// In virtual time, on one process without MPI: what lanes bring on three networks, and how near the policy comes to the best.
+/// @return whether the goals hold
+[[nodiscard]] bool simulate(const options& given);
+
+/// Two ranks over links whose contexts each inject one message per gap (EMULATED_LINK_GAP_US): what 1 to 4 lanes bring there.
+/// Between MPI_Init_thread and MPI_Finalize. @throws std::runtime_error
+void ask_over_gaps(const options& given);
+
+} // namespace commtask::bench

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sets are found by their first request, and are compared whole: a program that starts a part of one has another set. A plan that
+// is not wanted any more may be running still: it is kept until its run is over, and destroyed when another set changes.
+#include "start_sets.hpp"
+
+#include "api/context.hpp"
+#include "api/plan_book.hpp"
+#include "core/plan.hpp"
+#include "core/task_pool.hpp"
+#include "sections.hpp"
+#include "status.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace commtask::interposer {
+namespace start_sets {
+namespace {
+
+struct plan_left {
+    commtask_plan_t plan;
+    commtask_t run;
+};
+struct book {
+    std::mutex mutex; ///< Guards the sets' being, each request's set, and the rest. Nobody calls MPI with it in hand.
+    std::vector<plan_left> left;
+};
+book& all() {
+    static book* const made = new book; // calls may come during exit
+    return *made;
+}
+
+/// Its members are of no set any more. The caller has the mutex.
+void dissolve(start_set* set) {
+    const std::unique_ptr<start_set> dissolved{set};
+    for (persistent* const member : set->members) member->set = nullptr;
+    if (set->plan != COMMTASK_PLAN_NULL) all().left.push_back({set->plan, set->run});
+}
+
+/// No driver knows of it any more.
+void destroy(commtask_plan_s& plan) {
+    detail::context* const runtime = detail::context::running();
+    if (runtime == nullptr) return;
+    const baton_section section;
+    runtime->plans().remove(plan);
+    detail::plan_book::destroy(plan);
+}
+
+/// Destroys the plans that were left and whose runs are over.
+void destroy_those_left() {
+    std::vector<plan_left> over;
+    {
+        book& known = all();
+        const std::lock_guard guard{known.mutex};
+        const auto first_over = std::ranges::partition(known.left, [](const plan_left& each) {
+                                    return each.run != COMMTASK_NULL && !has_ended(each.run);
+                                }).begin();
+        over.assign(first_over, known.left.end());
+        known.left.erase(first_over, known.left.end());
+    }
+    for (const plan_left& each : over) {
+        if (each.run != COMMTASK_NULL) detail::task_pool::drop(each.run);
+        if (each.plan->try_change()) destroy(*each.plan);
+    }
+}
+
+/// The program has started these together for the first time.
+void remember(std::span<const MPI_Request> requests) {
+    auto made = std::make_unique<start_set>();
+    made->requests.assign(requests.begin(), requests.end());
+    for (const MPI_Request request : requests) {
+        persistent* const member = request == MPI_REQUEST_NULL ? nullptr : persistents::find(request);
+        if (member == nullptr) return; // MPI has to say what is wrong
+        made->members.push_back(member);
+    }
+    std::vector<persistent*> sorted = made->members;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end()) return;
+    const std::lock_guard guard{all().mutex};
+    for (persistent* const member : made->members) {
+        if (member->set != nullptr) dissolve(member->set);
+    }
+    for (persistent* const member : made->members) member->set = made.get();
+    [[maybe_unused]] const start_set* const is_its_members = made.release();
+}
+
+/// @return null: they are not started together for the second time
+[[nodiscard]] start_set* find(persistent& first, std::span<const MPI_Request> requests) {
+    const std::lock_guard guard{all().mutex};
+    return first.set != nullptr && std::ranges::equal(first.set->requests, requests) ? first.set : nullptr;
+}
+
+/// One lane alone keeps what is posted after the plan behind its members.
+[[nodiscard]] bool add_members(const start_set& set, detail::context& runtime, commtask_plan_s& to) {
+    for (persistent* const each : set.members) {
+        int code = COMMTASK_OK;
+        detail::plan_member member;
+        member.op = persistents::start_operation(*each);
+        member.flags = detail::flag_is_call;
+        member.queue = runtime.queue_of(each->comm, code);
+        if (member.queue == nullptr) return false;
+        if (to.home() != nullptr && to.home()->served_by != member.queue->served_by) return false;
+        if (to.add(std::move(member)) == nullptr) return false;
+    }
+    return true;
+}
+
+/// @return false: the set is for one by one
+[[nodiscard]] bool make_plan(start_set& set) {
+    detail::context& runtime = *detail::context::running();
+    auto made = std::make_unique<commtask_plan_s>();
+    made->session = runtime.session_number();
+    if (!add_members(set, runtime, *made) || !runtime.plans().add(*made)) {
+        const baton_section section;
+        detail::plan_book::destroy(*made.release());
+        set.is_for_one_by_one = true;
+        return false;
+    }
+    made->end_change();
+    set.plan = made.release();
+    return true;
+}
+
+/// The program has seen every member end; the run's own end comes right after.
+void wait_for_last_run(start_set& set) {
+    if (set.run == COMMTASK_NULL) return;
+    wait_for_tasks([&] { return has_ended(set.run); });
+    detail::task_pool::drop(std::exchange(set.run, COMMTASK_NULL));
+}
+
+} // namespace
+
+bool start(int count, const MPI_Request* requests) {
+    if (count < 2 || passes_through() || requests[0] == MPI_REQUEST_NULL) return false;
+    persistent* const first = persistents::find(requests[0]);
+    if (first == nullptr) return false;
+    try {
+        const std::span given(requests, static_cast<std::size_t>(count));
+        start_set* const set = find(*first, given);
+        if (set == nullptr) {
+            remember(given);
+            destroy_those_left();
+            return false;
+        }
+        const auto is_active = [](const persistent* member) { return member->task != COMMTASK_NULL; };
+        if (set->is_for_one_by_one || std::ranges::any_of(set->members, is_active)) return false;
+        if (set->plan == COMMTASK_PLAN_NULL && !make_plan(*set)) return false;
+        wait_for_last_run(*set);
+        commtask_op op = commtask_op_plan(set->plan);
+        op.reserved = detail::flag_is_call;
+        if (commtask_post(&op, nullptr, &set->run) != COMMTASK_OK) return false;
+        for (std::size_t i = 0; i < set->members.size(); ++i) {
+            detail::task* const started = set->plan->started_of((*set->plan)[i]);
+            started->life.take_reference();
+            set->members[i]->task = static_cast<commtask_t>(started);
+        }
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+void leave(persistent& freed) {
+    {
+        const std::lock_guard guard{all().mutex};
+        if (freed.set == nullptr) return;
+        dissolve(freed.set);
+    }
+    destroy_those_left();
+}
+
+} // namespace start_sets
+} // namespace commtask::interposer

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread records through the Fortran module. There a member of a plan is written as a task is, with dependences by
+// address, so the order that OpenMP would give the members is found here. Those on compute tasks find no member, and order
+// nothing: they belong to the task that starts the plan.
+#pragma once
+
+#include <commtask/omp.h>
+#include <commtask/omp_fortran.h>
+
+#include <span>
+#include <vector>
+
+namespace commtask::omp {
+
+class fortran_recording {
+public:
+    /// Null: this thread does not record.
+    [[nodiscard]] static fortran_recording* of_this_thread() noexcept;
+
+    fortran_recording() = default;
+    fortran_recording(const fortran_recording&) = delete;
+    fortran_recording& operator=(const fortran_recording&) = delete;
+    ~fortran_recording();
+
+    /// Posts a member. @return as commtask_post; what was refused is reported
+    int record(const commtask_op& operation, const commtask_omp_fortran_clauses& clauses) noexcept;
+
+private:
+    /// What members have done to an address.
+    struct place {
+        const void* address;
+        commtask_t writer = COMMTASK_NULL; ///< The last one; null: none.
+        std::vector<commtask_t> readers{}; ///< Since then.
+    };
+    [[nodiscard]] place& at(const void* address);
+    void read_by(commtask_t member, std::span<const void* const> addresses);
+    void written_by(commtask_t member, std::span<const void* const> addresses);
+    [[nodiscard]] std::vector<commtask_t> predecessors_of(const commtask_omp_fortran_clauses& clauses);
+
+    std::vector<commtask_t> members_; ///< Their handles, which are given back when the recording ends.
+    std::vector<place> places_;
+};
+
+} // namespace commtask::omp

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// commtask_pause and commtask_resume. What goes with a pause, CPU masks and DLB's idea of who has a core, is done by the workers
+// themselves: the caller is a compute thread, or one that answers a signal, and must not pay for it.
+#include "api/context.hpp"
+#include "base/last_error.hpp"
+
+#include <commtask/commtask.h>
+
+// Of the library DLB (Dynamic Load Balancing), where the process has it: lends a core of this process to others.
+extern "C" {
+[[gnu::weak]] int DLB_LendCpu(int cpu);
+[[gnu::weak]] int DLB_ReclaimCpu(int cpu);
+}
+
+namespace commtask::detail {
+
+/// The program's threads may use the core of a worker that rests, and leave it when the worker is about to go on.
+void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
+    const std::lock_guard guard{lending_};
+    const cpu_set core{place_.lane_cpus[lane]};
+    if (is_lent) {
+        lent_ |= core;
+    } else {
+        lent_ -= core;
+    }
+    cpu_set free_for_all = place_.compute_cpus;
+    free_for_all |= lent_;
+    narrowing_.change_to(std::move(free_for_all));
+    int (*const tell)(int) = is_lent ? &DLB_LendCpu : &DLB_ReclaimCpu;
+    if (tell != nullptr) static_cast<void>(tell(place_.lane_cpus[lane]));
+    if (settings_.verbose >= 2) say("lane %zu %s its core", lane, is_lent ? "gives the program" : "takes back");
+} catch (const std::bad_alloc&) { // the masks stay as they are
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_pause(void) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    runtime->lanes().pause();
+    return COMMTASK_OK;
+}
+
+int commtask_resume(void) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (runtime->lanes().resume()) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "commtask_resume was called without a commtask_pause that it would undo");
+}

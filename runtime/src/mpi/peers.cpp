@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The number of a communicator is a hash (FNV-1a) over the places of its ranks in MPI_COMM_WORLD; of an intercommunicator the sum
+// of both groups', so that both sides have the same. Ranks of another world have no place, and no bell.
+#include "mpi/peers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <numeric>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+class own_group {
+public:
+    own_group() noexcept = default;
+    own_group(const own_group&) = delete;
+    own_group& operator=(const own_group&) = delete;
+    ~own_group() {
+        if (group != MPI_GROUP_NULL) MPI_Group_free(&group);
+    }
+    MPI_Group group = MPI_GROUP_NULL;
+};
+
+/// @return by rank; empty if MPI fails. @throws std::bad_alloc
+[[nodiscard]] std::vector<int> world_ranks_of(MPI_Group group) {
+    own_group world;
+    int n_ranks = 0;
+    if (MPI_Comm_group(MPI_COMM_WORLD, &world.group) != MPI_SUCCESS) return {};
+    if (MPI_Group_size(group, &n_ranks) != MPI_SUCCESS || n_ranks <= 0) return {};
+    std::vector<int> own(static_cast<std::size_t>(n_ranks));
+    std::vector<int> in_world(own.size());
+    std::iota(own.begin(), own.end(), 0);
+    const int code = MPI_Group_translate_ranks(group, n_ranks, own.data(), world.group, in_world.data());
+    return code == MPI_SUCCESS ? in_world : std::vector<int>{};
+}
+
+[[nodiscard]] std::uint32_t hash_of(const std::vector<int>& world_ranks) noexcept {
+    std::uint32_t hash = 2166136261U;
+    for (const int rank : world_ranks) {
+        const int known = rank == MPI_UNDEFINED ? -1 : rank;
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            hash = (hash ^ (static_cast<std::uint32_t>(known) >> shift & 0xffU)) * 16777619U;
+        }
+    }
+    return hash;
+}
+
+} // namespace
+
+std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const node_bells& bells) noexcept {
+    try {
+        auto made = std::make_unique<node_peers>();
+        own_group local;
+        own_group remote;
+        if (MPI_Comm_group(comm, &local.group) != MPI_SUCCESS || MPI_Comm_rank(comm, &made->me) != MPI_SUCCESS)
+            return {};
+        if (is_intercommunicator && MPI_Comm_remote_group(comm, &remote.group) != MPI_SUCCESS) return {};
+        const std::vector<int> ours = world_ranks_of(local.group);
+        const std::vector<int> theirs = is_intercommunicator ? world_ranks_of(remote.group) : ours;
+        if (ours.empty() || theirs.empty()) return {};
+        made->context = hash_of(ours) + (is_intercommunicator ? hash_of(theirs) : 0U);
+        made->are_all = true;
+        const std::span<const int> node = bells.world_ranks();
+        for (std::size_t rank = 0; rank < theirs.size(); ++rank) {
+            if (!is_intercommunicator && static_cast<std::int32_t>(rank) == made->me) continue;
+            const auto place = std::ranges::lower_bound(node, theirs[rank]);
+            if (place == node.end() || *place != theirs[rank]) {
+                made->are_all = false;
+                continue;
+            }
+            made->neighbors.push_back(
+                {static_cast<std::int32_t>(rank), static_cast<std::uint32_t>(place - node.begin())});
+        }
+        made->neighbors.shrink_to_fit();
+        return made;
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
+}
+
+} // namespace commtask::detail

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file without a name (memfd) instead of one in /dev/shm: a rank that is killed between making and removing one would leave it
+// there. What a rank opens is what the first made, and not another process's file under the same number: its link in /proc
+// names the job's key.
+#include "node/node_segment.hpp"
+
+#include "base/system.hpp"
+#include "node/node_map.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace commtask::detail {
+namespace {
+
+/// What the first rank of a node tells the others: plain numbers, as they are.
+struct offer {
+    std::int64_t process;
+    std::int64_t descriptor; ///< Negative: there is none.
+    std::uint64_t key;
+};
+
+/// A descriptor that is closed on every way out.
+class open_file {
+public:
+    explicit open_file(int descriptor) noexcept : descriptor_(descriptor) {}
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
+    ~open_file() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    [[nodiscard]] int get() const noexcept { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+/// A communicator that is freed on every way out.
+class own_comm {
+public:
+    own_comm() noexcept = default;
+    own_comm(const own_comm&) = delete;
+    own_comm& operator=(const own_comm&) = delete;
+    ~own_comm() {
+        if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    }
+    MPI_Comm comm = MPI_COMM_NULL;
+};
+
+[[nodiscard]] std::array<char, 64> name_of(std::uint64_t key) noexcept {
+    std::array<char, 64> name{};
+    std::snprintf(name.data(), name.size(), "commtask-node-%016llx", static_cast<unsigned long long>(key));
+    return name;
+}
+
+[[nodiscard]] int make_file(std::uint64_t key, std::size_t n_bytes) noexcept {
+    const int made = memfd_create(name_of(key).data(), MFD_CLOEXEC);
+    if (made < 0) return -1;
+    if (ftruncate(made, static_cast<off_t>(n_bytes)) == 0) return made;
+    ::close(made);
+    return -1;
+}
+
+[[nodiscard]] int open_file_of(const offer& from) noexcept {
+    std::array<char, 64> path{};
+    std::array<char, 128> target{};
+    std::snprintf(path.data(), path.size(), "/proc/%lld/fd/%lld", static_cast<long long>(from.process),
+                  static_cast<long long>(from.descriptor));
+    const ssize_t length = readlink(path.data(), target.data(), target.size() - 1);
+    if (length <= 0) return -1;
+    const std::string_view found{target.data(), static_cast<std::size_t>(length)};
+    if (found.find(name_of(from.key).data()) == std::string_view::npos) {
+        errno = ENOENT; // another process has this number here
+        return -1;
+    }
+    return open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+}
+
+[[nodiscard]] std::unique_ptr<node_segment> map(int file, std::size_t n_bytes) noexcept {
+    if (file < 0) return nullptr;
+    void* const mapped = mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    auto* const made = new (std::nothrow) node_segment{mapped, n_bytes};
+    if (made == nullptr) munmap(mapped, n_bytes);
+    return std::unique_ptr<node_segment>{made};
+}
+
+/// The ranks of this node, or of what counts as one. @return an MPI error code
+[[nodiscard]] int split(int n_ranks_per_node, MPI_Comm* node) noexcept {
+    own_comm real;
+    const int code = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &real.comm);
+    if (code != MPI_SUCCESS || n_ranks_per_node == 0) {
+        *node = std::exchange(real.comm, MPI_COMM_NULL);
+        return code;
+    }
+    int world_rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    return MPI_Comm_split(real.comm, world_rank / n_ranks_per_node, 0, node);
+}
+
+[[nodiscard]] bool is_true_for_all(MPI_Comm comm, bool mine) noexcept {
+    const int of_me = mine ? 1 : 0;
+    int of_all = 0;
+    return MPI_Allreduce(&of_me, &of_all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && of_all != 0;
+}
+
+} // namespace
+
+node_segment::node_segment(void* mapped, std::size_t n_bytes) noexcept : mapped_(mapped), n_bytes_(n_bytes) {
+    madvise(mapped, n_bytes, MADV_DONTFORK); // a child must not ring for its parent
+}
+node_segment::~node_segment() { munmap(mapped_, n_bytes_); }
+
+opened_segment collective_open_segment(bool wants, int n_ranks_per_node, std::size_t page_bytes) noexcept {
+    own_comm node;
+    if (split(n_ranks_per_node, &node.comm) != MPI_SUCCESS || node.comm == MPI_COMM_NULL) return {};
+    int n_ranks = 1;
+    int me = 0;
+    int world_rank = 0;
+    MPI_Comm_size(node.comm, &n_ranks);
+    MPI_Comm_rank(node.comm, &me);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    if (n_ranks < 2 || is_true_for_all(node.comm, !wants)) return {};
+
+    const std::size_t n_bytes = static_cast<std::size_t>(n_ranks) * page_bytes;
+    offer made{getpid(), -1, now_ns() ^ static_cast<std::uint64_t>(getpid()) << 40U};
+    int reason = 0;
+    if (me == 0) {
+        made.descriptor = make_file(made.key, n_bytes);
+        reason = made.descriptor < 0 ? errno : 0;
+    }
+    const open_file own{me == 0 ? static_cast<int>(made.descriptor) : -1};
+    if (MPI_Bcast(&made, sizeof made, MPI_BYTE, 0, node.comm) != MPI_SUCCESS) return {};
+    opened_segment result;
+    std::unique_ptr<int[]> ranks{new (std::nothrow) int[static_cast<std::size_t>(n_ranks)]};
+    if (made.descriptor >= 0) {
+        const open_file theirs{me == 0 ? -1 : open_file_of(made)};
+        result.segment = map(me == 0 ? own.get() : theirs.get(), n_bytes);
+        if (!result.segment) reason = errno;
+    }
+    try {
+        if (result.segment && ranks) result.segment->world_ranks.resize(static_cast<std::size_t>(n_ranks));
+    } catch (const std::bad_alloc&) {
+        ranks.reset();
+    }
+    int worst = 0;
+    MPI_Allreduce(&reason, &worst, 1, MPI_INT, MPI_MAX, node.comm);
+    // Only when all have it does the first let go of the file, and nothing of it is left but what they have mapped.
+    if (!is_true_for_all(node.comm, result.segment != nullptr && ranks != nullptr)) {
+        result.segment.reset();
+        try {
+            if (me == 0)
+                result.failure = std::string{"the ranks of this node cannot share memory: "} + std::strerror(worst);
+        } catch (const std::bad_alloc&) { // then nothing is said
+        }
+        return result;
+    }
+    if (MPI_Allgather(&world_rank, 1, MPI_INT, ranks.get(), 1, MPI_INT, node.comm) != MPI_SUCCESS) return {};
+    std::memcpy(result.segment->world_ranks.data(), ranks.get(), static_cast<std::size_t>(n_ranks) * sizeof(int));
+    result.segment->me = static_cast<std::size_t>(me);
+    return result;
+}
+
+} // namespace commtask::detail

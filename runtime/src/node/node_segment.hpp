@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that the ranks of a node share, for their bells. It has no name in any folder, so that nothing is left behind whatever
+// becomes of the ranks: the first makes it, and the others open it by way of that one's entry in /proc. Where they cannot
+// (another name space of processes, another user), the ranks hear so, all of them, and do without.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+class node_segment {
+public:
+    /// Mapped already. Ends with the object; a child of the process never has it.
+    node_segment(void* mapped, std::size_t n_bytes) noexcept;
+    node_segment(const node_segment&) = delete;
+    node_segment& operator=(const node_segment&) = delete;
+    ~node_segment();
+
+    [[nodiscard]] void* begin() const noexcept { return mapped_; }
+
+    std::vector<int> world_ranks{}; ///< Of the node, ascending.
+    std::size_t me = 0;             ///< This rank's place among them.
+
+private:
+    void* mapped_;
+    std::size_t n_bytes_;
+};
+
+/// What a node's ranks came to.
+struct opened_segment {
+    std::unique_ptr<node_segment> segment{}; ///< Null: nobody wants it, or one cannot have it.
+    std::optional<std::string> failure{};    ///< Why one cannot have it, on the first rank of the node.
+};
+
+/// Called by every rank of MPI_COMM_WORLD, while errors come back.
+/// @param wants  whether this rank has a use for it: one suffices for all of the node
+/// @param n_ranks_per_node  so many in a row count as a node of their own; 0: the nodes are those that there are
+/// @param page_bytes  for each rank
+[[nodiscard]] opened_segment collective_open_segment(bool wants, int n_ranks_per_node, std::size_t page_bytes) noexcept;
+
+} // namespace commtask::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is not there, or is of another type, is refused with the parser's own words, which name the key or the place: files are made
+// by commtask-info, so a wrong one is rare and not worth sentences of its own.
+#include "report/lane_table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace commtask::detail {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+[[nodiscard]] saturation_table table_of(const json& from) {
+    saturation_table table;
+    from.at("machine").get_to(table.machine);
+    from.at("post_ns").get_to(table.post_ns);
+    from.at("switch_ns").get_to(table.switch_ns);
+    from.at("round_trip_ns").get_to(table.round_trip_ns);
+    for (const json& each : from.at("rows")) {
+        size_costs row;
+        each.at("size_bytes").get_to(row.size_bytes);
+        for (const json& cost : each.at("lanes")) {
+            row.lanes.push_back({cost.at("n_lanes").get<unsigned>(), cost.at("first_ns").get<double>(),
+                                 cost.at("each_ns").get<double>()});
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+/// FNV-1a, without the sign.
+[[nodiscard]] std::int64_t sum_of(const std::string& text) {
+    std::uint64_t sum = 14695981039346656037U;
+    for (const char byte : text) sum = (sum ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+    return static_cast<std::int64_t>(sum >> 2U);
+}
+
+} // namespace
+
+lane_table_file lane_table_of(const std::string& text) {
+    lane_table_file made;
+    made.sum = sum_of(text);
+    try {
+        made.table = table_of(json::parse(text));
+        made.why_not = why_not_usable(made.table);
+    } catch (const json::exception& wrong) {
+        made.why_not = wrong.what();
+    }
+    return made;
+}
+
+lane_table_file read_lane_table(const std::string& file) {
+    std::ifstream in{file};
+    const std::string text{std::istreambuf_iterator<char>{in}, {}};
+    if (in.is_open() && !in.bad() && !text.empty()) return lane_table_of(text);
+    lane_table_file none;
+    none.why_not =
+        in.is_open() ? "it is empty" : std::strerror(errno); // NOLINT(concurrency-mt-unsafe): once, in commtask_init
+    return none;
+}
+
+std::string text_of(const saturation_table& table, const std::string& mpi) {
+    json rows = json::array();
+    for (const size_costs& row : table.rows) {
+        json lanes = json::array();
+        for (const lane_cost& cost : row.lanes) {
+            lanes.push_back({{"n_lanes", cost.n_lanes}, {"first_ns", cost.first_ns}, {"each_ns", cost.each_ns}});
+        }
+        rows.push_back({{"size_bytes", row.size_bytes}, {"lanes", std::move(lanes)}});
+    }
+    const json all{{"machine", table.machine},
+                   {"mpi", mpi},
+                   {"post_ns", table.post_ns},
+                   {"switch_ns", table.switch_ns},
+                   {"round_trip_ns", table.round_trip_ns},
+                   {"rows", std::move(rows)}};
+    return all.dump(2) + "\n";
+}
+
+} // namespace commtask::detail

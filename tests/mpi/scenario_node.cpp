@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenarios about the ranks of a node: bells that are heard or not, and settings that differ. Whether a bell was heard is known
+// when the statistics are printed, so what is printed is judged.
+#include "scenario.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+
+#include <sys/resource.h>
+
+namespace commtask::test {
+namespace {
+
+[[nodiscard]] double seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void tell(const commtask_status* /*status*/, void* has_come) { static_cast<std::atomic<bool>*>(has_come)->store(true); }
+
+} // namespace
+
+// scenario_test.py says whether there are bells, and reads in the statistics whether they rang. The sender lets the receiver's
+// worker fall asleep; the receiver computes, and knows nothing of the library meanwhile.
+void node_late_sender() {
+    constexpr int n_messages = 12;
+    constexpr double until_asleep_s = 0.015;
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    for (int i = 0; i < n_messages; ++i) {
+        int number = i;
+        if (rank == 0) {
+            std::atomic<bool> has_come{false};
+            number = -1;
+            commtask_options options = COMMTASK_OPTIONS_INIT;
+            options.callback = &tell;
+            options.callback_argument = &has_come;
+            CHECK(commtask_submit(commtask_op_recv(&number, 1, MPI_INT, 1, i, MPI_COMM_WORLD), &options, nullptr) ==
+                  COMMTASK_OK);
+            const double give_up = seconds() + 30;
+            while (!has_come && seconds() < give_up) {}
+            CHECK(number == i);
+        } else if (rank == 1) {
+            for (const double begin = seconds(); seconds() - begin < until_asleep_s;) {}
+            commtask_t sent = COMMTASK_NULL;
+            CHECK(commtask_submit(commtask_op_send(&number, 1, MPI_INT, 0, i, MPI_COMM_WORLD), nullptr, &sent) ==
+                  COMMTASK_OK);
+            CHECK(commtask_wait(&sent, nullptr) == COMMTASK_OK);
+        }
+    }
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// What they say of bells is each rank's own affair until they meet.
+void node_differs() {
+    const int rank = begin_mpi();
+    setenv("COMMTASK_NODE_BELL", rank == 0 ? "off" : "on", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names("COMMTASK_NODE_BELL"));
+    CHECK(last_error_names(rank == 0 ? "here off" : "here on"));
+    setenv("COMMTASK_NODE_BELL", "on", 1);
+    setenv("COMMTASK_NODE_RANKS", rank == 0 ? "1" : "2", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_RANKS, here 1" : "COMMTASK_NODE_RANKS, here 2"));
+    setenv("COMMTASK_NODE_RANKS", "0", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// The system gives the first rank no memory to share: the node goes on without bells, and says so once.
+void node_without_memory() {
+    const int rank = begin_mpi();
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    if (rank == 0) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit none{0, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &none);
+    }
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+} // namespace commtask::test

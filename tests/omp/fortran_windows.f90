@@ -1,0 +1,99 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+! Windows and files from Fortran: a window in the library's epoch with a notification that a task depends on, the operations
+! that fetch, and a file.
+program fortran_windows
+  use, intrinsic :: iso_c_binding
+  use mpi
+  use commtask_omp
+  implicit none
+  integer, parameter :: n = 64
+  integer, pointer :: exposed(:)
+  integer, target :: mine(n), one, before, swapped, wanted, read_back(n)
+  integer :: window, file, rank, n_ranks, left, right, provided, error, n_wrong, i
+  integer(MPI_ADDRESS_KIND), parameter :: bytes = 4 * n
+  type(c_ptr) :: base
+  type(commtask_status), target :: written
+
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided, error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, n_ranks, error)
+  if (commtask_init(c_null_ptr) /= COMMTASK_OK) error stop 'commtask_init'
+  left = modulo(rank - 1, n_ranks)
+  right = modulo(rank + 1, n_ranks)
+  n_wrong = 0
+  one = 1
+  wanted = 0
+  before = -1
+  swapped = -1
+  mine = [(100 * rank + i, i = 1, n)]
+  call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, window, error)
+  call c_f_pointer(base, exposed, [n])
+  exposed = 0
+  call MPI_Barrier(MPI_COMM_WORLD, error)
+  if (commtask_win_register(window, MPI_COMM_WORLD) /= COMMTASK_OK) error stop commtask_last_error()
+
+  !$omp parallel
+  !$omp single
+  !$omp taskgroup
+  call comm_task_put_notify(c_loc(mine(1)), 2, MPI_INTEGER, right, 4_c_int64_t, 2, MPI_INTEGER, 7, window, &
+                            in=[c_loc(mine(1))])
+  call comm_task_await_notify(7, 1, left, window, out=[c_loc(exposed(5))])
+  !$omp task depend(in: exposed(5)) shared(exposed, n_wrong)
+  call expect(1, all(exposed(5:6) == [100 * left + 1, 100 * left + 2]))
+  !$omp end task
+  call comm_task_accumulate(c_loc(one), 1, MPI_INTEGER, 0, 10_c_int64_t, 1, MPI_INTEGER, MPI_SUM, window)
+  call comm_task_fetch_and_op(c_loc(one), c_loc(before), MPI_INTEGER, right, 11_c_int64_t, MPI_SUM, window, &
+                              out=[c_loc(before)])
+  call comm_task_compare_and_swap(c_loc(one), c_loc(wanted), c_loc(swapped), MPI_INTEGER, right, 12_c_int64_t, window)
+  !$omp end taskgroup
+  call comm_task_flush_all(window, out=[c_loc(one)])
+  call comm_task_barrier(MPI_COMM_WORLD, in=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call expect(2, before == 0 .and. swapped == 0)
+  call expect(3, exposed(12) == 1 .and. exposed(13) == 1)
+  if (rank == 0) call expect(4, exposed(11) == n_ranks)
+  ! What lies outside is refused.
+  !$omp parallel
+  !$omp single
+  call comm_task_put(c_loc(mine(1)), 1, MPI_INTEGER, right, n + 1_c_int64_t, 1, MPI_INTEGER, window, &
+                     status=written)
+  !$omp taskwait
+  !$omp end single
+  !$omp end parallel
+  call expect(5, written%state == COMMTASK_STATE_FAILED)
+  if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
+
+  call MPI_Win_free(window, error)
+
+  call MPI_File_open(MPI_COMM_WORLD, 'fortran_windows.data', ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), &
+                     MPI_MODE_DELETE_ON_CLOSE), MPI_INFO_NULL, file, error)
+  !$omp parallel
+  !$omp single
+  call comm_task_file_write_at_all(rank * bytes, c_loc(mine(1)), n, MPI_INTEGER, file, MPI_COMM_WORLD, &
+                                   in=[c_loc(mine(1))], out=[c_loc(read_back(1))], status=written)
+  call comm_task_file_read_at(rank * bytes, c_loc(read_back(1)), n, MPI_INTEGER, file, MPI_COMM_WORLD, &
+                              out=[c_loc(read_back(1))])
+  !$omp task depend(in: read_back(1)) shared(read_back, mine, written, n_wrong)
+  call expect(6, all(read_back == mine) .and. written%bytes == bytes)
+  !$omp end task
+  !$omp end single
+  !$omp end parallel
+  call MPI_File_close(file, error)
+  if (commtask_finalize() /= COMMTASK_OK) error stop commtask_last_error()
+  call MPI_Finalize(error)
+  if (n_wrong > 0) error stop 1
+
+contains
+
+  subroutine expect(which, is_right)
+    integer, intent(in) :: which
+    logical, intent(in) :: is_right
+    if (is_right) return
+    !$omp atomic
+    n_wrong = n_wrong + 1
+    print *, 'rank', rank, ': check', which, 'failed'
+  end subroutine expect
+
+end program fortran_windows

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many lanes a burst gets, from tables whose best answers can be seen with the naked eye; and what is wrong with tables. How
+// good the answers are on networks is the test bench.lane_simulation.
+#include "core/lane_policy.hpp"
+#include "report/lane_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace commtask::detail {
+namespace {
+
+using testing::HasSubstr;
+
+/// Contexts of 1000 ns a message side by side, up to `n_independent`; what is more brings nothing. Large messages fill the network
+/// from one.
+[[nodiscard]] saturation_table contexts(unsigned n_independent, unsigned most_lanes = 8) {
+    saturation_table table{"a test", 50, 100, 2000, {}};
+    for (const std::size_t size_bytes : {8U, 4096U, 65536U}) {
+        size_costs row{size_bytes, {}};
+        for (unsigned n_lanes = 1; n_lanes <= most_lanes; ++n_lanes) {
+            const unsigned side_by_side = size_bytes == 65536 ? 1 : std::min(n_lanes, n_independent);
+            const double alone_ns = size_bytes == 65536 ? 6000 : 1000;
+            row.lanes.push_back({n_lanes, 2000 + 100.0 * n_lanes, alone_ns / side_by_side});
+        }
+        table.rows.push_back(row);
+    }
+    return table;
+}
+
+[[nodiscard]] unsigned lanes_for(const saturation_table& table, std::size_t size_bytes, std::size_t n_messages,
+                                 unsigned most) {
+    return choose_lanes(table, {size_bytes, n_messages}, most).n_lanes;
+}
+
+TEST(LanePolicy, TakesAsManyLanesAsSaturateTheNetworkAndNoMore) {
+    EXPECT_EQ(lanes_for(contexts(4), 8, 128, 8), 4U);
+    EXPECT_EQ(lanes_for(contexts(2), 8, 128, 8), 2U);
+    EXPECT_EQ(lanes_for(contexts(1), 8, 128, 8), 1U) << "where lanes take turns there is one";
+}
+
+TEST(LanePolicy, NeverTakesMoreLanesThanThereAreOrMessages) {
+    for (unsigned most = 1; most <= 8; ++most) EXPECT_EQ(lanes_for(contexts(8), 8, 1024, most), most);
+    EXPECT_EQ(lanes_for(contexts(8), 8, 1, 8), 1U);
+    EXPECT_LE(lanes_for(contexts(8), 8, 3, 8), 3U);
+}
+
+TEST(LanePolicy, KnowsNothingOfMoreLanesThanWereMeasured) { EXPECT_EQ(lanes_for(contexts(8, 3), 8, 1024, 16), 3U); }
+
+TEST(LanePolicy, LeavesLargeMessagesTogether) {
+    EXPECT_EQ(lanes_for(contexts(8), 65536, 128, 8), 1U);
+    EXPECT_EQ(lanes_for(contexts(8), 1U << 20U, 128, 8), 1U) << "larger than all that was measured";
+}
+
+TEST(LanePolicy, TakesSeveralBetweenTwoSizesThatWereMeasured) { EXPECT_EQ(lanes_for(contexts(4), 1000, 128, 8), 4U); }
+
+TEST(LanePolicy, LeavesALaneOutThatBringsNextToNothing) {
+    saturation_table table = contexts(8);
+    for (size_costs& row : table.rows) {
+        for (lane_cost& cost : row.lanes) cost.each_ns = cost.n_lanes == 1 ? 1000 : 500 - cost.n_lanes;
+    }
+    EXPECT_EQ(lanes_for(table, 8, 128, 8), 2U);
+}
+
+/// The same network, with messages so short that the poster is what limits.
+[[nodiscard]] saturation_table short_messages() {
+    saturation_table table = contexts(4);
+    for (lane_cost& cost : table.rows.front().lanes) cost.each_ns /= 5;
+    return table;
+}
+
+TEST(LanePolicy, PutsMessagesInARowWhereTheChangeOfLanesIsWhatLimits) {
+    EXPECT_EQ(choose_lanes(contexts(4), {8, 128}, 4).in_row, 1U) << "the poster has time for a change each";
+    EXPECT_GE(choose_lanes(short_messages(), {8, 128}, 4).in_row, 4U);
+    EXPECT_LE(choose_lanes(short_messages(), {8, 4}, 4).in_row, 2U) << "or the other lanes would have nothing";
+    for (std::size_t n_messages = 1; n_messages <= 300; ++n_messages) {
+        const lane_choice choice = choose_lanes(short_messages(), {8, n_messages}, 8);
+        EXPECT_LT(choice.in_row * (choice.n_lanes - 1), n_messages) << "no lane is chosen for nothing";
+    }
+}
+
+TEST(LanePolicy, NeverPutsCollectivesInARow) {
+    EXPECT_EQ(choose_lanes(short_messages(), {8, 128, true}, 4).in_row, 1U);
+    EXPECT_EQ(choose_lanes(contexts(4), {8, 128, true}, 4).n_lanes, 4U);
+}
+
+TEST(LanePolicy, SaysHowManyInFlightKeepALaneBusy) {
+    saturation_table table = contexts(1);
+    table.round_trip_ns = 20'000;
+    EXPECT_EQ(choose_lanes(table, {8, 128}, 1).in_flight, 42U)
+        << "20 that are on their way, one that is taken in; twice";
+    table.round_trip_ns = 0;
+    EXPECT_EQ(choose_lanes(table, {8, 128}, 1).in_flight, 4U);
+}
+
+TEST(LanePolicy, HasATableOfItsOwnThatSpreadsOnlyLongBurstsOfSmallMessages) {
+    const saturation_table table = default_table();
+    EXPECT_EQ(why_not_usable(table), "");
+    EXPECT_EQ(lanes_for(table, 8, 2, 8), 1U);
+    EXPECT_GE(lanes_for(table, 8, 128, 8), 2U);
+    EXPECT_LE(lanes_for(table, 8, 128, 8), 4U);
+    EXPECT_EQ(lanes_for(table, 1U << 20U, 128, 8), 1U);
+}
+
+TEST(LaneTable, IsReadAsItWasWritten) {
+    const saturation_table table = contexts(3);
+    const lane_table_file read = lane_table_of(text_of(table, "MPICH 4.0.2"));
+    ASSERT_EQ(read.why_not, "");
+    EXPECT_EQ(read.table.machine, "a test");
+    EXPECT_EQ(text_of(read.table, "MPICH 4.0.2"), text_of(table, "MPICH 4.0.2"));
+    EXPECT_EQ(read.sum, lane_table_of(text_of(table, "MPICH 4.0.2")).sum);
+    EXPECT_NE(read.sum, lane_table_of(text_of(table, "MPICH 5")).sum);
+    EXPECT_GE(read.sum, 0);
+}
+
+TEST(LaneTable, IsRefusedWithTheReason) {
+    EXPECT_THAT(lane_table_of("{").why_not, HasSubstr("parse error"));
+    EXPECT_THAT(lane_table_of("{}").why_not, HasSubstr("'machine' not found"));
+    EXPECT_THAT(read_lane_table("/no/such/file").why_not, HasSubstr("No such file"));
+    saturation_table table = contexts(2);
+    table.rows[1].size_bytes = 8;
+    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not,
+                HasSubstr("the row of 8 bytes is not larger than the one before"));
+    table = contexts(2);
+    table.rows[0].lanes.erase(table.rows[0].lanes.begin());
+    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not, HasSubstr("does not begin with one lane"));
+    table = contexts(2);
+    table.rows[2].lanes[3].each_ns = 0;
+    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not, HasSubstr("the row of 65536 bytes must have"));
+    table.rows.clear();
+    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not, HasSubstr("no rows"));
+}
+
+} // namespace
+} // namespace commtask::detail

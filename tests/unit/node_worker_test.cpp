@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lanes and shared workers of a node that has bells, over a fake transport: when a worker sleeps in sight, what ends its sleep,
+// and whom a lane rings. The other rank is the test's own thread, with its own view of the shared pages.
+#include "core/waiting.hpp"
+#include "core/worker.hpp"
+#include "fake_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace commtask::detail {
+namespace {
+
+using testing::fake_transport;
+using testing::lane_bench;
+
+constexpr std::uint64_t patience_ns = 30'000'000'000;
+
+template <typename Condition>
+[[nodiscard]] bool comes_true(Condition&& condition) {
+    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
+        if (condition()) return true;
+        std::this_thread::yield();
+    }
+    return false;
+}
+
+/// Rank 1 of a communicator, at place 0 of its node; rank 0 is at place 1. What is posted are sends to rank 0 with tag 0.
+class NodeWorker : public ::testing::Test {
+protected:
+    static constexpr std::uint32_t context = 4;
+
+    void SetUp() override { use_peers(0); }
+
+    void use_peers(std::int32_t neighbor_rank) {
+        auto peers = std::make_unique<node_peers>();
+        peers->context = context;
+        peers->me = 1;
+        peers->are_all = true;
+        peers->neighbors = {{neighbor_rank, 1}};
+        bench_.queue(0).node = std::move(peers);
+    }
+
+    [[nodiscard]] worker_settings plan() {
+        return {.is_reserved = false, .spin_ns = 1'000, .nap_max_ns = 10'000, .counters = &counters_};
+    }
+    [[nodiscard]] bool sleeps_in_sight() const { return mine_.my_line(0).word() == bell::asleep_in_sight; }
+
+    /// What its receiver says of the send that is in flight.
+    static constexpr awaited_news receipt{context, news::receipt, 0, 0};
+
+    alignas(4096) std::array<std::atomic<std::uint64_t>, 2 * node_bells::page_bytes / sizeof(std::uint64_t)> pages_{};
+    node_bells mine_{pages_.data(), {0, 1}, 0, 1};
+    node_bells neighbors_{pages_.data(), {0, 1}, 1, 1};
+    lane_stats counters_;
+    lane_bench bench_{lane_settings{.queue_capacity = 64, .posters_issue = true, .node = &mine_}};
+};
+
+TEST_F(NodeWorker, SleepsInSightUntilItsNeighbourRings) {
+    task* sent = nullptr;
+    {
+        const worker beside{bench_.the_lane(), plan()};
+        sent = &bench_.post();
+        ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+        EXPECT_TRUE(mine_.my_line(0).awaits(receipt) || !sleeps_in_sight());
+        // The message must be there before the bell: who lands it has the baton.
+        ASSERT_TRUE(comes_true([&] { return bench_.the_lane().try_take_baton(); }));
+        bench_.carrier().land(*sent);
+        bench_.the_lane().return_baton();
+        static_cast<void>(neighbors_.ring(0, receipt)); // it may be between two naps
+        EXPECT_TRUE(comes_true([&] { return sent->life.state() == task_state::completed; }));
+    }
+    EXPECT_GT(counters_.worker_naps, 0U);
+    EXPECT_LE(counters_.worker_rung, 1U);
+    EXPECT_EQ(counters_.worker_rung_for_nothing, 0U);
+}
+
+TEST_F(NodeWorker, CountsTheBellsThatBroughtNothing) {
+    task& sent = bench_.post();
+    {
+        const worker beside{bench_.the_lane(), plan()};
+        for (unsigned n_woken = 0; n_woken < 2;) {
+            ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+            n_woken += neighbors_.ring(0, receipt);
+        }
+        ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+    }
+    EXPECT_GE(counters_.worker_rung, 1U) << "one may have come as it woke by itself";
+    EXPECT_LE(counters_.worker_rung_for_nothing, counters_.worker_rung);
+    bench_.complete(sent);
+}
+
+TEST_F(NodeWorker, NapsAsWithoutBellsForWhatNobodyRings) {
+    use_peers(2); // rank 0 is on another node
+    task& sent = bench_.post();
+    bool was_in_sight = false;
+    {
+        const worker beside{bench_.the_lane(), plan()};
+        const std::uint64_t n_passes = bench_.the_lane().approx_passes();
+        ASSERT_TRUE(comes_true([&] {
+            was_in_sight = was_in_sight || sleeps_in_sight();
+            return bench_.the_lane().approx_passes() > n_passes + 1000;
+        }));
+    }
+    EXPECT_FALSE(was_in_sight);
+    bench_.complete(sent);
+}
+
+TEST_F(NodeWorker, IsWokenByWhatItsOwnThreadsStart) {
+    const worker beside{bench_.the_lane(), plan()};
+    task& first = bench_.post();
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+        task& next = bench_.post({.tag = fake_transport::completes_at_once});
+        ASSERT_TRUE(comes_true([&] { return next.life.state() == task_state::completed; }));
+    }
+    ASSERT_TRUE(comes_true([&] { return bench_.the_lane().try_take_baton(); }));
+    bench_.carrier().land(first);
+    bench_.the_lane().return_baton();
+    EXPECT_TRUE(comes_true([&] { return first.life.state() == task_state::completed; })) << "by the end of a nap";
+}
+
+TEST_F(NodeWorker, IsNotRungWhileAThreadOfItsProcessDrives) {
+    task& sent = bench_.post();
+    const worker beside{bench_.the_lane(), plan()};
+    ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+    bool was_seen = false;
+    unsigned n_woken = 0;
+    ASSERT_TRUE(comes_true([&] {
+        return drive_for_a_moment(bench_.the_lane(), 1, [&](bool) {
+                   was_seen = sleeps_in_sight();
+                   n_woken = neighbors_.ring(0, receipt);
+                   return false;
+               }) != drive_result::refused;
+    }));
+    EXPECT_FALSE(was_seen);
+    EXPECT_EQ(n_woken, 0U);
+    ASSERT_TRUE(comes_true([&] { return bench_.the_lane().try_take_baton(); }));
+    bench_.carrier().land(sent);
+    bench_.the_lane().return_baton();
+    EXPECT_TRUE(comes_true([&] { return sent.life.state() == task_state::completed; }));
+}
+
+TEST_F(NodeWorker, ALaneRingsAtTheBeginningAndTheEndOfAMessage) {
+    const node_line theirs = neighbors_.my_line(0);
+    const auto falls_asleep = [&](const awaited_news& awaited) {
+        theirs.begin();
+        theirs.add(awaited);
+        theirs.word() = bell::asleep_in_sight;
+    };
+    const awaited_news message{context, news::message, 1, 0};
+    falls_asleep({context, news::message, 1, 99});
+    task& sent = bench_.post();
+    bench_.run();
+    EXPECT_EQ(theirs.word(), bell::asleep_in_sight) << "it waits for another tag";
+    falls_asleep(message);
+    bench_.complete(sent);
+    EXPECT_EQ(theirs.word(), 0U) << "the last step of a large message may be the sender's";
+    falls_asleep(message);
+    task& next = bench_.post();
+    bench_.run();
+    EXPECT_EQ(theirs.word(), 0U);
+    EXPECT_EQ(bench_.the_lane().n_rung(), 2U);
+    bench_.complete(next);
+}
+
+} // namespace
+} // namespace commtask::detail

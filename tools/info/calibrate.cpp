@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bursts through the runtime, as a program posts them: of one message for each lane, and long ones. Both ranks send at once, and the
+// slower one's time counts. Medians of rounds in which all cases take turns, so that a disturbed moment touches all of them.
+#include "calibrate.hpp"
+
+#include "config/config.hpp"
+#include "core/lane_policy.hpp"
+#include "mpi/identity.hpp"
+#include "mpi/lanes_below.hpp"
+#include "node/affinity.hpp"
+#include "node/node_map.hpp"
+#include "report/lane_table.hpp"
+
+#include <commtask/commtask.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace commtask::info {
+
+namespace {
+
+constexpr std::array<std::size_t, 8> sizes{8, 256, 1024, 2048, 4096, 8192, 16384, 65536};
+constexpr std::size_t long_burst = 256;
+constexpr std::size_t most_bytes = std::size_t{8} << 20U; ///< Of a burst, so that memory and time stay small.
+constexpr unsigned in_row = 4;
+constexpr int n_rounds = 9;
+constexpr unsigned most_by_default = 8;
+
+void require(int code, const char* what) {
+    if (code < 0) throw std::runtime_error(std::string(what) + ": " + commtask_last_error());
+}
+
+[[nodiscard]] double now_ns() {
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// How many lanes every rank has cores for, at least 1: what is measured unless COMMTASK_LANES asks for another number.
+[[nodiscard]] unsigned collective_lanes_with_cores(MPI_Comm comm) {
+    detail::config settings;
+    static_cast<void>(detail::apply_environment(settings, environ));
+    for (unsigned n_lanes = most_by_default; n_lanes > 1; --n_lanes) {
+        settings.lanes = n_lanes;
+        const detail::node_map map = detail::collective_map_node(comm, settings, detail::process_cpus());
+        const detail::rank_place& mine = map.places.at(map.me);
+        int has_cores =
+            !map.failure && mine.idle == detail::idle_policy::reserved && mine.lane_cpus.front() != detail::no_cpu;
+        MPI_Allreduce(MPI_IN_PLACE, &has_cores, 1, MPI_INT, MPI_MIN, comm);
+        if (has_cores != 0) return n_lanes;
+    }
+    return 1;
+}
+
+/// What one burst cost: from the first post to the last end, and the posts alone.
+struct burst_time {
+    double all_ns;
+    double posts_ns;
+};
+
+class bench {
+public:
+    explicit bench(MPI_Comm comm, int n_lanes) : comms_(static_cast<std::size_t>(n_lanes), MPI_COMM_NULL) {
+        int rank = 0;
+        int n_ranks = 0;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &n_ranks);
+        partner_ = n_ranks == 1 ? 0 : 1 - rank;
+        require(commtask_comm_split_lanes(comm, n_lanes, comms_.data()), "commtask_comm_split_lanes");
+    }
+
+    /// Collective.
+    [[nodiscard]] burst_time burst(std::size_t size_bytes, std::size_t n_messages, unsigned n_lanes, unsigned row) {
+        sent_.resize(std::max(sent_.size(), size_bytes));
+        received_.resize(std::max(received_.size(), size_bytes * n_messages));
+        const auto count = static_cast<MPI_Count>(size_bytes);
+        const auto comm_of = [&](std::size_t message) { return comms_[message / row % n_lanes]; };
+        for (std::size_t i = 0; i < n_messages; ++i) {
+            post(commtask_op_recv(&received_[i * size_bytes], count, MPI_BYTE, partner_, 0, comm_of(i)));
+        }
+        run(commtask_op_barrier(comms_[0]));
+        const double begin_ns = now_ns();
+        for (std::size_t i = 0; i < n_messages; ++i) {
+            post(commtask_op_send(sent_.data(), count, MPI_BYTE, partner_, 0, comm_of(i)));
+        }
+        const double posted_ns = now_ns();
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        tasks_.clear();
+        std::array<double, 2> times{now_ns() - begin_ns, posted_ns - begin_ns};
+        std::array<double, 2> slower{};
+        run(commtask_op_allreduce(times.data(), slower.data(), 2, MPI_DOUBLE, MPI_MAX, comms_[0]));
+        return {slower[0], slower[1]};
+    }
+
+private:
+    void post(const commtask_op& op) {
+        require(commtask_post(&op, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+    }
+    static void run(const commtask_op& op) {
+        commtask_t task = COMMTASK_NULL;
+        require(commtask_post(&op, nullptr, &task), "commtask_post");
+        require(commtask_wait(&task, nullptr), "commtask_wait");
+    }
+
+    int partner_ = 0;
+    std::vector<MPI_Comm> comms_; ///< MPI_Finalize frees them.
+    std::vector<char> sent_;
+    std::vector<char> received_;
+    std::vector<commtask_t> tasks_;
+};
+
+[[nodiscard]] double median(std::vector<double> of) {
+    const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+    std::ranges::nth_element(of, middle);
+    return *middle;
+}
+
+/// The samples of one size and number of lanes.
+struct case_samples {
+    std::size_t size_bytes;
+    unsigned n_lanes;
+    std::size_t n_messages; ///< Of its long burst.
+    std::vector<double> first_ns;
+    std::vector<double> long_ns;
+    std::vector<double> post_ns; ///< Per message of the long burst.
+};
+
+[[nodiscard]] std::vector<case_samples> collective_measure(bench& with, unsigned n_lanes) {
+    std::vector<case_samples> cases;
+    for (const std::size_t size_bytes : sizes) {
+        for (unsigned n = 1; n <= n_lanes; ++n) {
+            const std::size_t turns =
+                std::max<std::size_t>(std::min(long_burst, most_bytes / size_bytes) / (std::size_t{n} * in_row), 1);
+            cases.push_back({size_bytes, n, turns * n * in_row, {}, {}, {}});
+        }
+    }
+    for (int round = -1; round < n_rounds; ++round) { // the first is thrown away
+        for (case_samples& each : cases) {
+            const double first_ns = with.burst(each.size_bytes, each.n_lanes, each.n_lanes, 1).all_ns;
+            const burst_time all = with.burst(each.size_bytes, each.n_messages, each.n_lanes, in_row);
+            if (round < 0) continue;
+            each.first_ns.push_back(first_ns);
+            each.long_ns.push_back(all.all_ns);
+            each.post_ns.push_back(all.posts_ns / static_cast<double>(each.n_messages));
+        }
+    }
+    return cases;
+}
+
+[[nodiscard]] double collective_switch_ns(bench& with, unsigned n_lanes, double post_ns) {
+    if (n_lanes == 1) return 0;
+    std::vector<double> samples;
+    for (int round = 0; round < n_rounds; ++round) {
+        samples.push_back(with.burst(sizes.front(), long_burst, 2, 1).posts_ns / static_cast<double>(long_burst));
+    }
+    return std::max(median(std::move(samples)) - post_ns, 0.0);
+}
+
+[[nodiscard]] detail::saturation_table collective_table(bench& with, unsigned n_lanes) {
+    const std::vector<case_samples> cases = collective_measure(with, n_lanes);
+    detail::saturation_table table;
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    table.machine = host.data();
+    for (const case_samples& each : cases) {
+        if (each.n_lanes == 1) table.rows.push_back({each.size_bytes, {}});
+        const double first_ns = median(each.first_ns);
+        const auto further = static_cast<double>(std::max<std::size_t>(each.n_messages - each.n_lanes, 1));
+        table.rows.back().lanes.push_back(
+            {each.n_lanes, first_ns, std::max((median(each.long_ns) - first_ns) / further, 1.0)});
+    }
+    table.post_ns = median(cases.front().post_ns);
+    table.round_trip_ns = table.rows.front().lanes.front().first_ns;
+    table.switch_ns = collective_switch_ns(with, n_lanes, table.post_ns);
+    return table;
+}
+
+void print(const detail::saturation_table& table) {
+    std::printf("Nanoseconds per message in a long burst, by bytes and lanes; then the lanes that bursts of 8, 32 and "
+                "128 get\n%10s",
+                "");
+    for (const detail::lane_cost& cost : table.rows.front().lanes) std::printf("%9u", cost.n_lanes);
+    std::printf("\n");
+    for (const detail::size_costs& row : table.rows) {
+        std::printf("%10zu", row.size_bytes);
+        for (const detail::lane_cost& cost : row.lanes) std::printf("%9.0f", cost.each_ns);
+        std::printf("   ->");
+        for (const std::size_t burst : {8U, 32U, 128U}) {
+            std::printf("%4u",
+                        detail::choose_lanes(table, {row.size_bytes, burst}, detail::most_lanes_in_table).n_lanes);
+        }
+        std::printf("\n");
+    }
+}
+
+/// @return why it could not be written; empty: it is there
+[[nodiscard]] std::string write(const std::string& text, const std::string& file) {
+    std::ofstream out{file};
+    return out << text << std::flush ? "" : "cannot write " + file;
+}
+
+} // namespace
+
+int collective_calibrate(MPI_Comm comm, const std::string& file) {
+    int rank = 0;
+    int n_ranks = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    if (n_ranks > 2) {
+        if (rank == 0)
+            std::cerr << "commtask-info: --calibrate needs two ranks, best on two nodes, or one that sends to itself\n";
+        return 2;
+    }
+    int can_write = 1; // asked before a minute of measuring
+    if (rank == 0) can_write = std::ofstream{file, std::ios::app}.is_open() ? 1 : 0;
+    MPI_Bcast(&can_write, 1, MPI_INT, 0, comm);
+    if (can_write == 0) {
+        if (rank == 0) std::cerr << "commtask-info: cannot write " << file << "\n";
+        return 1;
+    }
+    // The old table plays no part, and need not be there. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    unsetenv("COMMTASK_LANE_TABLE");
+    commtask_config config = COMMTASK_CONFIG_INIT;
+    config.lanes = collective_lanes_with_cores(comm);
+    config.verbose = COMMTASK_ZERO;
+    if (commtask_init(&config) != COMMTASK_OK) {
+        if (rank == 0) std::cerr << "commtask-info: " << commtask_last_error() << "\n";
+        return 1;
+    }
+    commtask_info info{};
+    info.struct_size = sizeof info;
+    require(commtask_get_info(&info), "commtask_get_info");
+    detail::saturation_table table;
+    {
+        bench with{comm, static_cast<int>(info.lanes)};
+        table = collective_table(with, info.lanes);
+    }
+    require(commtask_finalize(), "commtask_finalize");
+    int status = 0;
+    if (rank == 0) {
+        const detail::mpi_identity mpi = detail::mpi_at_run_time();
+        std::printf("%s, %s, %s, %s\n", table.machine.c_str(), mpi.text().c_str(),
+                    n_ranks == 1 ? "one rank to itself" : "two ranks",
+                    info.worker_is_reserved != 0 ? "each lane on a core of its own" : "the lanes share cores");
+        if (info.lanes == 1) {
+            std::printf("One lane: there are no cores for more. COMMTASK_LANES=n measures n that share cores.\n");
+        } else {
+            std::printf("%s.\n", detail::lanes_below(mpi, info.lanes).sentence.c_str());
+        }
+        print(table);
+        const std::string why = write(detail::text_of(table, mpi.text()), file);
+        if (!why.empty()) std::cerr << "commtask-info: " << why << "\n";
+        if (why.empty())
+            std::printf("Written to %s: COMMTASK_LANE_TABLE=%s has programs use it.\n", file.c_str(), file.c_str());
+        const bool is_lost = std::fflush(stdout) != 0;
+        if (is_lost) std::cerr << "commtask-info: standard output was lost\n";
+        status = why.empty() && !is_lost ? 0 : 1;
+    }
+    MPI_Bcast(&status, 1, MPI_INT, 0, comm);
+    return status;
+}
+
+} // namespace commtask::info
