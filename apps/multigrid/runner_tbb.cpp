@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    struct node {
+    struct flow_node {
         std::unique_ptr<flow::graph_node> owner;
         flow::receiver<done>* in;
         flow::sender<done>* out;
@@ -46,8 +46,8 @@ private:
         switch (what.through.what) {
         case message::kind::none: {
             auto made = std::make_unique<flow::continue_node<done>>(*graph_, body);
-            flow::continue_node<done>& node = *made;
-            nodes_.push_back({std::move(made), &node, &node});
+            flow::continue_node<done>& mine = *made;
+            nodes_.push_back({std::move(made), &mine, &mine});
             break;
         }
         case message::kind::receive: add_message<ct::recv_node<done>>(operation); break;
@@ -61,14 +61,14 @@ private:
     template <class Node>
     void add_message(const commtask::operation& operation) {
         auto made = std::make_unique<Node>(*graph_, flow::serial, operation);
-        Node& node = *made;
-        nodes_.push_back({std::move(made), &node, &flow::output_port<0>(node)});
+        Node& mine = *made;
+        nodes_.push_back({std::move(made), &mine, &flow::output_port<0>(mine)});
     }
 
     ct::arena arena_;
     std::optional<flow::graph> graph_; ///< It and its nodes are made and used in the arena.
     std::optional<flow::broadcast_node<done>> start_;
-    std::vector<node> nodes_; ///< Of the items.
+    std::vector<flow_node> nodes_; ///< Of the items.
 };
 
 } // namespace
