@@ -223,7 +223,7 @@ public:
     void TearDown() override {
         if (testing::GTEST_FLAG(filter) != "*") return; // not all tests ran
         for (int kind = COMMTASK_OP_SEND; kind < COMMTASK_OP_END; ++kind) {
-            EXPECT_TRUE(kinds_posted.test(static_cast<std::size_t>(kind)))
+            EXPECT_TRUE(kinds_posted.at(static_cast<std::size_t>(kind)))
                 << "no test posted kind " << kind << " of commtask_kind";
         }
     }

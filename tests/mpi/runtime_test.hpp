@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include <bitset>
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -19,8 +21,8 @@ namespace commtask::test {
 inline constexpr std::int64_t second_ns = 1'000'000'000;
 inline constexpr std::int64_t limit_ns = 30 * second_ns;
 
-/// Kinds that a test of this program has posted; mpi.operations wants all of them.
-inline std::bitset<COMMTASK_OP_END> kinds_posted;
+/// Kinds that a test of this program has posted, on whatever thread; mpi.operations wants all of them.
+inline std::array<std::atomic<bool>, COMMTASK_OP_END> kinds_posted{};
 
 /// commtask_options without the loose arrays.
 class options {
@@ -68,7 +70,7 @@ private:
 inline commtask_t post(const commtask_op& operation, const commtask_options* how = nullptr) {
     commtask_t task = COMMTASK_NULL;
     EXPECT_EQ(commtask_post(&operation, how, &task), COMMTASK_OK) << commtask_last_error();
-    kinds_posted.set(operation.kind);
+    kinds_posted.at(static_cast<std::size_t>(operation.kind)) = true;
     return task;
 }
 inline commtask_t post(const commtask_op& operation, options& how) { return post(operation, how.get()); }

@@ -149,7 +149,9 @@ void forked_child() {
 
 } // namespace commtask::test
 
-// The whole program's, in the library too: how one rank comes to have no memory.
+// The whole program's, in the library too: how one rank comes to have no memory. The sanitizers have their own.
+#ifndef COMMTASK_SANITIZED
 void* operator new(std::size_t n_bytes) { return commtask::test::allocate_if_allowed(n_bytes); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*n_bytes*/) noexcept { std::free(memory); }
+#endif
