@@ -180,6 +180,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
     app.add_option("--at-once", o.at_once, "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all")
         ->check(CLI::Range(0, most_chunks))
         ->capture_default_str();
+    app.add_option("--lanes", o.n_lanes, "Modes offload, omp, tbb: spread the messages over so many lanes")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
     app.add_option("--sign", given.sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
     app.add_flag("--inplace", o.in_place, "The result replaces the input");
     app.add_option("--repeat,--reps", o.repeats, "Timed transforms; the median is reported")->capture_default_str();
@@ -211,6 +214,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
         }
         std::string no = choose("--precision", given.real, precisions, o.real);
         if (no.empty()) no = choose_mode(given.mode, o.which);
+        if (no.empty() && o.n_lanes > 1 && !tiled::describe(o.which).needs_runtime) {
+            no = "--lanes works with --mode offload, omp or tbb only; choose one.";
+        }
         if (no.empty()) no = choose("--method", given.by, methods, o.by);
         if (no.empty()) no = choose("--check", given.check, check_levels, o.check);
         if (no.empty()) no = choose("--rigor", given.effort, rigors, o.effort);

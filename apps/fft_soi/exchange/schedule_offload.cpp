@@ -16,8 +16,9 @@ using miniapp::require;
 
 class offload_transport final : public transport {
 public:
-    offload_transport(MPI_Comm comm, int at_once) : comm_(comm), sender_(comm, at_once) {
-        require(commtask_comm_register(comm), "commtask_comm_register");
+    explicit offload_transport(const schedule_options& options)
+        : comms_(options.messages()), sender_(comms_, options.at_once) {
+        require(commtask_comm_register(comms_.all), "commtask_comm_register");
     }
 
     void begin(work& of) override {
@@ -30,7 +31,8 @@ public:
         if (halo_travels(of)) {
             receive(incoming_halo(of), halo_);
             const outgoing_message edge = outgoing_halo(of);
-            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comm_), halo_send_);
+            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge.tag)),
+                 halo_send_);
             count(edge, sent_);
         }
         for_each_incoming(of,
@@ -57,7 +59,7 @@ public:
 
     void barrier() override {
         commtask_t task = COMMTASK_NULL;
-        post(commtask_op_barrier(comm_), task);
+        post(commtask_op_barrier(comms_.all), task);
         require(commtask_wait(&task, nullptr), "commtask_wait");
     }
 
@@ -65,7 +67,7 @@ public:
 
 private:
     void receive(const incoming_message& one, commtask_t& task) const {
-        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_), task);
+        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one.tag)), task);
     }
     static void post(const commtask_op& operation, commtask_t& task) {
         require(commtask_post(&operation, nullptr, &task), "commtask_post");
@@ -74,7 +76,7 @@ private:
         require(commtask_wait_all(n, tasks, -1, nullptr), "commtask_wait_all");
     }
 
-    MPI_Comm comm_;
+    message_comms comms_;
     work* of_ = nullptr;
     traffic sent_;
     urgent_sender sender_;
@@ -86,7 +88,7 @@ private:
 } // namespace
 
 std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options) {
-    return std::make_unique<fork_join_schedule>(std::make_unique<offload_transport>(options.comm, options.at_once),
+    return std::make_unique<fork_join_schedule>(std::make_unique<offload_transport>(options),
                                                 compute_threads_of(mode::offload, options.n_cores),
                                                 std::max(2, options.n_cores));
 }
