@@ -4,6 +4,7 @@
 #include "driver.hpp"
 
 #include "common/clock.hpp"
+#include "common/runtime_session.hpp"
 #include "reference.hpp"
 #include "verify.hpp"
 #include "wisdom.hpp"
@@ -94,11 +95,13 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     std::vector<tiled::phase_times> times;
     tiled::traffic counted;
     {
+        const miniapp::lane_comms lanes{comm, o.n_lanes};
         const auto active = tiled::make_schedule(o.which, {.comm = comm,
                                                            .n_cores = o.n_cores,
                                                            .at_once = o.at_once,
                                                            .probe_every = o.probe_every,
-                                                           .has_plan = o.has_plan});
+                                                           .has_plan = o.has_plan,
+                                                           .lanes = lanes.all()});
         report.compute_threads = active->compute_threads();
         report.cores = active->cores();
         for (int k = -1; k < o.repeats; ++k) {

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     const soi::options& settings = parsed.values;
     const tiled::mode_description& mode = tiled::describe(settings.which);
     miniapp::program fft{.name = "fft_soi",
-                         .thread_level = mode.thread_level,
+                         .thread_level = settings.n_lanes > 1 ? MPI_THREAD_MULTIPLE : mode.thread_level,
                          .message = parsed.message,
                          .exit_code = parsed.exit_code,
                          .files = {{"--json", settings.json_file}, {"--trace", settings.trace_file}},
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
         {
             // Chunks and segments have priorities of their own in mode omp; the user's own value stays.
             ::setenv("OMP_MAX_TASK_PRIORITY", "64", 0);
-            const miniapp::runtime_session runtime(mode.needs_runtime);
+            const miniapp::runtime_session runtime(mode.needs_runtime, settings.n_lanes);
             report = soi::run(settings, MPI_COMM_WORLD);
         }
         const bool wants_trace = !settings.trace_file.empty();

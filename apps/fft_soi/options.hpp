@@ -27,6 +27,7 @@ struct options {
     int probe_every = 1;
     int at_once = 4;
     bool has_plan = false; ///< Modes offload, omp.
+    int n_lanes = 1;
     int sign = -1;
     bool in_place = false;
     int repeats = 15;

@@ -7,6 +7,9 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <vector>
+
 namespace tiled {
 
 inline int left_of(const layout& sizes) { return (sizes.rank + sizes.n_ranks - 1) % sizes.n_ranks; }
@@ -27,6 +30,16 @@ struct message {
 };
 using incoming_message = message<std::byte>;
 using outgoing_message = message<const std::byte>;
+
+/// What messages are sent on: all on one communicator, or each on that of a lane, by its tag, which both ends know.
+struct message_comms {
+    MPI_Comm all = MPI_COMM_NULL;
+    std::vector<MPI_Comm> lanes{};
+
+    [[nodiscard]] MPI_Comm of(int tag) const {
+        return lanes.empty() ? all : lanes[static_cast<std::size_t>(tag) % lanes.size()];
+    }
+};
 
 /// Whether pieces wait for a message from the neighbour. With one rank a copy does.
 inline bool halo_travels(work& of) { return of.sizes().n_ranks > 1 && of.neighbour().size_bytes > 0; }

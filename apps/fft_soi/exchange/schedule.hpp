@@ -3,6 +3,7 @@
 // and move the same blocks; one file per schedule. They know nothing of Fourier transforms.
 #pragma once
 
+#include "exchange/messages.hpp"
 #include "exchange/work.hpp"
 
 #include <memory>
@@ -41,6 +42,10 @@ struct schedule_options {
     int at_once = 4;       ///< Modes offload, omp, tbb: messages in flight; 0: all.
     int probe_every = 1;   ///< Mode iprobe: pieces between two MPI_Iprobe.
     bool has_plan = false; ///< Modes offload, omp: the messages are plans, and what is ready leaves at once.
+    std::vector<MPI_Comm>
+        lanes{}; ///< Modes offload, omp, tbb: a communicator of each lane; none: all is sent on `comm`.
+
+    [[nodiscard]] message_comms messages() const { return {comm, lanes}; }
 };
 
 class schedule {

@@ -26,8 +26,9 @@ void worker_barrier(MPI_Comm comm) {
 
 class offload_transport final : public transport {
 public:
-    offload_transport(MPI_Comm comm, int at_once) : comm_(comm), sender_(comm, at_once) {
-        require(commtask_comm_register(comm), "commtask_comm_register");
+    explicit offload_transport(const schedule_options& options)
+        : comms_(options.messages()), sender_(comms_, options.at_once) {
+        require(commtask_comm_register(comms_.all), "commtask_comm_register");
     }
 
     void begin(work& of) override {
@@ -40,7 +41,8 @@ public:
         if (halo_travels(of)) {
             receive(incoming_halo(of), halo_);
             const outgoing_message edge = outgoing_halo(of);
-            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comm_), halo_send_);
+            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge.tag)),
+                 halo_send_);
             count(edge, sent_);
         }
         for_each_incoming(of,
@@ -65,13 +67,13 @@ public:
         sender_.require_all_gone();
     }
 
-    void barrier() override { worker_barrier(comm_); }
+    void barrier() override { worker_barrier(comms_.all); }
 
     traffic sent() const override { return sent_; }
 
 private:
     void receive(const incoming_message& one, commtask_t& task) const {
-        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_), task);
+        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one.tag)), task);
     }
     static void post(const commtask_op& operation, commtask_t& task) {
         require(commtask_post(&operation, nullptr, &task), "commtask_post");
@@ -80,7 +82,7 @@ private:
         require(commtask_wait_all(n, tasks, -1, nullptr), "commtask_wait_all");
     }
 
-    MPI_Comm comm_;
+    message_comms comms_;
     work* of_ = nullptr;
     traffic sent_;
     urgent_sender sender_;
@@ -146,7 +148,7 @@ std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options)
     if (options.has_plan) {
         by = std::make_unique<planned_transport>(options.comm);
     } else {
-        by = std::make_unique<offload_transport>(options.comm, options.at_once);
+        by = std::make_unique<offload_transport>(options);
     }
     return std::make_unique<fork_join_schedule>(std::move(by), compute_threads_of(mode::offload, options.n_cores),
                                                 std::max(2, options.n_cores));

@@ -25,10 +25,10 @@ using address = const char*;
 class omp_schedule final : public schedule {
 public:
     omp_schedule(const schedule_options& options, int compute_threads, int cores)
-        : comm_(options.comm), sender_(options.comm, options.at_once), compute_threads_(compute_threads), cores_(cores),
-          works_(options.comm), has_plan_(options.has_plan) {
+        : comms_(options.messages()), sender_(comms_, options.at_once), compute_threads_(compute_threads),
+          cores_(cores), works_(options.comm), has_plan_(options.has_plan) {
         require(commtask_omp_check(), "commtask_omp_check");
-        require(commtask_comm_register(comm_), "commtask_comm_register");
+        require(commtask_comm_register(comms_.all), "commtask_comm_register");
     }
 
     phase_times run(work& of) override {
@@ -72,7 +72,7 @@ public:
 
     void barrier() override {
         commtask_t task = COMMTASK_NULL;
-        require(commtask_submit(commtask_op_barrier(comm_), nullptr, &task), "commtask_post");
+        require(commtask_submit(commtask_op_barrier(comms_.all), nullptr, &task), "commtask_post");
         require(commtask_wait(&task, nullptr), "commtask_wait");
     }
 
@@ -92,13 +92,14 @@ private:
     void create_receives(work& of, traffic& sent) {
         const int first = message_priority(of.sizes());
         const auto create_receive = [&](const incoming_message& one, address token) {
-            COMM_TASK(recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comm_), out(token), priority(first));
+            COMM_TASK(recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one.tag)), out(token),
+                      priority(first));
         };
         if (halo_travels(of)) {
             const outgoing_message edge = outgoing_halo(of);
             create_receive(incoming_halo(of), &halo_);
-            COMM_TASK(send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comm_), in(edge.data),
-                      priority(first));
+            COMM_TASK(send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge.tag)),
+                      in(edge.data), priority(first));
             count(edge, sent);
         }
         if (plans_ != nullptr) {
@@ -163,7 +164,7 @@ private:
         }
     }
 
-    MPI_Comm comm_;
+    message_comms comms_;
     urgent_sender sender_;
     int compute_threads_;
     int cores_;

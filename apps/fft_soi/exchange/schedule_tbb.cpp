@@ -70,10 +70,10 @@ class tbb_schedule final : public schedule {
     using leave_port = std::tuple_element_t<0, arriving::output_ports_type>;
 
 public:
-    tbb_schedule(MPI_Comm comm, int at_once, int compute_threads, int cores)
-        : comm_(comm), sender_(comm, at_once), compute_threads_(compute_threads), cores_(cores),
-          scratch_(compute_threads), arena_(compute_threads) {
-        commtask::register_comm(comm);
+    tbb_schedule(const schedule_options& options, int compute_threads, int cores)
+        : comms_(options.messages()), sender_(comms_, options.at_once), compute_threads_(compute_threads),
+          cores_(cores), scratch_(compute_threads), arena_(compute_threads) {
+        commtask::register_comm(comms_.all);
         arena_.execute([this] { nodes_.emplace(*this); });
     }
 
@@ -109,7 +109,7 @@ public:
         return record.finish_tasks(sent_, trace_);
     }
 
-    void barrier() override { static_cast<void>(commtask::post(commtask::barrier(comm_)).wait()); }
+    void barrier() override { static_cast<void>(commtask::post(commtask::barrier(comms_.all)).wait()); }
     int compute_threads() const override { return compute_threads_; }
     int cores() const override { return cores_; }
 
@@ -229,13 +229,15 @@ private:
     }
 
     commtask::operation receiving(const incoming_message& one) const {
-        return commtask::recv(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag, comm_);
+        return commtask::recv(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag,
+                              comms_.of(one.tag));
     }
     commtask::operation sending(const outgoing_message& one) const {
-        return commtask::send(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag, comm_);
+        return commtask::send(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag,
+                              comms_.of(one.tag));
     }
 
-    MPI_Comm comm_;
+    message_comms comms_;
     urgent_sender sender_;
     int compute_threads_;
     int cores_;
@@ -255,7 +257,7 @@ private:
 } // namespace
 
 std::unique_ptr<schedule> make_tbb_schedule(const schedule_options& options) {
-    return std::make_unique<tbb_schedule>(options.comm, options.at_once, compute_threads_of(mode::tbb, options.n_cores),
+    return std::make_unique<tbb_schedule>(options, compute_threads_of(mode::tbb, options.n_cores),
                                           std::max(2, options.n_cores));
 }
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tiled {
@@ -18,7 +19,7 @@ namespace tiled {
 class urgent_sender {
 public:
     /// `at_once`: messages in flight; 0: all. More than one keeps the link busy while the next is posted.
-    urgent_sender(MPI_Comm comm, int at_once) : comm_(comm), at_once_(at_once) {}
+    urgent_sender(message_comms comms, int at_once) : comms_(std::move(comms)), at_once_(at_once) {}
     ~urgent_sender();
     urgent_sender(const urgent_sender&) = delete;
     urgent_sender& operator=(const urgent_sender&) = delete;
@@ -54,7 +55,7 @@ private:
     bool post(const outgoing_message& one, std::uint32_t flags);
     void note(int code, int mpi_error);
 
-    MPI_Comm comm_;
+    message_comms comms_;
     int at_once_;
     commtask_event_t all_gone_ = COMMTASK_EVENT_NULL;
     std::vector<handed_over> handed_over_; ///< Of one run; the first n_handed_over_ are used.
