@@ -3,6 +3,10 @@
 // follow from that, and no rank asks another.
 #include "level.hpp"
 
+#include "common/runtime_session.hpp"
+
+#include <commtask/commtask.h>
+
 #include <algorithm>
 
 namespace multigrid {
@@ -11,6 +15,20 @@ namespace {
 
 constexpr int most_links = 512; // of a side: keeps all tags below 32767, which every MPI has
 constexpr int piece_cells = 16384;
+
+/// Of an exchange of messages of one size.
+commtask_lane_choice choose(const lane_policy& how, std::size_t size_bytes, std::size_t n_messages) {
+    commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
+    choice.n_lanes = static_cast<unsigned>(how.n_lanes);
+    choice.in_row = 1;
+    if (how.n_lanes == 1 || !how.is_selective) return choice;
+    commtask_burst burst = COMMTASK_BURST_INIT;
+    burst.size_bytes = size_bytes;
+    burst.n_messages = n_messages;
+    burst.most_lanes = choice.n_lanes; // asked for, whether they have cores or not
+    miniapp::require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
+    return choice;
+}
 
 } // namespace
 
@@ -43,10 +61,12 @@ level::level(const domain& whole, int depth, bool is_aggregated, const lane_poli
         const std::size_t n_links = is_aggregated ? 1 : on_side.size();
         const std::size_t each = on_side.size() / n_links;
         // What all ranks count alike: as if there were a neighbour beyond every side.
-        const lane_choice spread = lanes.choose(each * face * sizeof(double), n_sides * n_links);
+        const commtask_lane_choice spread = choose(lanes, each * face * sizeof(double), n_sides * n_links);
         for (std::size_t k = 0; k < n_links; ++k) {
             const auto tag = [&](int to) { return (depth * n_sides + to) * most_links + static_cast<int>(k); };
-            const auto lane = [&](int to) { return spread.lane_of(static_cast<std::size_t>(to) * n_links + k); };
+            const auto lane = [&](int to) {
+                return static_cast<int>(commtask_lane_of_message(&spread, static_cast<std::size_t>(to) * n_links + k));
+            };
             const int* const begin = &on_side[k * each];
             links.push_back({*peer,
                              side,

@@ -4,8 +4,6 @@
 // and copies; they bring the form of adaptive codes, whose number and length of messages can be chosen.
 #pragma once
 
-#include "lanes.hpp"
-
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -34,6 +32,12 @@ struct domain {
         return {cells[0] / grid[0] / box[0], cells[1] / grid[1] / box[1], cells[2] / grid[2] / box[2]};
     }
     double h() const; ///< The width of a cell.
+};
+
+/// Which lane carries which message: the library's choice, by its saturation table, or all in turn.
+struct lane_policy {
+    int n_lanes = 1;
+    bool is_selective = false;
 };
 
 /// The ghost cells of a side of some boxes, and what goes the other way: one message each.
