@@ -80,6 +80,7 @@ context::context(config settings, int thread_level, rank_place place, const sess
       passes_(lanes_.size(), finalize_limit_ns(settings_)),
       comms_(errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }), watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
+    for (mpi_transport& each : transports_) each.use_windows(windows_);
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
     lanes_.start_worker(0, worker_plan(0));
