@@ -37,7 +37,7 @@ class Modes : public testing::TestWithParam<setting> {};
 
 TEST_P(Modes, GiveTheBitsOfOneRankAlone) {
     const auto [which, n_cores] = GetParam();
-    const runtime_session runtime(which);
+    const runtime_session runtime(which, 1);
     for (const precision real : {precision::double_, precision::single}) {
         const std::uint64_t alone = fingerprint_of_chain(mode::plain, MPI_COMM_SELF, {.real = real}, 1, false);
         for (const bool force_comm : {false, true}) {

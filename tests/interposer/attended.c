@@ -8,18 +8,19 @@
 
 enum { n = 64, n_turns = 4 };
 static const double give_up_s = 30;
-static int memory[n];
 static volatile unsigned long work;
 
 static MPI_Win make(int** base) {
     MPI_Win window = MPI_WIN_NULL;
+    const MPI_Aint bytes = n * sizeof(int);
 #ifdef OPEN_MPI
-    MPI_Win_allocate(sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, (void*)base, &window);
+    MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, (void*)base, &window);
 #else
+    static int memory[n];
     *base = memory;
-    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_create(memory, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
 #endif
-    memset(*base, 0, sizeof memory);
+    memset(*base, 0, (size_t)bytes);
     MPI_Barrier(MPI_COMM_WORLD);
     return window;
 }

@@ -92,6 +92,7 @@ void signalled();
 
 // scenario_windows.cpp
 void finalize_window();
+void finalize_epoch();
 
 // scenario_worker.cpp
 void idle();

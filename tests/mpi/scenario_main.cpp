@@ -39,6 +39,7 @@ constexpr scenario scenarios[] = {
     {"finalize_half_ready", finalize_half_ready},
     {"finalize_late_signal", finalize_late_signal},
     {"finalize_window", finalize_window},
+    {"finalize_epoch", finalize_epoch},
     {"levels_differ", levels_differ},
     {"memory_differs", memory_differs},
     {"stats_give_up", stats_give_up},

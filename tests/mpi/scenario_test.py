@@ -79,6 +79,8 @@ EXPECTATIONS = {
                         "prints": [UNFINISHED, AGE + r"await_notify of 2 from rank 0, notification 7, halos; in flight",
                                    AGE + r"put of 2 MPI_DOUBLE to rank 0, displacement 16, halos; after await_notify",
                                    r"warning: halos is still registered at commtask_finalize"]},
+    "finalize_epoch": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
+                       "prints": [UNFINISHED, AGE + r"win_wait, halos; in flight"]},
     # What is freed is overwritten: whoever uses it still finds no pointer there.
     "finalize_late_signal": {"environment": {"MALLOC_PERTURB_": "85"}, "prints": [UNFINISHED]},
     "levels_differ": {"once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SINGLE"},

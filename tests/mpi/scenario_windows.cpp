@@ -4,6 +4,8 @@
 // still registered is warned of; its epoch is the program's to end then.
 #include "scenario.hpp"
 
+#include <thread>
+
 namespace commtask::test {
 
 void finalize_window() {
@@ -31,6 +33,40 @@ void finalize_window() {
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(MPI_Win_unlock_all(window) == MPI_SUCCESS);
     CHECK(MPI_Win_free(&window) == MPI_SUCCESS);
+    MPI_Finalize();
+}
+
+void finalize_epoch() {
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    constexpr MPI_Aint bytes = 1024;
+    void* exposed = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&exposed), &window) ==
+          MPI_SUCCESS);
+    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    CHECK(commtask_win_register_epochs(window, MPI_COMM_WORLD) == COMMTASK_OK);
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Group other = MPI_GROUP_NULL;
+    const int other_rank = 1 - rank;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &other_rank, &other);
+    if (rank == 0) {
+        CHECK(commtask_submit(commtask_op_win_post(other, 0, window), nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_submit(commtask_op_win_wait(window), nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    } else {
+        CHECK(commtask_finalize() == COMMTASK_OK);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) { // rank 0's thread comes back from MPI; nobody waits for it any more
+        CHECK(MPI_Win_start(other, 0, window) == MPI_SUCCESS);
+        CHECK(MPI_Win_complete(window) == MPI_SUCCESS);
+    }
+    MPI_Group_free(&other);
+    MPI_Group_free(&world);
+    MPI_Barrier(MPI_COMM_WORLD);
+    while (MPI_Win_free(&window) != MPI_SUCCESS) std::this_thread::yield(); // refused until then
     MPI_Finalize();
 }
 

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Windows and files from Fortran: a window in the library's epoch with a notification that a task depends on, the operations
-! that fetch, and a file.
+! that fetch, a window with fences, and a file.
 program fortran_windows
   use, intrinsic :: iso_c_binding
   use mpi
@@ -65,6 +65,16 @@ program fortran_windows
   call expect(5, written%state == COMMTASK_STATE_FAILED)
   if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
 
+  if (commtask_win_register_epochs(window, MPI_COMM_WORLD) /= COMMTASK_OK) error stop commtask_last_error()
+  !$omp parallel
+  !$omp single
+  call comm_task_win_fence(0, window, out=[c_loc(one)])
+  call comm_task_put(c_loc(mine(1)), n, MPI_INTEGER, right, 0_c_int64_t, n, MPI_INTEGER, window, in=[c_loc(one)])
+  call comm_task_win_fence(MPI_MODE_NOSUCCEED, window, out=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call expect(6, all(exposed == [(100 * left + i, i = 1, n)]))
+  if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
   call MPI_Win_free(window, error)
 
   call MPI_File_open(MPI_COMM_WORLD, 'fortran_windows.data', ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), &
@@ -76,7 +86,7 @@ program fortran_windows
   call comm_task_file_read_at(rank * bytes, c_loc(read_back(1)), n, MPI_INTEGER, file, MPI_COMM_WORLD, &
                               out=[c_loc(read_back(1))])
   !$omp task depend(in: read_back(1)) shared(read_back, mine, written, n_wrong)
-  call expect(6, all(read_back == mine) .and. written%bytes == bytes)
+  call expect(7, all(read_back == mine) .and. written%bytes == bytes)
   !$omp end task
   !$omp end single
   !$omp end parallel

@@ -33,6 +33,7 @@ for side in ("send", "recv"):
 BY_NAME = {
     "window": ("integer", "MPI_Win", ["op%window = {}", "op%has_window = 1"]),
     "file": ("integer", "MPI_File", ["op%file = {}", "op%has_file = 1"]),
+    "group": ("integer", "MPI_Group", ["op%group = {}", "op%has_group = 1"]),
 }
 FAR = {f"{side}_displacement": ("integer(c_int64_t)", None, [f"op%{side}%displacement = {{}}"]) for side in ("send", "recv")}
 ONE_ELEMENT = ("integer", "MPI_Datatype", [f"op%{side}%{line}" for side in ("send", "recv")

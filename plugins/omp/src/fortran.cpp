@@ -9,6 +9,7 @@
 #include <commtask/omp_fortran.h>
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 using namespace commtask::omp;
@@ -48,6 +49,10 @@ commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
         MPI_Win window = MPI_Win_f2c(given.window);
         commtask_op_keep_handle_(&op.result, &window, sizeof window);
         op.comm = MPI_COMM_NULL; // it has its own
+    }
+    if (given.has_group != 0) {
+        const MPI_Group group = MPI_Group_f2c(given.group);
+        std::memcpy(static_cast<void*>(&op.send.displs), static_cast<const void*>(&group), sizeof group);
     }
     if (given.has_file != 0) {
         MPI_File file = MPI_File_f2c(given.file);
@@ -93,6 +98,10 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
 
 int commtask_omp_fortran_win_register(MPI_Fint window, MPI_Fint comm) noexcept {
     return commtask_win_register(MPI_Win_f2c(window), MPI_Comm_f2c(comm));
+}
+
+int commtask_omp_fortran_win_register_epochs(MPI_Fint window, MPI_Fint comm) noexcept {
+    return commtask_win_register_epochs(MPI_Win_f2c(window), MPI_Comm_f2c(comm));
 }
 
 int commtask_omp_fortran_win_unregister(MPI_Fint window) noexcept {

@@ -74,7 +74,16 @@ typedef enum commtask_kind {
     COMMTASK_OP_FILE_WRITE_ALL = 61,       /**< commtask_op_file_write_all */
     COMMTASK_OP_FILE_WRITE_AT_ALL = 62,    /**< commtask_op_file_write_at_all */
     COMMTASK_OP_FILE_WRITE_SHARED = 63,    /**< commtask_op_file_write_shared */
-    COMMTASK_OP_END = 64                   /**< one past the last */
+    COMMTASK_OP_WIN_FENCE = 64,            /**< commtask_op_win_fence */
+    COMMTASK_OP_WIN_POST = 65,             /**< commtask_op_win_post */
+    COMMTASK_OP_WIN_START = 66,            /**< commtask_op_win_start */
+    COMMTASK_OP_WIN_COMPLETE = 67,         /**< commtask_op_win_complete */
+    COMMTASK_OP_WIN_WAIT = 68,             /**< commtask_op_win_wait */
+    COMMTASK_OP_WIN_LOCK = 69,             /**< commtask_op_win_lock */
+    COMMTASK_OP_WIN_UNLOCK = 70,           /**< commtask_op_win_unlock */
+    COMMTASK_OP_WIN_LOCK_ALL = 71,         /**< commtask_op_win_lock_all */
+    COMMTASK_OP_WIN_UNLOCK_ALL = 72,       /**< commtask_op_win_unlock_all */
+    COMMTASK_OP_END = 73                   /**< one past the last */
 } commtask_kind;
 
 #ifdef __cplusplus

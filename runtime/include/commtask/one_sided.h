@@ -277,6 +277,110 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window
     return op;
 }
 
+/** Ends the epoch since the last fence and begins one, all ranks together.
+ *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_fence(int assertion, MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_FENCE, MPI_COMM_NULL);
+    op.send_tag = assertion;
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Lets a group access this rank's window, once each has started, until win_wait.
+ *  @param group  the ranks; must live until the task has ended
+ *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_post(MPI_Group group, int assertion,
+                                                                  MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_POST, MPI_COMM_NULL);
+    memcpy((void*)&op.send.displs, &group, sizeof group);
+    op.send_tag = assertion;
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Begins to access the windows of a group; may wait for each to post.
+ *  @param group  the ranks; must live until the task has ended
+ *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_start(MPI_Group group, int assertion,
+                                                                   MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_START, MPI_COMM_NULL);
+    memcpy((void*)&op.send.displs, &group, sizeof group);
+    op.send_tag = assertion;
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Ends what win_start began: results are here, and buffers are free.
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_complete(MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_COMPLETE, MPI_COMM_NULL);
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Ends what win_post began, when all of its group have completed.
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_wait(MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_WAIT, MPI_COMM_NULL);
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Begins to access a rank's window, alone or with others.
+ *  @param lock_type  MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED
+ *  @param target  the rank whose window it is, or MPI_PROC_NULL
+ *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock(int lock_type, int target, int assertion,
+                                                                  MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_LOCK, MPI_COMM_NULL);
+    op.recv_tag = lock_type;
+    op.peer = target;
+    op.send_tag = assertion;
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Ends what win_lock began: everything is complete here and at the target.
+ *  @param target  the rank whose window it is, or MPI_PROC_NULL
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock(int target, MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_UNLOCK, MPI_COMM_NULL);
+    op.peer = target;
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Begins to access the windows of all ranks, with others.
+ *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock_all(int assertion, MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_LOCK_ALL, MPI_COMM_NULL);
+    op.send_tag = assertion;
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
+/** Ends what win_lock_all began: everything is complete here and at the targets.
+ *  @param window  registered with commtask_win_register
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock_all(MPI_Win window) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_UNLOCK_ALL, MPI_COMM_NULL);
+    commtask_op_keep_handle_(&op.result, &window, sizeof window);
+    return op;
+}
+
 #ifdef __cplusplus
 }
 #endif

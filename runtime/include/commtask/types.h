@@ -76,7 +76,7 @@ typedef enum commtask_code {
     COMMTASK_ERR_MPI_LIBRARY = -23, /**< The process runs with another MPI than the one commtask was built for. */
     COMMTASK_ERR_RUNNING =
         -24, /**< The plan's run, or a task of the window, has not ended; or another thread changes it. */
-    COMMTASK_ERR_WINDOW = -25, /**< The window is null, not registered, or cannot be. */
+    COMMTASK_ERR_WINDOW = -25, /**< The window is null, not registered, cannot be, or is in no epoch for that. */
     COMMTASK_ERR_DISPLACEMENT =
         -26,                /**< A displacement or offset is negative, or what is there lies outside of the window. */
     COMMTASK_ERR_FILE = -27 /**< The file is MPI_FILE_NULL. */

@@ -24,10 +24,24 @@ extern "C" {
  *  @blocking Until all ranks have called it. */
 COMMTASK_API int commtask_win_register(MPI_Win window, MPI_Comm comm) COMMTASK_NOEXCEPT;
 
+/** Registers a window that the program synchronises itself, by tasks: win_fence; win_post, win_start, win_complete and win_wait;
+ *  win_lock, win_unlock and both of all ranks. MPI has no nonblocking form of these, so a thread of the window's own calls MPI
+ *  for all its operations, one after the other in the order in which they were posted or took their tickets, whatever becomes ready
+ *  when; none may have COMMTASK_TRY, COMMTASK_UNORDERED or a plan. What a put or get is given
+ *  belongs to the operation until the task that ends its epoch, or a flush, has ended; its own end says that MPI has it.
+ *  put_notify, get_notify and await_notify need commtask_win_register. All ranks call it, as they call that function.
+ *  @param window  as there.
+ *  @param comm    as there.
+ *  @return as there; ERR_THREAD_LEVEL: MPI gave less than MPI_THREAD_MULTIPLE, which the thread needs; ERR_NO_MEMORY also: the
+ *          system gave no thread. Until commtask_win_unregister a post is refused with ERR_WINDOW and a sentence if the epoch
+ *          that it needs is not open, or the one that it opens cannot be.
+ *  @blocking Until all ranks have called it. */
+COMMTASK_API int commtask_win_register_epochs(MPI_Win window, MPI_Comm comm) COMMTASK_NOEXCEPT;
+
 /** Ends what commtask_win_register began: completes everything at its target, ends the epoch and lets the worker sleep again.
  *  All ranks of the window call it, before MPI_Win_free and before commtask_finalize.
  *  @param window  registered; none of its tasks is unfinished on this rank.
- *  @return COMMTASK_OK; ERR_WINDOW: it is not registered; ERR_RUNNING: tasks of the window have not ended: wait for them, and
+ *  @return COMMTASK_OK; ERR_WINDOW: it is not registered, or an epoch of the program's is open; ERR_RUNNING: tasks of the window have not ended: wait for them, and
  *          call it again, since the other ranks wait; FAILED: MPI could not end the epoch; ERR_WORKER_THREAD: called in a
  *          callback; ERR_NOT_INITIALIZED.
  *  @blocking Until all ranks have called it. */

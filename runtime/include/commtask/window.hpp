@@ -19,6 +19,12 @@ namespace commtask {
 template <typename Buffer, typename Element>
 concept elements_are = std::is_void_v<face::element_t<Buffer>> || std::same_as<face::element_t<Buffer>, Element>;
 
+/// Who opens the epochs of a window.
+enum class epochs : bool {
+    of_library, ///< One from the registration on: commtask_win_register.
+    of_program, ///< Tasks of fence, start and locks: commtask_win_register_epochs.
+};
+
 /// A window of MPI between commtask_win_register and commtask_win_unregister. The MPI_Win stays the program's. Displacements
 /// count in the target's displacement unit, which is sizeof(Element) where the window was made for it.
 template <element Element>
@@ -27,8 +33,12 @@ public:
     /// Registers the window. Collective.
     /// @param handle  in no epoch.
     /// @param comm  with the ranks of the window in the same order.
-    /// @throws error  if it is refused: commtask_win_register says when.
-    window(MPI_Win handle, MPI_Comm comm) : handle_(handle) { face::check(commtask_win_register(handle, comm)); }
+    /// @param whose  who opens its epochs.
+    /// @throws error  if it is refused: commtask_win_register and commtask_win_register_epochs say when.
+    window(MPI_Win handle, MPI_Comm comm, epochs whose = epochs::of_library) : handle_(handle) {
+        face::check(whose == epochs::of_library ? commtask_win_register(handle, comm)
+                                                : commtask_win_register_epochs(handle, comm));
+    }
 
     window(const window&) = delete;
     window& operator=(const window&) = delete;
@@ -190,6 +200,51 @@ public:
     [[nodiscard]] operation await_notify(int notification, int count = 1, int source = MPI_ANY_SOURCE) const noexcept {
         return operation{commtask_op_await_notify(notification, count, source, handle_)};
     }
+
+    /// The epochs of the program: as MPI's functions of these names.
+    /// @param assertion  0, or what MPI's function takes.
+    /// @return the operation, for post().
+    [[nodiscard]] operation fence(int assertion = 0) const noexcept {
+        return operation{commtask_op_win_fence(assertion, handle_)};
+    }
+    /// @param group  who may access this rank's window; must live until the task has ended.
+    /// @param assertion  as above.
+    /// @return the operation, for post().
+    [[nodiscard]] operation post(MPI_Group group, int assertion = 0) const noexcept {
+        return operation{commtask_op_win_post(group, assertion, handle_)};
+    }
+    /// @param group  whose windows to access; must live until the task has ended.
+    /// @param assertion  as above.
+    /// @return the operation, for post().
+    [[nodiscard]] operation start(MPI_Group group, int assertion = 0) const noexcept {
+        return operation{commtask_op_win_start(group, assertion, handle_)};
+    }
+    /// Ends what start() began.
+    /// @return the operation, for post().
+    [[nodiscard]] operation complete() const noexcept { return operation{commtask_op_win_complete(handle_)}; }
+    /// Ends what post() began.
+    /// @return the operation, for post().
+    [[nodiscard]] operation wait() const noexcept { return operation{commtask_op_win_wait(handle_)}; }
+    /// @param target  whose window it is.
+    /// @param lock_type  MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE.
+    /// @param assertion  as above.
+    /// @return the operation, for post().
+    [[nodiscard]] operation lock(int target, int lock_type = MPI_LOCK_EXCLUSIVE, int assertion = 0) const noexcept {
+        return operation{commtask_op_win_lock(lock_type, target, assertion, handle_)};
+    }
+    /// @param target  whose window it is.
+    /// @return the operation, for post().
+    [[nodiscard]] operation unlock(int target) const noexcept {
+        return operation{commtask_op_win_unlock(target, handle_)};
+    }
+    /// @param assertion  as above.
+    /// @return the operation, for post().
+    [[nodiscard]] operation lock_all(int assertion = 0) const noexcept {
+        return operation{commtask_op_win_lock_all(assertion, handle_)};
+    }
+    /// Ends what lock_all() began.
+    /// @return the operation, for post().
+    [[nodiscard]] operation unlock_all() const noexcept { return operation{commtask_op_win_unlock_all(handle_)}; }
 
 private:
     MPI_Win handle_;

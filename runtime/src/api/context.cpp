@@ -95,6 +95,7 @@ context::context(config settings, int thread_level, rank_place place, const sess
           errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get()),
       watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
+    for (mpi_transport& each : transports_) each.use_windows(windows_);
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
     lanes_.start_worker(0, worker_plan(0));

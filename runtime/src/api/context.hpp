@@ -105,6 +105,15 @@ public:
     /// @return COMMTASK_OK; ERR_WINDOW with a sentence: the window is not registered
     [[nodiscard]] int give_channel(commtask_op& op) noexcept;
 
+    /// Any thread. Whether the operation may come at another time than its post says: not on a window with epochs of the
+    /// program's. @return COMMTASK_OK; ERR_ARGUMENT with a sentence
+    [[nodiscard]] int check_order(const commtask_op& op) noexcept;
+    /// Any thread that posts an operation on a window: enters it in the book of the program's epochs, and has it ordered.
+    /// Nothing for other windows.
+    /// @param has_order  whether the caller asked for another order
+    /// @return COMMTASK_OK, or why it may not come now
+    [[nodiscard]] int enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept;
+
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     /// Another one for every commtask_init.

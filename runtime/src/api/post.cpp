@@ -244,8 +244,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         n_predecessors = count_predecessors(*options);
     }
     const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
-    const bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
-    if (is_ordered) flags |= flag_has_extras;
+    bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
     if (operation.takes_plan) flags |= flag_is_run;
 
     task* const slot = task_pool::acquire();
@@ -253,6 +252,16 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         if (slot != nullptr) task_pool::release(slot);
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
     }
+    // A ticket was entered when it was taken.
+    if (operation.takes_window && (flags & flag_is_call) == 0 && ticket == nullptr) {
+        const bool has_order = !may_wait || (flags & COMMTASK_UNORDERED) != 0;
+        if (code = runtime.enter_epoch(op, has_order, flags); code != COMMTASK_OK) {
+            task_pool::release(slot);
+            return code;
+        }
+        is_ordered = is_ordered || (flags & COMMTASK_ORDERED) != 0;
+    }
+    if (is_ordered) flags |= flag_has_extras;
     const bool is_observed = runtime.has_observers();
     const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
     std::uint64_t trace_id = 0;
@@ -368,6 +377,8 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
         return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
     }
     if (operation_of(operation->kind).has_partitions) return refuse_single_partitions(operation_of(operation->kind));
+    std::uint32_t unused_flags = 0;
+    if (code = runtime->enter_epoch(op, false, unused_flags); code != COMMTASK_OK) return code;
     const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
     const std::uint64_t number = queue->orders[order].take_to_keep();
     if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");

@@ -138,6 +138,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     if (queue == nullptr) return code;
     if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     if (code = check_replay(into, kind, options); code != COMMTASK_OK) return code;
+    if (code = runtime.check_order(op); code != COMMTASK_OK) return code;
     task* slot = nullptr;
     try {
         if (kind.has_partitions) {

@@ -117,16 +117,16 @@ struct own_lanes {
 [[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings, const own_lanes& lanes) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
     const std::array<std::int64_t, 11> mine{my_code * more_than_ranks + me,
-                                           settings.stats != 0 ? 1 : 0,
-                                           settings.trace.empty() ? 0 : 1,
-                                           settings.lanes,
-                                           -settings.lanes,
-                                           lanes.table_sum,
-                                           -lanes.table_sum,
-                                           lanes.selection.are_independent ? 1 : 0,
-                                           lanes.selection.n_lanes_with_cores,
-                                           bell_number(settings),
-                                           -bell_number(settings)};
+                                            settings.stats != 0 ? 1 : 0,
+                                            settings.trace.empty() ? 0 : 1,
+                                            settings.lanes,
+                                            -settings.lanes,
+                                            lanes.table_sum,
+                                            -lanes.table_sum,
+                                            lanes.selection.are_independent ? 1 : 0,
+                                            lanes.selection.n_lanes_with_cores,
+                                            bell_number(settings),
+                                            -bell_number(settings)};
     std::array<std::int64_t, 11> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace commtask::detail {
@@ -23,6 +24,7 @@ namespace {
 /// What a rank tells the others.
 struct registration {
     std::int64_t code = COMMTASK_OK;
+    std::int64_t has_epochs = 0;
     window_part part;
 };
 
@@ -61,9 +63,10 @@ struct registration {
 }
 
 /// @throws std::bad_alloc
-[[nodiscard]] int register_on(context& runtime, MPI_Win window, MPI_Comm comm) {
+[[nodiscard]] int register_on(context& runtime, MPI_Win window, MPI_Comm comm, bool has_epochs) {
     const auto made = std::make_shared<served_window>();
     made->handle = window;
+    if (has_epochs) made->epochs = std::make_unique<served_window::own_epochs>();
     if (const int code = run_task(commtask_op_comm_dup(&made->channel, comm)); code != COMMTASK_OK) {
         return code == COMMTASK_FAILED ? refuse(COMMTASK_ERR_COMM, "comm cannot be duplicated for the window") : code;
     }
@@ -73,6 +76,7 @@ struct registration {
     int code = run_on_driver([&] {
         MPI_Comm_size(made->channel, &n_ranks);
         mine = open(runtime.windows(), *made, why);
+        mine.has_epochs = has_epochs ? 1 : 0;
         if (made->name.empty()) made->name = "a window of " + std::to_string(n_ranks);
         MPI_Comm_set_name(made->channel, made->name.c_str());
     });
@@ -81,20 +85,29 @@ struct registration {
     constexpr MPI_Count words = sizeof(registration) / sizeof(std::int64_t);
     code = run_task(commtask_op_allgather(&mine, words, MPI_INT64_T, all.data(), words, MPI_INT64_T, made->channel));
     int refused = code == COMMTASK_OK ? -1 : 0;
+    int differs = -1;
     for (int rank = n_ranks; rank > 0 && code == COMMTASK_OK; --rank) {
         if (all[static_cast<std::size_t>(rank - 1)].code != COMMTASK_OK) refused = rank - 1;
+        if (all[static_cast<std::size_t>(rank - 1)].has_epochs != all.front().has_epochs) differs = rank - 1;
     }
     for (const registration& each : all) made->parts.push_back(each.part);
-    if (refused < 0 && runtime.windows().add(made)) {
+    if (refused < 0 && differs < 0 && runtime.windows().add(made)) {
         runtime.lanes()[0].attend(1);
         return COMMTASK_OK;
     }
-    if (refused < 0) mine.code = COMMTASK_ERR_NO_MEMORY;
+    const bool lacks_memory = refused < 0 && differs < 0;
     static_cast<void>(run_on_driver([&] {
         if (mine.code == COMMTASK_OK) static_cast<void>(runtime.windows().close(*made));
         MPI_Comm_free(&made->channel);
     }));
     if (code != COMMTASK_OK) return refuse(COMMTASK_ERR_WINDOW, "the ranks of the window could not agree");
+    if (lacks_memory) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
+    if (refused < 0) {
+        return refuse(COMMTASK_ERR_WINDOW,
+                      "ranks 0 and %d do not agree who opens epochs: one called commtask_win_register, "
+                      "the other commtask_win_register_epochs",
+                      differs);
+    }
     if (mine.code == COMMTASK_OK) {
         return refuse(COMMTASK_ERR_WINDOW, "rank %d could not register the window: %s", refused,
                       commtask_error_string(static_cast<int>(all[static_cast<std::size_t>(refused)].code)));
@@ -125,27 +138,60 @@ int context::give_channel(commtask_op& op) noexcept {
     return COMMTASK_OK;
 }
 
+int context::check_order(const commtask_op& op) noexcept {
+    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
+    if (window == nullptr || !window->epochs) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "operations on %s come in the order in which they are posted, as its epochs do: there are no plans, "
+                  "no COMMTASK_TRY and no COMMTASK_UNORDERED for them",
+                  window->name.c_str());
+}
+
+int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept {
+    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
+    if (window == nullptr || !window->epochs) return COMMTASK_OK;
+    if (has_order) return check_order(op);
+    flags |= COMMTASK_ORDERED;
+    return window->epochs->book.enter(op, window->name);
+}
+
 } // namespace commtask::detail
 
 using namespace commtask::detail;
 
-int commtask_win_register(MPI_Win window, MPI_Comm comm) noexcept {
+namespace {
+
+[[nodiscard]] int register_window(MPI_Win window, MPI_Comm comm, bool has_epochs) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
+    if (has_epochs && runtime->thread_level() < MPI_THREAD_MULTIPLE) {
+        return refuse(
+            COMMTASK_ERR_THREAD_LEVEL,
+            "commtask_win_register_epochs needs MPI_THREAD_MULTIPLE, since a thread waits in MPI for other ranks "
+            "while the worker goes on: ask for it in MPI_Init_thread");
+    }
     if (window == MPI_WIN_NULL) return refuse(COMMTASK_ERR_WINDOW, "window is MPI_WIN_NULL");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
     if (runtime->windows().find(window) != nullptr) return refuse(COMMTASK_ERR_WINDOW, "window is registered already");
     if (!lane::may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD,
-                      "commtask_win_register waits for other ranks, and was called in a callback");
+                      "registering a window waits for other ranks, and was called in a callback");
     }
     const pause_recording scope;
     try {
-        return register_on(*runtime, window, comm);
+        return register_on(*runtime, window, comm, has_epochs);
+    } catch (const std::system_error&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the window");
     } catch (const std::bad_alloc&) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
     }
 }
+
+} // namespace
+
+int commtask_win_register(MPI_Win window, MPI_Comm comm) noexcept { return register_window(window, comm, false); }
+
+int commtask_win_register_epochs(MPI_Win window, MPI_Comm comm) noexcept { return register_window(window, comm, true); }
 
 int commtask_win_unregister(MPI_Win window) noexcept {
     context* const runtime = context::current();
@@ -164,8 +210,13 @@ int commtask_win_unregister(MPI_Win window) noexcept {
         return refuse(COMMTASK_ERR_RUNNING, "%zu tasks of %s have not ended: wait for them first", n_tasks,
                       opened->name.c_str());
     }
+    if (opened->epochs) {
+        if (const char* const missing = opened->epochs->book.what_is_open()) {
+            return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: %s comes first", opened->name.c_str(), missing);
+        }
+    }
     // Everything is at its target while all are still attentive; then nobody needs anybody to end the epoch.
-    code = run_task(commtask_op_flush_all(window));
+    if (!opened->epochs) code = run_task(commtask_op_flush_all(window));
     const int code_of_barrier = run_task(commtask_op_barrier(opened->channel));
     if (code == COMMTASK_OK) code = code_of_barrier;
     int mpi_code = MPI_SUCCESS;

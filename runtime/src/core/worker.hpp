@@ -21,9 +21,10 @@ struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
     std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
-    lane_stats* counters = nullptr;    ///< Null: nothing is counted.
-    std::function<void()> on_start{};  ///< Runs first, on the worker's thread: binds it.
-    std::uint64_t lend_after_ns = 0;   ///< How long it sleeps until it lends its core; 0: only when told to, or for a pause.
+    lane_stats* counters = nullptr;   ///< Null: nothing is counted.
+    std::function<void()> on_start{}; ///< Runs first, on the worker's thread: binds it.
+    std::uint64_t lend_after_ns =
+        0; ///< How long it sleeps until it lends its core; 0: only when told to, or for a pause.
     std::function<void(bool is_lent)> lend_core{}; ///< On the worker's thread; empty: it has none to lend.
 };
 

@@ -90,6 +90,47 @@ int start_one_sided(const commtask_op& op, started_requests& started) noexcept {
     return code;
 }
 
+int call_one_sided(const commtask_op& op) noexcept {
+    const one_count ns{op.send.count};
+    const one_count nr{op.recv.count};
+    const bool fits = fits_int(ns.value) && fits_int(nr.value);
+    void* const into = const_cast<void*>(op.recv.buffer);
+    MPI_Win const window = window_of(op);
+    switch (op.kind) {
+    case COMMTASK_OP_PUT:
+        return COMMTASK_MPI_CALL(fits, Put, op.send.buffer, ns, op.send.type, op.peer, displacement_of(op.recv), nr,
+                                 op.recv.type, window);
+    case COMMTASK_OP_GET:
+        return COMMTASK_MPI_CALL(fits, Get, into, nr, op.recv.type, op.peer, displacement_of(op.send), ns, op.send.type,
+                                 window);
+    case COMMTASK_OP_ACCUMULATE:
+        return COMMTASK_MPI_CALL(fits, Accumulate, op.send.buffer, ns, op.send.type, op.peer, displacement_of(op.recv),
+                                 nr, op.recv.type, op.reduction, window);
+    case COMMTASK_OP_GET_ACCUMULATE:
+        return COMMTASK_MPI_CALL(fits, Get_accumulate, op.send.buffer, nr, op.recv.type, into, nr, op.recv.type,
+                                 op.peer, displacement_of(op.send), ns, op.send.type, op.reduction, window);
+    case COMMTASK_OP_FETCH_AND_OP:
+        return MPI_Fetch_and_op(op.send.buffer, into, op.recv.type, op.peer, displacement_of(op.send), op.reduction,
+                                window);
+    case COMMTASK_OP_COMPARE_AND_SWAP:
+        return MPI_Compare_and_swap(op.send.buffer, op.recv.displs, into, op.recv.type, op.peer,
+                                    displacement_of(op.send), window);
+    case COMMTASK_OP_FLUSH: return flush(op);
+    case COMMTASK_OP_FLUSH_ALL: return MPI_Win_flush_all(window);
+    case COMMTASK_OP_WIN_SYNC: return MPI_Win_sync(window);
+    case COMMTASK_OP_WIN_FENCE: return MPI_Win_fence(assertion_of(op), window);
+    case COMMTASK_OP_WIN_POST: return MPI_Win_post(group_of(op), assertion_of(op), window);
+    case COMMTASK_OP_WIN_START: return MPI_Win_start(group_of(op), assertion_of(op), window);
+    case COMMTASK_OP_WIN_COMPLETE: return MPI_Win_complete(window);
+    case COMMTASK_OP_WIN_WAIT: return MPI_Win_wait(window);
+    case COMMTASK_OP_WIN_LOCK: return MPI_Win_lock(lock_type_of(op), op.peer, assertion_of(op), window);
+    case COMMTASK_OP_WIN_UNLOCK: return MPI_Win_unlock(op.peer, window);
+    case COMMTASK_OP_WIN_LOCK_ALL: return MPI_Win_lock_all(assertion_of(op), window);
+    case COMMTASK_OP_WIN_UNLOCK_ALL: return MPI_Win_unlock_all(window);
+    default: return MPI_ERR_INTERN;
+    }
+}
+
 int start_next_step(const commtask_op& op, MPI_Request* request) noexcept {
     switch (op.kind) {
     case COMMTASK_OP_PUT_NOTIFY:

@@ -24,6 +24,21 @@ namespace commtask::detail {
     return file;
 }
 
+/// Of post and start.
+[[nodiscard]] inline MPI_Group group_of(const commtask_op& op) noexcept {
+    MPI_Group group = MPI_GROUP_NULL;
+    static_assert(sizeof group <= sizeof op.send.displs);
+    std::memcpy(static_cast<void*>(&group), &op.send.displs, sizeof group);
+    return group;
+}
+/// Of fence, post, start and locks.
+[[nodiscard]] inline int assertion_of(const commtask_op& op) noexcept { return op.send_tag; }
+/// Of a lock of one rank.
+[[nodiscard]] inline int lock_type_of(const commtask_op& op) noexcept { return op.recv_tag; }
+
+/// An operation on a window that the program synchronises itself, as MPI's blocking function. @return an MPI error code
+[[nodiscard]] int call_one_sided(const commtask_op& op) noexcept;
+
 /// Of the side that is in a window or a file.
 [[nodiscard]] inline MPI_Aint displacement_of(const commtask_side& side) noexcept {
     MPI_Aint displacement = 0;

@@ -115,6 +115,13 @@ start_result mpi_transport::start(task& which) noexcept {
         take_error(which, MPI_ERR_NO_MEM);
         return start_result::failed;
     }
+    if (kind.takes_window && windows_ != nullptr && windows_->start_elsewhere(which, *this)) {
+        std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+        which.run.open_parts = 1;
+        ++n_elsewhere_;
+        count_in_flight();
+        return start_result::started;
+    }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
     if (which.is_member() && !started.holds_receive && is_kept(which.op)) {
@@ -177,6 +184,7 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
     if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
     if (!polled_alone_.is_empty()) poll_alone(sink);
+    if (n_elsewhere_ > 0) poll_threads(sink);
     const std::size_t count = requests_.size();
     has_polled_all_ = count <= window_;
     if (count == 0) return;
@@ -334,6 +342,15 @@ void mpi_transport::poll_alone(completion_sink& sink) noexcept {
     }
 }
 
+/// What the threads of windows have ended.
+void mpi_transport::poll_threads(completion_sink& sink) noexcept {
+    while (task* const ended = windows_->take_ended(*this)) {
+        --n_elsewhere_;
+        count_in_flight();
+        sink.part_ended(*ended, 0);
+    }
+}
+
 /// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
 void mpi_transport::make_progress() noexcept {
     const errors_come_back errors;
@@ -380,6 +397,10 @@ void mpi_transport::withdraw(task& which) noexcept {
 
 void mpi_transport::abandon(task& which) noexcept {
     start_gathered();
+    if (n_elsewhere_ > 0 && windows_->forget(which)) {
+        --n_elsewhere_;
+        return count_in_flight();
+    }
     const bool was_unmatched = unmatched_.take_first([&](const task& each) { return &each == &which; }) != nullptr;
     if (was_unmatched && is_probe(operation_of(which.op.kind))) --n_probes_;
     static_cast<void>(polled_alone_.take_first([&](const task& each) { return &each == &which; }));

@@ -18,6 +18,7 @@
 #include "core/transport.hpp"
 #include "mpi/early_ends.hpp"
 #include "mpi/operations.hpp"
+#include "mpi/windows.hpp"
 
 #include <mpi.h>
 
@@ -36,6 +37,9 @@ public:
     mpi_transport(const mpi_transport&) = delete;
     mpi_transport& operator=(const mpi_transport&) = delete;
     ~mpi_transport() override;
+
+    /// Before the first task. @param windows  some of which have a thread of their own
+    void use_windows(mpi_windows& windows) noexcept { windows_ = &windows; }
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void start_gathered() noexcept override;
@@ -78,10 +82,11 @@ private:
     void step_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     [[nodiscard]] bool start_next(task& which) noexcept;
     void poll_alone(completion_sink& sink) noexcept;
+    void poll_threads(completion_sink& sink) noexcept;
     void remove(std::size_t index) noexcept;
     [[nodiscard]] bool has_status_request(const task& which) const noexcept;
     void abandon_request(std::size_t index) noexcept;
-    void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_; }
+    void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_ + n_elsewhere_; }
     [[nodiscard]] bool has_room_for_requests(const commtask_op& op) noexcept;
     [[nodiscard]] bool must_hold(const task& which) const noexcept;
     void poll_unmatched(completion_sink& sink) noexcept;
@@ -122,8 +127,10 @@ private:
     task_list polled_alone_;          ///< File operations of all ranks together, in the order of issue.
     MPI_Request never_ = MPI_REQUEST_NULL; ///< Is never over: to test it makes progress and nothing else.
     bool has_refused_ = false;
-    std::size_t n_probes_ = 0; ///< Those that have no request.
-    std::size_t cursor_ = 0;   ///< Where the next window begins.
+    std::size_t n_probes_ = 0;    ///< Those that have no request.
+    std::size_t n_elsewhere_ = 0; ///< Those that a window's thread has.
+    mpi_windows* windows_ = nullptr;
+    std::size_t cursor_ = 0; ///< Where the next window begins.
     bool has_polled_all_ = true;
     early_ends early_ends_;
     std::vector<int> indices_;

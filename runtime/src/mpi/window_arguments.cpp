@@ -54,6 +54,8 @@ namespace {
 int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
                            int tag_upper_bound) noexcept {
     const operation_traits& kind = operation_of(op.kind);
+    if (const int code = check_synchronisation(op, window.epochs != nullptr, window.name); code != COMMTASK_OK)
+        return code;
     if (!kind.has_target)
         return kind.has_steps ? check_awaited(op, queue, tag_upper_bound) : static_cast<int>(COMMTASK_OK);
     const auto rank = [&] { return check_rank(op.peer, false, "target", queue); };

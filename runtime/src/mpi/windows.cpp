@@ -6,6 +6,7 @@
 #include "mpi/windows.hpp"
 
 #include "mpi/errors.hpp"
+#include "mpi/one_sided.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,13 +74,13 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
     if (code == MPI_SUCCESS) code = MPI_Win_set_errhandler(made.handle, MPI_ERRORS_RETURN);
     if (code != MPI_SUCCESS) return code;
     code = look_at(made, mine, why);
-    if (code == MPI_SUCCESS) {
+    if (code == MPI_SUCCESS && !made.epochs) {
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, made.handle);
         if (code != MPI_SUCCESS) why = "the window is in an epoch of the program's, which must end before";
     }
     if (code == MPI_SUCCESS) {
         code = MPI_Win_set_attr(made.handle, keyval_, this);
-        if (code != MPI_SUCCESS) MPI_Win_unlock_all(made.handle);
+        if (code != MPI_SUCCESS && !made.epochs) MPI_Win_unlock_all(made.handle);
     }
     if (code != MPI_SUCCESS) MPI_Win_set_errhandler(made.handle, made.handler_before);
     return code;
@@ -90,7 +91,7 @@ int mpi_windows::close(const served_window& opened) noexcept {
     closing_ = opened.handle;
     MPI_Win_delete_attr(opened.handle, keyval_);
     closing_ = MPI_WIN_NULL;
-    const int code = MPI_Win_unlock_all(opened.handle);
+    const int code = opened.epochs ? MPI_SUCCESS : MPI_Win_unlock_all(opened.handle);
     MPI_Win_set_errhandler(opened.handle, opened.handler_before);
     MPI_Errhandler handler = opened.handler_before;
     if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) MPI_Errhandler_free(&handler);
@@ -101,6 +102,7 @@ bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
     try {
         const std::lock_guard guard{mutex_};
         open_.push_back(std::move(opened));
+        if (open_.back()->epochs) n_threads_.fetch_add(1, std::memory_order_relaxed);
         return true;
     } catch (const std::bad_alloc&) {
         return false;
@@ -108,8 +110,39 @@ bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
 }
 
 bool mpi_windows::remove(MPI_Win window) noexcept {
+    std::shared_ptr<const served_window> removed; // its thread ends when the mutex is free
     const std::lock_guard guard{mutex_};
-    return std::erase_if(open_, [window](const auto& each) { return each->handle == window; }) > 0;
+    const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
+    if (found == open_.end()) return false;
+    removed = std::move(*found);
+    open_.erase(found);
+    if (removed->epochs) n_threads_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+}
+
+bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
+    // relaxed: who posts to a window has seen it added.
+    if (n_threads_.load(std::memory_order_relaxed) == 0) return false;
+    const auto window = find(window_of(which.op));
+    if (window == nullptr || !window->epochs) return false;
+    window->epochs->serves = &of;
+    window->epochs->thread.start(which);
+    return true;
+}
+
+task* mpi_windows::take_ended(const transport& of) noexcept {
+    const std::lock_guard guard{mutex_};
+    for (const auto& each : open_) {
+        if (!each->epochs || each->epochs->serves != &of) continue;
+        if (task* const ended = each->epochs->thread.take_ended()) return ended;
+    }
+    return nullptr;
+}
+
+bool mpi_windows::forget(const task& which) noexcept {
+    const std::lock_guard guard{mutex_};
+    return std::ranges::any_of(
+        open_, [&which](const auto& each) { return each->epochs && each->epochs->thread.forget(which); });
 }
 
 std::vector<std::string> mpi_windows::names() {
@@ -122,9 +155,10 @@ std::vector<std::string> mpi_windows::names() {
 int mpi_windows::on_free(MPI_Win window, int /*keyval*/, void* /*attribute*/, void* self) noexcept {
     auto& mine = *static_cast<mpi_windows*>(self);
     if (mine.closing_ == window) return MPI_SUCCESS;
-    if (!mine.remove(window)) return MPI_SUCCESS;
+    const auto lost = mine.find(window);
+    if (lost == nullptr || !mine.remove(window)) return MPI_SUCCESS;
 #ifndef OPEN_MPI
-    MPI_Win_unlock_all(window);
+    if (!lost->epochs) MPI_Win_unlock_all(window);
 #endif
     if (mine.on_lost != nullptr) mine.on_lost(mine.on_lost_argument);
     return MPI_SUCCESS;

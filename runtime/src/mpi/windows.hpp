@@ -6,6 +6,9 @@
 // then on. MPI tells of a window that the program frees through an attribute, as for communicators.
 #pragma once
 
+#include "mpi/blocking_lane.hpp"
+#include "mpi/epochs.hpp"
+
 #include <mpi.h>
 
 #include <atomic>
@@ -16,6 +19,8 @@
 #include <vector>
 
 namespace commtask::detail {
+
+class transport;
 
 /// What a rank exposes.
 struct window_part {
@@ -30,6 +35,13 @@ struct served_window {
     bool is_dynamic = false;        ///< Displacements are addresses, and nobody knows which are good.
     std::vector<window_part> parts; ///< By rank.
     std::string name;
+    /// Of a window that the program synchronises itself; null in the library's epoch.
+    struct own_epochs {
+        epoch_book book;
+        blocking_lane thread;
+        std::atomic<const transport*> serves{nullptr}; ///< The one whose tasks it has.
+    };
+    std::unique_ptr<own_epochs> epochs;
 };
 
 class mpi_windows {
@@ -56,6 +68,14 @@ public:
     /// Any thread.
     [[nodiscard]] std::vector<std::string> names();
 
+    // A driver:
+    /// @return whether the task's window has a thread, which has the task now
+    [[nodiscard]] bool start_elsewhere(task& which, const transport& of) noexcept;
+    /// @return a task that such a thread has ended for that transport; null if there is none
+    [[nodiscard]] task* take_ended(const transport& of) noexcept;
+    /// @return whether one of them had it
+    bool forget(const task& which) noexcept;
+
     /// Called when the program frees a registered window.
     void (*on_lost)(void* argument) = nullptr;
     void* on_lost_argument = nullptr;
@@ -64,6 +84,7 @@ private:
     static int on_free(MPI_Win window, int keyval, void* attribute, void* self) noexcept;
 
     int keyval_ = MPI_KEYVAL_INVALID;
+    std::atomic<int> n_threads_{0};
     std::atomic<MPI_Win> closing_{MPI_WIN_NULL}; ///< Its attribute goes by our own doing. The driver writes it.
     std::mutex mutex_;                           ///< MPI is never called with it held.
     std::vector<std::shared_ptr<const served_window>> open_; ///< Few: searched from the front.

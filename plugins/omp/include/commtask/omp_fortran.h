@@ -44,6 +44,8 @@ typedef struct commtask_omp_fortran_operation {
     int has_window;                 /**< Whether `window` is set. */
     MPI_Fint file;                  /**< A Fortran handle; read only if has_file. */
     int has_file;                   /**< Whether `file` is set. */
+    MPI_Fint group;                 /**< A Fortran handle; read only if has_group. */
+    int has_group;                  /**< Whether `group` is set. */
 } commtask_omp_fortran_operation;
 
 /** The dependences of a task, and what may be said about it; as the parameters of commtask_omp_spawn. */
@@ -78,6 +80,13 @@ COMMTASK_API int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation
  *  @return as there.
  *  @blocking As there. */
 COMMTASK_API int commtask_omp_fortran_win_register(MPI_Fint window, MPI_Fint comm) COMMTASK_NOEXCEPT;
+
+/** commtask_win_register_epochs for Fortran's handles.
+ *  @param window  as there.
+ *  @param comm    as there.
+ *  @return as there.
+ *  @blocking As there. */
+COMMTASK_API int commtask_omp_fortran_win_register_epochs(MPI_Fint window, MPI_Fint comm) COMMTASK_NOEXCEPT;
 
 /** commtask_win_unregister for Fortran's handles.
  *  @param window  as there.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lists link tasks through themselves, so nothing is allocated. The thread calls MPI with a copy of the operation: a task
+// that was given up meanwhile is somebody else's.
+#include "mpi/blocking_lane.hpp"
+
+#include "core/task_list.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/one_sided.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <pthread.h>
+
+namespace commtask::detail {
+
+struct blocking_lane::shared {
+    std::mutex mutex; ///< Guards the rest; MPI is never called with it held.
+    std::condition_variable has_news;
+    task_list waiting;
+    task* running = nullptr; ///< Null also if it was given up while MPI had it.
+    task_list ended;
+    bool is_in_mpi = false;
+    bool is_over = false; ///< The thread ends when it comes by.
+    std::thread thread;
+    std::atomic<bool> has_ended{false}; ///< A hint that needs no lock.
+};
+
+blocking_lane::blocking_lane() : shared_(std::make_shared<shared>()) {
+    shared_->thread = std::thread([mine = shared_] { run(mine); });
+    pthread_setname_np(shared_->thread.native_handle(), "commtask-window");
+}
+
+blocking_lane::~blocking_lane() {
+    bool is_stuck = false;
+    {
+        const std::lock_guard guard{shared_->mutex};
+        shared_->is_over = true;
+        shared_->running = nullptr;
+        is_stuck = shared_->is_in_mpi;
+    }
+    shared_->has_news.notify_one();
+    if (is_stuck) {
+        shared_->thread.detach();
+    } else {
+        shared_->thread.join();
+    }
+}
+
+void blocking_lane::start(task& next) noexcept {
+    {
+        const std::lock_guard guard{shared_->mutex};
+        shared_->waiting.push(next);
+    }
+    shared_->has_news.notify_one();
+}
+
+task* blocking_lane::take_ended() noexcept {
+    // acquire: partner of the release in run(); the lock orders the rest.
+    if (!shared_->has_ended.load(std::memory_order_acquire)) return nullptr;
+    const std::lock_guard guard{shared_->mutex};
+    task* const taken = shared_->ended.pop();
+    if (shared_->ended.is_empty()) shared_->has_ended.store(false, std::memory_order_relaxed);
+    return taken;
+}
+
+bool blocking_lane::forget(const task& which) noexcept {
+    const std::lock_guard guard{shared_->mutex};
+    const auto is_it = [&which](const task& each) { return &each == &which; };
+    if (shared_->running == &which) {
+        shared_->running = nullptr;
+        return true;
+    }
+    return shared_->waiting.take_first(is_it) != nullptr || shared_->ended.take_first(is_it) != nullptr;
+}
+
+void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
+    std::unique_lock lock{mine->mutex};
+    for (;;) {
+        mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
+        if (mine->is_over) return;
+        mine->running = mine->waiting.pop();
+        const commtask_op op = mine->running->op;
+        mine->is_in_mpi = true;
+        lock.unlock();
+        int code = MPI_SUCCESS;
+        {
+            const errors_come_back errors;
+            code = errors.code_of(call_one_sided(op));
+        }
+        lock.lock();
+        mine->is_in_mpi = false;
+        task* const ended = mine->running;
+        mine->running = nullptr;
+        if (ended == nullptr) continue;
+        ended->result.error = code;
+        if (code != MPI_SUCCESS) MPI_Error_class(code, &ended->result.error_class);
+        mine->ended.push(*ended);
+        mine->has_ended.store(true, std::memory_order_release); // partner of the acquire in take_ended()
+    }
+}
+
+} // namespace commtask::detail

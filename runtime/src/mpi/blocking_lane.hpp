@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread for one window that the program synchronises itself. MPI has no nonblocking fence, start, wait or lock: each holds
+// its thread until other processes come, and no lane may wait for that. So all operations of such a window are called here,
+// one after the other, in the window's order; other windows and all communicators go on. One thread for each window, since
+// ranks may come to different windows in different orders. It sleeps while there is nothing to do.
+#pragma once
+
+#include "core/task.hpp"
+
+#include <mpi.h>
+
+#include <memory>
+
+namespace commtask::detail {
+
+class blocking_lane {
+public:
+    /// On a thread of the program: the new one may run where that may. @throws std::system_error, std::bad_alloc
+    blocking_lane();
+    blocking_lane(const blocking_lane&) = delete;
+    blocking_lane& operator=(const blocking_lane&) = delete;
+    /// A thread that MPI does not give back is left alone, and touches nothing of ours any more.
+    ~blocking_lane();
+
+    /// A driver, always of the same lane. The task is the thread's until take_ended() gives it back.
+    void start(task& next) noexcept;
+    /// That driver. @return a task whose result is written; null if none has ended
+    [[nodiscard]] task* take_ended() noexcept;
+    /// That driver. The task is not given back any more. @return whether it was here
+    bool forget(const task& which) noexcept;
+
+private:
+    struct shared;
+    static void run(const std::shared_ptr<shared>& mine) noexcept;
+
+    const std::shared_ptr<shared> shared_; ///< The thread's, too.
+};
+
+} // namespace commtask::detail

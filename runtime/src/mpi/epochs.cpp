@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which operation may follow which: MPI's own rules, and no more than those. The book is of posts, not of what has ended: a task
+// that is canceled since a predecessor failed leaves it wrong, and what comes then is for MPI to find.
+#include "mpi/epochs.hpp"
+
+#include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
+#include "mpi/one_sided.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace commtask::detail {
+
+int check_synchronisation(const commtask_op& op, bool has_epochs, const std::string& name) noexcept {
+    bool has_group = false;
+    switch (op.kind) {
+    case COMMTASK_OP_WIN_POST:
+    case COMMTASK_OP_WIN_START: has_group = true; break;
+    case COMMTASK_OP_WIN_FENCE:
+    case COMMTASK_OP_WIN_COMPLETE:
+    case COMMTASK_OP_WIN_WAIT:
+    case COMMTASK_OP_WIN_LOCK:
+    case COMMTASK_OP_WIN_UNLOCK:
+    case COMMTASK_OP_WIN_LOCK_ALL:
+    case COMMTASK_OP_WIN_UNLOCK_ALL: break;
+    default: return COMMTASK_OK;
+    }
+    if (!has_epochs) {
+        return refuse(
+            COMMTASK_ERR_WINDOW,
+            "%s of %s, whose epoch is the library's: commtask_win_register_epochs leaves epochs to the program",
+            operation_of(op.kind).name, name.c_str());
+    }
+    if (has_group && group_of(op) == MPI_GROUP_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "group is MPI_GROUP_NULL");
+    const int lock = lock_type_of(op);
+    if (op.kind == COMMTASK_OP_WIN_LOCK && lock != MPI_LOCK_EXCLUSIVE && lock != MPI_LOCK_SHARED) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "lock_type is %d, and must be MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED",
+                      lock);
+    }
+    return COMMTASK_OK;
+}
+
+bool epoch_book::is_locked(int rank) const noexcept { return std::ranges::find(locked_, rank) != locked_.end(); }
+
+/// Why the operation may not come now; null if it may.
+const char* epoch_book::trouble_with(const commtask_op& op) const noexcept {
+    const bool is_in_lock = now_ == access::lock_all || (now_ == access::lock && is_locked(op.peer));
+    const char* const open = "its last epoch has not ended";
+    switch (op.kind) {
+    case COMMTASK_OP_WIN_FENCE:
+        if (is_posted_) return "it is exposed by win_post: win_wait comes first";
+        return is_free() || now_ == access::used_fence ? nullptr : open;
+    case COMMTASK_OP_WIN_POST:
+        if (is_posted_) return "it is exposed already: win_wait comes first";
+        return now_ == access::used_fence
+                   ? "it is between two fences: the next win_fence with MPI_MODE_NOSUCCEED comes first"
+                   : nullptr;
+    case COMMTASK_OP_WIN_WAIT: return is_posted_ ? nullptr : "it is not exposed: win_post comes first";
+    case COMMTASK_OP_WIN_START:
+    case COMMTASK_OP_WIN_LOCK_ALL: return is_free() ? nullptr : open;
+    case COMMTASK_OP_WIN_COMPLETE: return now_ == access::start ? nullptr : "win_start was not posted";
+    case COMMTASK_OP_WIN_LOCK:
+        if (is_locked(op.peer)) return "the target is locked already";
+        return is_free() || now_ == access::lock ? nullptr : open;
+    case COMMTASK_OP_WIN_UNLOCK: return is_locked(op.peer) ? nullptr : "the target is not locked";
+    case COMMTASK_OP_WIN_UNLOCK_ALL: return now_ == access::lock_all ? nullptr : "win_lock_all was not posted";
+    case COMMTASK_OP_FLUSH:
+        if (op.peer == MPI_PROC_NULL) return nullptr;
+        return is_in_lock ? nullptr : "a flush is for targets that are locked; a fence or win_complete does more";
+    case COMMTASK_OP_FLUSH_ALL:
+        return now_ == access::lock || now_ == access::lock_all
+                   ? nullptr
+                   : "a flush is for targets that are locked; a fence or win_complete does more";
+    case COMMTASK_OP_WIN_SYNC: return nullptr;
+    default: break;
+    }
+    if (operation_of(op.kind).has_steps) {
+        return "notifications need the library's own epoch: register the window with commtask_win_register";
+    }
+    if (now_ == access::none) return "no epoch is open: win_fence, win_start, win_lock or win_lock_all comes first";
+    return now_ == access::lock && op.peer != MPI_PROC_NULL && !is_in_lock ? "the target is not locked" : nullptr;
+}
+
+/// @return false without memory
+bool epoch_book::move(const commtask_op& op) noexcept {
+    switch (op.kind) {
+    case COMMTASK_OP_WIN_FENCE:
+        now_ = (assertion_of(op) & MPI_MODE_NOSUCCEED) != 0 ? access::none : access::fence;
+        break;
+    case COMMTASK_OP_WIN_POST: is_posted_ = true; break;
+    case COMMTASK_OP_WIN_WAIT: is_posted_ = false; break;
+    case COMMTASK_OP_WIN_START: now_ = access::start; break;
+    case COMMTASK_OP_WIN_LOCK_ALL: now_ = access::lock_all; break;
+    case COMMTASK_OP_WIN_COMPLETE:
+    case COMMTASK_OP_WIN_UNLOCK_ALL: now_ = access::none; break;
+    case COMMTASK_OP_WIN_LOCK: try { locked_.push_back(op.peer);
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        now_ = access::lock;
+        break;
+    case COMMTASK_OP_WIN_UNLOCK:
+        std::erase(locked_, op.peer);
+        if (locked_.empty()) now_ = access::none;
+        break;
+    default:
+        if (now_ == access::fence && operation_of(op.kind).counts != count_shape::none) now_ = access::used_fence;
+        break;
+    }
+    return true;
+}
+
+int epoch_book::enter(const commtask_op& op, const std::string& name) noexcept {
+    const std::lock_guard guard{mutex_};
+    if (const char* const why = trouble_with(op)) {
+        return refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
+    }
+    return move(op) ? static_cast<int>(COMMTASK_OK)
+                    : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember a lock");
+}
+
+const char* epoch_book::what_is_open() noexcept {
+    const std::lock_guard guard{mutex_};
+    if (is_posted_) return "win_wait";
+    switch (now_) {
+    case access::none:
+    case access::fence: return nullptr;
+    case access::used_fence: return "win_fence";
+    case access::start: return "win_complete";
+    case access::lock: return "win_unlock";
+    case access::lock_all: return "win_unlock_all";
+    }
+    return nullptr;
+}
+
+} // namespace commtask::detail
