@@ -183,9 +183,10 @@ parsed_options parse_options(int argc, const char* const* argv) {
         ->capture_default_str();
     app.add_option("--plan", given.plan,
                    "on|off: modes offload and omp start the messages of a segment by one post, and all sends")
-        app.add_option("--lanes", o.n_lanes, "Modes offload, omp, tbb: spread the messages over so many lanes")
-            ->check(CLI::Range(1, 16))
-            ->capture_default_str();
+        ->capture_default_str();
+    app.add_option("--lanes", o.n_lanes, "Modes offload, omp, tbb: spread the messages over so many lanes")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
     app.add_option("--sign", given.sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
     app.add_flag("--inplace", o.in_place, "The result replaces the input");
     app.add_option("--repeat,--reps", o.repeats, "Timed transforms; the median is reported")->capture_default_str();

@@ -325,7 +325,7 @@ TEST(UrgentSender, PostsTheMostUrgentOfThoseThatWait) {
     const auto order_of_arrival = [&](int at_once) {
         std::vector<int> tags;
         if (rank_of_world() == 0) {
-            tiled::urgent_sender sender(MPI_COMM_WORLD, at_once);
+            tiled::urgent_sender sender({MPI_COMM_WORLD}, at_once);
             sender.begin(static_cast<int>(handed_over.size()));
             for (const place& one : handed_over) {
                 sender.send({content.data(), static_cast<MPI_Count>(content.size()), 1, 10 * one.segment + one.chunk,
