@@ -2,7 +2,7 @@
 # Question: where does the time of a miniapp go, in each of its modes? Whole runs, the modes alternated; of each mode the run
 # whose time is the median is kept as it was, since the parts of different runs do not add up. It is the table of the paper
 # that the modes come from, and commtask-report draws it.
-"""Compute, post, wait and the rest, of both miniapps in every mode."""
+"""Compute, post, wait and the rest, of lqcd_dslash and fft_soi in every mode."""
 
 import json
 import tempfile

@@ -53,7 +53,7 @@ COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
-    "breakdown": "where the time of both miniapps goes, in every mode",
+    "breakdown": "where the time of lqcd_dslash and fft_soi goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
     "node": "bells between ranks that share cores, against naps, native MPI and a progress thread",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",

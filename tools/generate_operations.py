@@ -50,7 +50,7 @@ ARGUMENTS = {
     "lock_type": ("int lock_type", "MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED", "recv_tag"),
     "group": ("MPI_Group group", "the ranks; must live until the task has ended",
               "memcpy((void*)&op.send.displs, &{0}, sizeof {0});"),
-    "window": ("MPI_Win window", "registered with commtask_win_register",
+    "window": ("MPI_Win window", "",
                "commtask_op_keep_handle_(&op.result, &{0}, sizeof {0});"),
     "offset": ("MPI_Offset offset", "where in the file, in elements of its view",
                "commtask_op_keep_displacement_(&op.SIDE.displs, {0});"),
@@ -140,6 +140,7 @@ class Operation:
             elif word != "partitions":  # a parameter of its side
                 declared, meaning, field = ARGUMENTS[word]
                 meaning = meaning.replace(", or MPI_ANY_SOURCE", "") if self.has_partitions else meaning
+                meaning = self._registration() if word == "window" else meaning
                 found.append(Parameter(declared, meaning, field.replace("SIDE", self._far_side())))
         if not {"plan", "window"}.isdisjoint(self.arguments):  # which have their communicators
             return found
@@ -147,6 +148,13 @@ class Operation:
         if "request" in self.arguments:
             meaning = "its communicator"
         return [*found, Parameter("MPI_Comm comm", meaning, "comm")]
+
+    def _registration(self):
+        """Which registrations of a window the operation works with."""
+        if self.name.startswith("win_") and self.name != "win_sync":
+            return "registered with commtask_win_register_epochs"
+        is_of_library = not {"notification", "awaited"}.isdisjoint(self.arguments)
+        return "registered with commtask_win_register" + ("" if is_of_library else " or commtask_win_register_epochs")
 
     def _far_side(self):
         """The field of the other side: of a window or a file."""

@@ -48,10 +48,10 @@ void copy_but_error(const MPI_Status& from, MPI_Status* status) noexcept {
 /// Errors of several requests that ended in one call.
 class outcome_of_many {
 public:
-    void add(int error, MPI_Comm comm) noexcept {
+    void add(int error, const error_home& home) noexcept {
         if (error == MPI_SUCCESS || has_failed_) return;
         has_failed_ = true;
-        comm_ = comm;
+        home_ = home;
     }
     /// MPI's function said so, and has called the handler.
     void add_native(int code) noexcept {
@@ -60,13 +60,13 @@ public:
     [[nodiscard]] bool has_error() const noexcept { return has_failed_ || native_ != MPI_SUCCESS; }
     [[nodiscard]] int raise_all() const {
         if (native_ != MPI_SUCCESS && !is_in_status(native_)) return native_;
-        if (has_failed_) return raise(comm_, MPI_ERR_IN_STATUS);
+        if (has_failed_) return raise(home_, MPI_ERR_IN_STATUS);
         return native_;
     }
 
 private:
     bool has_failed_ = false;
-    MPI_Comm comm_ = MPI_COMM_SELF;
+    error_home home_{};
     int native_ = MPI_SUCCESS;
 };
 
@@ -89,7 +89,7 @@ private:
             error_home home;
             const int error = all.collect(i, statuses.at(i), home);
             errors[static_cast<std::size_t>(i)] = error;
-            outcome.add(error, home.comm);
+            outcome.add(error, home);
         } else if (!is_native[static_cast<std::size_t>(i)]) {
             copy_but_error(current.empty_status, statuses.at(i));
         }
@@ -368,7 +368,7 @@ namespace {
         if (all.at(i).task == COMMTASK_NULL || !has_ended(all.at(i).task)) continue;
         error_home home;
         const int error = all.collect(i, statuses.at(*n_ended), home);
-        outcome.add(error, home.comm);
+        outcome.add(error, home);
         add(i, error);
     }
     if (all.has_natives()) {

@@ -97,15 +97,15 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
 }
 
 int commtask_omp_fortran_win_register(MPI_Fint window, MPI_Fint comm) noexcept {
-    return commtask_win_register(MPI_Win_f2c(window), MPI_Comm_f2c(comm));
+    return commtask_omp_fortran_note(commtask_win_register(MPI_Win_f2c(window), MPI_Comm_f2c(comm)));
 }
 
 int commtask_omp_fortran_win_register_epochs(MPI_Fint window, MPI_Fint comm) noexcept {
-    return commtask_win_register_epochs(MPI_Win_f2c(window), MPI_Comm_f2c(comm));
+    return commtask_omp_fortran_note(commtask_win_register_epochs(MPI_Win_f2c(window), MPI_Comm_f2c(comm)));
 }
 
 int commtask_omp_fortran_win_unregister(MPI_Fint window) noexcept {
-    return commtask_win_unregister(MPI_Win_f2c(window));
+    return commtask_omp_fortran_note(commtask_win_unregister(MPI_Win_f2c(window)));
 }
 
 int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) noexcept {

@@ -19,7 +19,7 @@ extern "C" {
  *  @param target_disp  where in its window, in the target's displacement units
  *  @param target_count  elements there
  *  @param target_type  of one element there
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_put(const void* buffer, MPI_Count count, MPI_Datatype type,
                                                              int target, MPI_Aint target_disp, MPI_Count target_count,
@@ -45,7 +45,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_put(const void* buffer,
  *  @param target_disp  where in its window, in the target's displacement units
  *  @param target_count  elements there
  *  @param target_type  of one element there
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_get(void* buffer, MPI_Count count, MPI_Datatype type,
                                                              int target, MPI_Aint target_disp, MPI_Count target_count,
@@ -72,7 +72,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get(void* buffer, MPI_C
  *  @param target_count  elements there
  *  @param target_type  of one element there
  *  @param reduction  how to combine
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_accumulate(const void* buffer, MPI_Count count,
                                                                     MPI_Datatype type, int target, MPI_Aint target_disp,
@@ -102,7 +102,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_accumulate(const void* 
  *  @param target_count  elements there
  *  @param target_type  of one element there
  *  @param reduction  how to combine
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_get_accumulate(const void* origin_buffer, void* result_buffer,
                                                                         MPI_Count count, MPI_Datatype type, int target,
@@ -130,7 +130,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get_accumulate(const vo
  *  @param target  the rank whose window it is, or MPI_PROC_NULL
  *  @param target_disp  where in its window, in the target's displacement units
  *  @param reduction  how to combine
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_fetch_and_op(const void* origin_buffer, void* result_buffer,
                                                                       MPI_Datatype type, int target,
@@ -155,7 +155,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_fetch_and_op(const void
  *  @param type  of the element, here and there
  *  @param target  the rank whose window it is, or MPI_PROC_NULL
  *  @param target_disp  where in its window, in the target's displacement units
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_compare_and_swap(const void* origin_buffer,
                                                                           const void* compare_buffer,
@@ -176,7 +176,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_compare_and_swap(const 
 
 /** Ends when all that was started towards a rank before is complete there.
  *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_flush(int target, MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_FLUSH, MPI_COMM_NULL);
@@ -186,7 +186,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_flush(int target, MPI_W
 }
 
 /** Ends when all that was started towards any rank before is complete there.
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_flush_all(MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_FLUSH_ALL, MPI_COMM_NULL);
@@ -269,7 +269,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_await_notify(int notifi
 }
 
 /** Lets this rank's loads see what others have written, and others its stores. Local.
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_SYNC, MPI_COMM_NULL);
@@ -279,7 +279,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window
 
 /** Ends the epoch since the last fence and begins one, all ranks together.
  *  @param assertion  0, or MPI_MODE_... of MPI's namesake
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_fence(int assertion, MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_FENCE, MPI_COMM_NULL);
@@ -291,7 +291,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_fence(int assertion
 /** Lets a group access this rank's window, once each has started, until win_wait.
  *  @param group  the ranks; must live until the task has ended
  *  @param assertion  0, or MPI_MODE_... of MPI's namesake
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_post(MPI_Group group, int assertion,
                                                                   MPI_Win window) COMMTASK_NOEXCEPT {
@@ -305,7 +305,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_post(MPI_Group grou
 /** Begins to access the windows of a group; may wait for each to post.
  *  @param group  the ranks; must live until the task has ended
  *  @param assertion  0, or MPI_MODE_... of MPI's namesake
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_start(MPI_Group group, int assertion,
                                                                    MPI_Win window) COMMTASK_NOEXCEPT {
@@ -317,7 +317,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_start(MPI_Group gro
 }
 
 /** Ends what win_start began: results are here, and buffers are free.
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_complete(MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_COMPLETE, MPI_COMM_NULL);
@@ -326,7 +326,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_complete(MPI_Win wi
 }
 
 /** Ends what win_post began, when all of its group have completed.
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_wait(MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_WAIT, MPI_COMM_NULL);
@@ -338,7 +338,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_wait(MPI_Win window
  *  @param lock_type  MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED
  *  @param target  the rank whose window it is, or MPI_PROC_NULL
  *  @param assertion  0, or MPI_MODE_... of MPI's namesake
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock(int lock_type, int target, int assertion,
                                                                   MPI_Win window) COMMTASK_NOEXCEPT {
@@ -352,7 +352,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock(int lock_type,
 
 /** Ends what win_lock began: everything is complete here and at the target.
  *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock(int target, MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_UNLOCK, MPI_COMM_NULL);
@@ -363,7 +363,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock(int target, 
 
 /** Begins to access the windows of all ranks, with others.
  *  @param assertion  0, or MPI_MODE_... of MPI's namesake
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock_all(int assertion, MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_LOCK_ALL, MPI_COMM_NULL);
@@ -373,7 +373,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock_all(int assert
 }
 
 /** Ends what win_lock_all began: everything is complete here and at the targets.
- *  @param window  registered with commtask_win_register
+ *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock_all(MPI_Win window) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_WIN_UNLOCK_ALL, MPI_COMM_NULL);

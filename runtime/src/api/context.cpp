@@ -181,7 +181,8 @@ worker_settings context::worker_plan(std::size_t lane) {
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
-    if (place_.lane_cpus[lane] != no_cpu) {
+    const int core = place_.lane_cpus[lane];
+    if (core != no_cpu && !place_.compute_cpus.contains(core)) {
         if (lane > 0) plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);
         plan.lend_core = [this, lane](bool is_lent) { lend_core(lane, is_lent); };
     }
@@ -198,6 +199,7 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
+    take_back_cores();
     say_registered_windows();
     plans_.forget_all();
     listeners_.forget_all();
@@ -312,6 +314,7 @@ context::drained context::leave_behind() noexcept {
             "not come back",
             each.worker_text().data(), static_cast<int>(what.size()), what.data());
     }
+    lanes_.let_workers_end(); // those that are not inside that call: the program may end MPI now
     end_trace(drained::not_at_all);
     return drained::not_at_all;
 }

@@ -166,6 +166,7 @@ private:
     [[nodiscard]] worker_settings worker_plan(std::size_t lane);
     void start_lane(std::size_t lane);
     void lend_core(std::size_t lane, bool is_lent) noexcept;
+    void take_back_cores() noexcept;
     void tell_of_start();
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();

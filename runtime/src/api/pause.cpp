@@ -33,6 +33,14 @@ void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
 } catch (const std::bad_alloc&) { // the masks stay as they are
 }
 
+/// The workers have ended, and nobody else may have a core that one of them had lent.
+void context::take_back_cores() noexcept {
+    if (&DLB_ReclaimCpu == nullptr) return;
+    for (const int cpu : place_.lane_cpus) {
+        if (cpu != no_cpu && lent_.contains(cpu)) static_cast<void>(DLB_ReclaimCpu(cpu));
+    }
+}
+
 } // namespace commtask::detail
 
 using namespace commtask::detail;

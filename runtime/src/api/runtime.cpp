@@ -168,6 +168,7 @@ struct own_lanes {
 
 /// The table of COMMTASK_LANE_TABLE, and what this rank's MPI makes of several lanes.
 [[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings) {
+    mine.selection.table = default_table();
     if (settings.lanes > 1) {
         mine.selection.are_independent =
             lanes_below(mpi_at_run_time(), static_cast<std::size_t>(settings.lanes)).are_independent;

@@ -50,13 +50,6 @@ void tell_successor(task& successor) noexcept {
     return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
 }
 
-/// Whether a thread that is about to wait for several tasks may take some before the last has ended: if the wait cannot be
-/// refused, and nobody wants to know which of them was the last.
-[[nodiscard]] bool may_take_early() noexcept {
-    context* const runtime = context::current();
-    return runtime != nullptr && !runtime->has_observers() && lane::may_wait() && !is_recording();
-}
-
 /// The calling thread had to wait for these tasks, which have all ended, and goes on.
 void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     context* const runtime = context::current();
@@ -208,20 +201,17 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
         has_failed = has_failed || code == COMMTASK_FAILED;
         was_canceled = was_canceled || code == COMMTASK_CANCELED;
     };
-    std::size_t first_open = 0; // all before it have ended
-    bool takes_early = false;   // while the others go on
+    std::size_t first_open =
+        0; // all before it have ended; given back together, since callbacks of the others may use their handles
     const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
     const auto look = [&] {
         // A few places on first: who looks at every task until it ends pulls each one's line from the worker that ends it.
         if (first_open < n_tasks && !is_over(std::min(first_open + tuning::tasks_looked_ahead, n_tasks - 1)))
             return false;
-        for (; first_open < n_tasks && is_over(first_open); ++first_open) {
-            if (takes_early && tasks[first_open] != COMMTASK_NULL) take(first_open);
-        }
+        while (first_open < n_tasks && is_over(first_open)) ++first_open;
         return first_open == n_tasks;
     };
     const bool had_to_wait = !look();
-    takes_early = had_to_wait && may_take_early();
     const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
     if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});

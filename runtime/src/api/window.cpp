@@ -12,6 +12,7 @@
 #include <commtask/commtask.h>
 
 #include <array>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>
@@ -35,7 +36,9 @@ struct registration {
 }
 
 [[nodiscard]] int refuse_unregistered() noexcept {
-    return refuse(COMMTASK_ERR_WINDOW, "window is not registered, or was freed: commtask_win_register comes first");
+    return refuse(
+        COMMTASK_ERR_WINDOW,
+        "window is not registered, or was freed: commtask_win_register or commtask_win_register_epochs comes first");
 }
 
 [[nodiscard]] int code_of(int mpi_code) noexcept {
@@ -66,7 +69,6 @@ struct registration {
 [[nodiscard]] int register_on(context& runtime, MPI_Win window, MPI_Comm comm, bool has_epochs) {
     const auto made = std::make_shared<served_window>();
     made->handle = window;
-    if (has_epochs) made->epochs = std::make_unique<served_window::own_epochs>();
     if (const int code = run_task(commtask_op_comm_dup(&made->channel, comm)); code != COMMTASK_OK) {
         return code == COMMTASK_FAILED ? refuse(COMMTASK_ERR_COMM, "comm cannot be duplicated for the window") : code;
     }
@@ -75,7 +77,12 @@ struct registration {
     int n_ranks = 0;
     int code = run_on_driver([&] {
         MPI_Comm_size(made->channel, &n_ranks);
-        mine = open(runtime.windows(), *made, why);
+        try {
+            if (has_epochs) made->epochs = std::make_unique<served_window::own_epochs>();
+            mine = open(runtime.windows(), *made, why);
+        } catch (const std::exception&) { // no thread, or no memory: the others must hear of it
+            mine.code = COMMTASK_ERR_NO_MEMORY;
+        }
         mine.has_epochs = has_epochs ? 1 : 0;
         if (made->name.empty()) made->name = "a window of " + std::to_string(n_ranks);
         MPI_Comm_set_name(made->channel, made->name.c_str());

@@ -351,10 +351,8 @@ void lane::issue_ready() noexcept {
     // What ended before the eyes of a poster, which runs no callbacks.
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
-    if (transport_->has_gathered()) {
-        transport_->start_gathered();
-        tell_of_gathered();
-    }
+    if (transport_->has_gathered()) transport_->start_gathered();
+    tell_of_gathered(); // also of what something else has started
 }
 
 void lane::issue(task& ready) noexcept {

@@ -50,6 +50,7 @@ foreseen lane::show_awaited() noexcept {
             how = std::min(how, its.how);
             for (const awaited_news& entry : its.all()) line.add(entry);
         }
+        void visit_unseen() noexcept override { how = foreseen::nothing; }
     } shown{settings_.node->my_line(settings_.number)};
     shown.line.begin();
     transport_->each_in_flight(shown);

@@ -132,10 +132,8 @@ bool lane::issue_posted() noexcept {
             }
         }
     }
-    if (transport_->has_gathered()) {
-        transport_->start_gathered();
-        tell_of_gathered();
-    }
+    if (transport_->has_gathered()) transport_->start_gathered();
+    tell_of_gathered(); // also of what something else has started
     end_pass();
     return n_taken < tuning::tasks_per_pass && ready_.is_empty() && overflow_.is_empty();
 }

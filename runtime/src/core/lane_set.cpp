@@ -45,9 +45,15 @@ void lane_set::stop_workers() noexcept {
     }
 }
 
+void lane_set::let_workers_end() noexcept {
+    for (const auto& each : workers_) {
+        if (each) each->let_end();
+    }
+}
+
 void lane_set::pause() noexcept {
     const std::lock_guard guard{pauses_mutex_};
-    if (n_pauses_++ > 0) return;
+    if (!may_pause_ || n_pauses_++ > 0) return;
     for (lane& each : lanes_) each.set_paused(true);
 }
 
@@ -61,6 +67,7 @@ bool lane_set::resume() noexcept {
 
 void lane_set::resume_for_good() noexcept {
     const std::lock_guard guard{pauses_mutex_};
+    may_pause_ = false;
     if (std::exchange(n_pauses_, 0) == 0) return;
     for (lane& each : lanes_) each.set_paused(false);
 }

@@ -46,6 +46,8 @@ public:
 
     /// Ends the threads after their passes. Tasks that are left stay where they are.
     void stop_workers() noexcept;
+    /// The same without waiting for them.
+    void let_workers_end() noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
     [[nodiscard]] bool has(int index) const noexcept { return index >= 0 && static_cast<std::size_t>(index) < size(); }
@@ -117,6 +119,7 @@ private:
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
     std::mutex pauses_mutex_;
     unsigned n_pauses_ = 0;
+    bool may_pause_ = true; ///< Not while the library ends: its last wait is for workers that go on.
 };
 
 } // namespace commtask::detail

@@ -34,6 +34,8 @@ protected:
 class in_flight_visitor {
 public:
     virtual void visit(const task& which) noexcept = 0;
+    /// There are others, which cannot be shown.
+    virtual void visit_unseen() noexcept {}
 
 protected:
     ~in_flight_visitor() = default;

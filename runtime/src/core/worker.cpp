@@ -21,9 +21,13 @@ worker::worker(lane& served, worker_settings settings)
 
 void worker::stop() noexcept {
     if (!thread_.joinable()) return;
+    let_end();
+    thread_.join();
+}
+
+void worker::let_end() noexcept {
     must_stop_.store(true, std::memory_order_seq_cst);
     lane_.wake_up.ring_surely();
-    thread_.join();
 }
 
 void worker::run() noexcept {
@@ -107,7 +111,11 @@ bool worker::must_lend() noexcept {
     const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
     const std::uint64_t begin_ns = now_ns();
-    lane_.wake_up.sleep(limit_ns, [&] { return found_work() || is_told(); });
+    lane_.wake_up.sleep(limit_ns, [&] {
+        if (found_work() || is_told()) return true;
+        lane_.tell(trace::thread_state::asleep);
+        return false;
+    });
     const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
     return (is_told() || is_over) && !found_work();
 }
@@ -143,10 +151,12 @@ void worker::rest_for_a_moment() noexcept {
 /// @return how many passes it has made
 unsigned worker::nap(nap_plan& naps) noexcept {
     lane_.tell(trace::thread_state::nap);
+    const std::uint64_t passes_before = lane_.approx_passes();
     unsigned n_passes = 0;
-    // One after the other: each has looked already when the last one is over.
+    // One after the other: each has looked already when the last one is over. Not beside a thread that drives again and again.
     while (lane_.has_neighbors() && naps.is_full() && !lane_.is_attentive() && sleep_in_sight(naps)) {
         ++n_passes;
+        if (lane_.approx_passes() != passes_before + n_passes) break;
         if (was_rung_ || lane_.is_paused() || !lane_.approx_has_work() || has_reason_to_wake()) break;
     }
     if (n_passes > 0) return n_passes;

@@ -38,6 +38,8 @@ public:
 
     /// Ends the thread after its pass. Tasks that are left stay where they are.
     void stop() noexcept;
+    /// The same without waiting for it: it may be inside a call that does not come back.
+    void let_end() noexcept;
 
     /// Any thread. Whether it lends its core whenever it has nothing to do, and not only after a while.
     void lend_at_once(bool is_so) noexcept {

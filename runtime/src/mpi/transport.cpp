@@ -446,6 +446,7 @@ void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
         if (std::exchange(last, each.of) != each.of) visitor.visit(*each.of);
     }
     for (const task* each = unmatched_.first(); each != nullptr; each = each->next_in_list) visitor.visit(*each);
+    if (n_elsewhere_ > 0) visitor.visit_unseen();
 }
 
 void mpi_transport::clean_up(task& which) noexcept {
