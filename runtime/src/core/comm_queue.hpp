@@ -42,6 +42,8 @@ public:
     std::string name;
     std::uint32_t trace_number = 0;         ///< Its communicator's in a trace; 0 without one.
     std::unique_ptr<const node_peers> node; ///< Its ranks on this node; null if they have no bells.
+    /// Those of the communicator that had the queue before: a receive of it may be in flight, and its driver look at them.
+    std::unique_ptr<const node_peers> node_before;
 
     std::array<comm_order, 2> orders;  ///< By order_class.
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.

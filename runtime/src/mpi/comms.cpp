@@ -188,8 +188,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     made->n_peers = n_peers;
     made->is_intercommunicator = is_intercommunicator != 0;
     made->name = std::move(name);
-    if (made->node)
-        retired_peers_.push_back(std::move(made->node)); // a receive of the last communicator's may be in flight
+    made->node_before = std::move(made->node);
     made->node = bells_ == nullptr ? nullptr : peers_of(comm, made->is_intercommunicator, *bells_);
     if (tracer* const records = tracer::current()) {
         made->trace_number = ++n_traced_;

@@ -90,8 +90,6 @@ private:
     bool is_ending_ = false;
     const std::function<void(std::size_t)> start_lane_;
     const node_bells* const bells_;
-    std::vector<std::unique_ptr<const node_peers>>
-        retired_peers_; ///< Of queues that are used again: drivers may still read them.
     /// Drivers of several lanes add communicators. MPI is called with it held; nothing that MPI calls takes it, but a callback of
     /// the program's inside MPI that posts on a communicator of its own making.
     std::mutex adding_;
