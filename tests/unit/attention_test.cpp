@@ -4,6 +4,7 @@
 // own or not, stays awake for that; one that nobody wants so any more sleeps.
 #include "core/worker.hpp"
 #include "fake_transport.hpp"
+#include "patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,18 +14,8 @@
 namespace commtask::detail {
 namespace {
 
+using testing::comes_true;
 using testing::lane_bench;
-
-constexpr std::uint64_t patience_ns = 30'000'000'000;
-
-template <typename Condition>
-[[nodiscard]] bool comes_true(Condition&& condition) {
-    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
-        if (condition()) return true;
-        std::this_thread::yield();
-    }
-    return false;
-}
 
 TEST(Attention, APassWithNothingInFlightMakesProgressOnlyIfItIsWanted) {
     lane_bench bench;

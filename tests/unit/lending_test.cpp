@@ -4,6 +4,7 @@
 // Which threads get the core is the test unit.affinity.
 #include "core/worker.hpp"
 #include "fake_transport.hpp"
+#include "patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,20 +15,11 @@
 namespace commtask::detail {
 namespace {
 
+using testing::comes_true;
 using testing::fake_transport;
 using testing::lane_bench;
 
-constexpr std::uint64_t patience_ns = 30'000'000'000;
 constexpr std::uint64_t for_ever_ns = 3'600'000'000'000;
-
-template <typename Condition>
-[[nodiscard]] bool comes_true(Condition&& condition) {
-    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
-        if (condition()) return true;
-        std::this_thread::yield();
-    }
-    return false;
-}
 
 /// A reserved worker beside a lane, and what it says of its core.
 struct lender {

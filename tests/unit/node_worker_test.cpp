@@ -5,6 +5,7 @@
 #include "core/waiting.hpp"
 #include "core/worker.hpp"
 #include "fake_transport.hpp"
+#include "patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,19 +17,9 @@
 namespace commtask::detail {
 namespace {
 
+using testing::comes_true;
 using testing::fake_transport;
 using testing::lane_bench;
-
-constexpr std::uint64_t patience_ns = 30'000'000'000;
-
-template <typename Condition>
-[[nodiscard]] bool comes_true(Condition&& condition) {
-    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
-        if (condition()) return true;
-        std::this_thread::yield();
-    }
-    return false;
-}
 
 /// Rank 1 of a communicator, at place 0 of its node; rank 0 is at place 1. What is posted are sends to rank 0 with tag 0.
 class NodeWorker : public ::testing::Test {

@@ -5,6 +5,7 @@
 #include "core/waiting.hpp"
 #include "core/worker.hpp"
 #include "fake_transport.hpp"
+#include "patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,18 +16,9 @@
 namespace commtask::detail {
 namespace {
 
+using testing::comes_true;
 using testing::lane_bench;
-
-constexpr std::uint64_t patience_ns = 30'000'000'000;
-
-template <typename Condition>
-[[nodiscard]] bool comes_true(Condition&& condition) {
-    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
-        if (condition()) return true;
-        std::this_thread::yield();
-    }
-    return false;
-}
+using testing::patience_ns;
 
 [[nodiscard]] worker_settings worker_of(bool is_reserved, std::atomic<int>* n_changes = nullptr) {
     worker_settings plan{.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 1'000};

@@ -194,15 +194,8 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
         if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
     }
-    bool has_failed = false;
-    bool was_canceled = false;
-    const auto take = [&](std::size_t i) {
-        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
-        has_failed = has_failed || code == COMMTASK_FAILED;
-        was_canceled = was_canceled || code == COMMTASK_CANCELED;
-    };
-    std::size_t first_open =
-        0; // all before it have ended; given back together, since callbacks of the others may use their handles
+    // All before it have ended. Handles are given back together: callbacks of the others may use them.
+    std::size_t first_open = 0;
     const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
     const auto look = [&] {
         // A few places on first: who looks at every task until it ends pulls each one's line from the worker that ends it.
@@ -215,8 +208,13 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
     if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
+    bool has_failed = false;
+    bool was_canceled = false;
     for (std::size_t i = 0; i < n_tasks; ++i) {
-        if (tasks[i] != COMMTASK_NULL && has_ended(*tasks[i])) take(i);
+        if (tasks[i] == COMMTASK_NULL || !has_ended(*tasks[i])) continue;
+        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
+        has_failed = has_failed || code == COMMTASK_FAILED;
+        was_canceled = was_canceled || code == COMMTASK_CANCELED;
     }
     if (waited == COMMTASK_TIMEOUT) return refuse(COMMTASK_TIMEOUT, "the time is over and some tasks go on");
     if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");

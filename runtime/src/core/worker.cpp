@@ -86,18 +86,24 @@ void worker::run_reserved() noexcept {
     lane_.return_baton();
 }
 
-/// Until somebody rings.
-void worker::sleep() noexcept {
-    const auto found_work = [this] {
-        if (has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive()) return true;
+/// Until there is something to do, `is_told()`, or the time is over. Negative: it never is.
+template <typename IsTold>
+void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
+    lane_.wake_up.sleep(limit_ns, [&] {
+        if (must_stay_awake() || is_told()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
-    };
+    });
+}
+
+/// Until somebody rings.
+void worker::sleep() noexcept {
+    const auto by_work_alone = [] { return false; };
     if (!settings_.lend_core) {
-        lane_.wake_up.sleep(-1, found_work);
+        sleep_for(-1, by_work_alone);
     } else if (must_lend()) {
         settings_.lend_core(true);
-        lane_.wake_up.sleep(-1, found_work);
+        sleep_for(-1, by_work_alone);
         if (!must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
     }
     lane_.tell(trace::thread_state::idle);
@@ -105,19 +111,16 @@ void worker::sleep() noexcept {
 
 /// Sleeps with its core for as long as it may. @return whether nothing came: the core is to be lent
 bool worker::must_lend() noexcept {
-    const auto found_work = [this] {
-        return has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive();
-    };
     const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
     const std::uint64_t begin_ns = now_ns();
-    lane_.wake_up.sleep(limit_ns, [&] {
-        if (found_work() || is_told()) return true;
-        lane_.tell(trace::thread_state::asleep);
-        return false;
-    });
+    sleep_for(limit_ns, is_told);
     const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
-    return (is_told() || is_over) && !found_work();
+    return (is_told() || is_over) && !must_stay_awake();
+}
+
+bool worker::must_stay_awake() const noexcept {
+    return has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive();
 }
 
 /// Without the baton, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may

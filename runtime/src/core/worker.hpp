@@ -64,7 +64,10 @@ private:
     [[nodiscard]] bool let_guests_in() noexcept;
     void make_way() noexcept;
     void sleep() noexcept;
+    template <typename IsTold>
+    void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;
     [[nodiscard]] bool must_lend() noexcept;
+    [[nodiscard]] bool must_stay_awake() const noexcept;
     void rest() noexcept;
     void rest_for_a_moment() noexcept;
     [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
