@@ -4,6 +4,7 @@
 // themselves: the caller is a compute thread, or one that answers a signal, and must not pay for it.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
+#include "base/speech.hpp"
 
 #include <commtask/commtask.h>
 

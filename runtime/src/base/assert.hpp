@@ -4,10 +4,12 @@
 // compiled in where COMMTASK_ASSERTIONS is set (dev and sanitizer presets) and costs nothing elsewhere.
 #pragma once
 
-#if defined(COMMTASK_ASSERTIONS) && COMMTASK_ASSERTIONS
+// In every build, so that a file which leans on one of them by mistake compiles in all presets or in none.
 #include "base/speech.hpp"
 
 #include <cstdlib>
+
+#if defined(COMMTASK_ASSERTIONS) && COMMTASK_ASSERTIONS
 #define COMMTASK_ASSERT(condition)                                                                                     \
     ((condition)                                                                                                       \
          ? static_cast<void>(0)                                                                                        \
