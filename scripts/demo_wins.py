@@ -3,19 +3,18 @@
 # messages only while somebody looks (docs/adr/0064), and a program whose computing leaves the core. The sides are
 # alternated in a few rounds, as scripts/bench does in many.
 """Dslash over a network with rendezvous, and an unmodified exchange under commtask-run."""
-import json
 import subprocess
 
 import dslash
 import figures
 import miniapp
 import network
+import offload
 
 ROUNDS = 3
 MODES = ("baseline", "offload", "omp")
 RANKS = (2, 4)
 STEPS = 51  # of the exchange, per round
-LIMIT_S = 60  # for one run of the exchange
 
 
 def reason_of(output):
@@ -69,17 +68,6 @@ def over_rendezvous(build):
     return {"lattice": case.lattice, "ranks": dslash.N_RANKS, "rate_mbs": rate_mbs, "rows": rows}
 
 
-def exchange(build, side, n_ranks):
-    """What one run of the plain MPI program says."""
-    command = build.mpiexec(n_ranks)
-    command += [str(build.program("commtask-run", "plugins/mpi"))] if side == "commtask-run" else []
-    command += [str(build.program("bench_exposed")), str(STEPS)]
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S, check=False)
-    if done.returncode != 0:
-        raise miniapp.Failed(done.stdout + done.stderr + f"\nstatus {done.returncode}")
-    return json.loads(done.stdout)
-
-
 def size_text(n_bytes):
     return f"{n_bytes >> 20} MiB" if n_bytes >= 1 << 20 else f"{n_bytes >> 10} KiB"
 
@@ -89,8 +77,8 @@ def exposed(build, n_ranks):
     medians = {}
     for turn in range(ROUNDS):
         for side in ("native", "commtask-run") if turn % 2 == 0 else ("commtask-run", "native"):
-            for one in exchange(build, side, n_ranks)["exposed_us"]:
-                medians.setdefault(one["bytes"], {}).setdefault(side, []).append(figures.quantile(one["samples"], 0.5))
+            for n_bytes, samples in offload.exposed_us(build, side, n_ranks, STEPS).items():
+                medians.setdefault(n_bytes, {}).setdefault(side, []).append(figures.quantile(samples, 0.5))
     rows = []
     for n_bytes, sides in medians.items():
         native, run = (figures.quantile(sides[side], 0.5) for side in ("native", "commtask-run"))

@@ -96,8 +96,9 @@ class Execution(unittest.TestCase):
 
 class Dslash(unittest.TestCase):
     def test_reads_the_slowest_rank_and_what_is_not_waiting(self):
-        median = {"slowest_total_us": 2600.0, "total_us": 2500.0, "wait_us": 300.0}
+        median = {"post_us": 3.0, "slowest_total_us": 2600.0, "total_us": 2500.0, "wait_us": 300.0}
         measured = dslash.read({"median": median, "face_bytes": [0, 0, 196608, 196608]})
+        self.assertAlmostEqual(measured.post_seconds, 3e-6)
         self.assertAlmostEqual(measured.seconds, 2.6e-3)
         self.assertAlmostEqual(measured.busy_seconds, 2.2e-3)
         self.assertEqual(measured.bytes_sent, 393216)
@@ -121,14 +122,20 @@ class Offload(unittest.TestCase):
         self.assertEqual(order, ["a", "b", "b", "a", "a", "b"])
         self.assertEqual(results, {"a": [4, 5], "b": [3, 6]})
 
-    def test_only_the_interposed_start_of_an_eager_message_has_a_goal(self):
+    def test_only_the_interposed_start_of_a_send_has_a_goal(self):
         results = {"native": [self.one(4)], "commtask-run": [self.one(1)], "commself": [self.one(8)]}
-        rows = {row.name: row for row in offload.ratio_rows(results, offload.post_goal)}
+        rows = {row.name: row for row in offload.ratio_rows(results, offload.post_goals)}
         self.assertEqual(rows["Isend of 8192 B, commtask-run"].ratio, 4)
         self.assertTrue(rows["Isend of 8192 B, commtask-run"].is_met)
         self.assertEqual(rows["Isend of 8192 B, commself"].goals, ())
-        self.assertIsNone(offload.post_goal("Isend of 8 B"))
-        self.assertIsNone(offload.post_goal("Iallreduce of 8192 B"))
+        self.assertEqual(offload.post_goals("Iallreduce of 8192 B", 100), ())
+
+    def test_a_large_start_may_cost_two_microseconds_more_than_mpis(self):
+        def is_met(own_ns):
+            results = {side: [{"Isend of 4194304 B": ("ns", ns)}] for side, ns in (("native", 700), ("commtask-run", own_ns))}
+            return offload.ratio_rows(results, offload.post_goals)[1].is_met
+        self.assertTrue(is_met(2699))
+        self.assertFalse(is_met(2701))
 
     def test_constancy_is_the_smallest_over_the_largest(self):
         rounds = [{"Isend of 4194304 B": ("ns", 400), "Isend of 8 B": ("ns", 100)}]

@@ -4,6 +4,8 @@
 // magnitude of the count by its own experience.
 #include "mpi/early_ends.hpp"
 
+#include "base/tuning.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 namespace {
 
 using commtask::detail::early_ends;
+namespace tuning = commtask::detail::tuning;
 
 /// How many of the next `n` sends would be asked for, if all end so.
 int looks(early_ends& learned, std::int64_t count, int n, bool has_ended) {
@@ -38,7 +41,7 @@ TEST(EarlyEnds, ThoseThatDoNotEndAtOnceAreAskedForRarely) {
 TEST(EarlyEnds, OneThatEndsBringsTheLooksBack) {
     early_ends learned;
     looks(learned, 8, 1000, false);
-    EXPECT_GE(looks(learned, 8, 1000, true), 1000 - early_ends::longest_pause);
+    EXPECT_GE(looks(learned, 8, 1000, true), 1000 - tuning::longest_pause_of_looks);
 }
 
 TEST(EarlyEnds, LongOnesSayNothingAboutShortOnes) {

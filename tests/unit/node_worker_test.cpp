@@ -82,6 +82,7 @@ TEST_F(NodeWorker, CountsTheBellsThatBroughtNothing) {
         ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
     }
     EXPECT_GE(counters_.worker_rung, 1U) << "one may have come as it woke by itself";
+    EXPECT_GE(counters_.worker_rung_for_nothing, 1U);
     EXPECT_LE(counters_.worker_rung_for_nothing, counters_.worker_rung);
     bench_.complete(sent);
 }

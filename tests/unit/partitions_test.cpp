@@ -126,6 +126,7 @@ TEST(Partitions, LetEachGroupGoWithTheLastOneThatReachesIntoIt) {
         partitioned exchange{bench, 12, n_partitions};
         ASSERT_EQ(exchange.n_groups(), 12U);
         do {
+            SCOPED_TRACE("order " + ::testing::PrintToString(order));
             task& run = exchange.start();
             EXPECT_TRUE(bench.carrier().take_started().empty());
             for (const std::int64_t partition : order) {

@@ -5,14 +5,16 @@
 // worth looking longer for; one that did not come is not.
 #pragma once
 
+#include "base/tuning.hpp"
+
 #include <atomic>
 
 namespace commtask::interposer {
 
 class look_patience {
 public:
-    static constexpr unsigned least = 64;
-    static constexpr unsigned most = 1024;
+    static constexpr unsigned least = detail::tuning::least_patience;
+    static constexpr unsigned most = detail::tuning::most_patience;
 
     [[nodiscard]] unsigned now() const noexcept { return looks_.load(std::memory_order_relaxed); }
 

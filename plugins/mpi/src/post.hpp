@@ -6,6 +6,7 @@
 #pragma once
 
 #include "api/context.hpp"
+#include "base/tuning.hpp"
 #include "core/node_news.hpp"
 #include "core/operation_traits.hpp"
 #include "errors.hpp"
@@ -56,7 +57,6 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 /// Whether making the call costs less than waking the worker for it. A worker without a core of its own does not sleep
 /// as long as there is much to do, or a core is idle; while it sleeps, a small message is MPI's own business.
 [[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
-    constexpr int wake_bytes = 8 << 10;
     const detail::operation_family family = detail::operation_of(op.kind).family;
     const bool receives = family == detail::operation_family::receive;
     // In a trace it is a task, or it would be missing there.
@@ -64,10 +64,11 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
     const detail::lane_set* const lanes = active_lanes();
-    if (buffer.count >= wake_bytes || lanes == nullptr || !lanes->approx_are_asleep()) return false;
+    if (buffer.count >= detail::tuning::woken_for_bytes || lanes == nullptr || !lanes->approx_are_asleep())
+        return false;
     int type_bytes = 0;
     MPI_Type_size(buffer.type, &type_bytes);
-    return buffer.count * type_bytes < wake_bytes;
+    return buffer.count * type_bytes < detail::tuning::woken_for_bytes;
 }
 
 /// MPI has a message or collective that is no task: the ranks of the node that wait for it hear of it all the same. In a section.

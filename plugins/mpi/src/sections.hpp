@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/context.hpp"
+#include "base/tuning.hpp"
 #include "look_patience.hpp"
 #include "real_mpi.hpp"
 
@@ -77,8 +78,7 @@ public:
             return;
         }
         // Threads that call MPI in a loop would keep everybody's tasks from ending: guests go before drivers.
-        constexpr unsigned sections_per_pass = 8;
-        if (lanes_->has_work() && ++mine.n_sections % sections_per_pass == 0) lanes_->progress();
+        if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_passes == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {
             const bool leaves_work = each.has_work() || each.has_arrivals();
@@ -143,9 +143,7 @@ private:
 enum class in_passing : std::uint8_t { refused, open, ended };
 template <typename Start, typename Look>
 [[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
-    constexpr unsigned most_turns = 16;
-    constexpr unsigned looks_per_pass = 64;
-    for (unsigned turn = 0; turn < most_turns; ++turn) {
+    for (unsigned turn = 0; turn < detail::tuning::turns_in_passing; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
         detail::lane_set* const lanes = lanes_for_waiting();
@@ -158,7 +156,7 @@ template <typename Start, typename Look>
                 if (turn == 0) current.patience.was_answered_after(i);
                 return in_passing::ended;
             }
-            if (i % looks_per_pass == 0)
+            if (i % detail::tuning::looks_between_passes == 0)
                 lanes->progress(); // what other threads have posted does not wait for this call
             is_disturbed = lanes->has_guests();
         }
@@ -184,14 +182,13 @@ int noted(int code, Note&& note) {
 /// Looks again and again until `look()`, which may call MPI: it holds the baton meanwhile. Drives the lane between looks.
 template <typename Look>
 void look_until(Look&& look) {
-    constexpr unsigned looks_between_yields = 32;
     for (unsigned i = 1;; ++i) {
         {
             const baton_section section;
             if (look()) return;
             if (detail::lane_set* const lanes = active_lanes(); has_batons(lanes)) lanes->progress();
         }
-        if (i % looks_between_yields == 0) sched_yield();
+        if (i % detail::tuning::looks_between_yields == 0) sched_yield();
     }
 }
 

@@ -2,6 +2,7 @@
 //
 // One request: wait, test, ask, cancel, free. The MPI's own requests are tested again and again instead of waited for, so
 // that a generalized request can be completed by another thread meanwhile.
+#include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
@@ -82,9 +83,9 @@ int own_MPI_Cancel(MPI_Request* request) {
     detail::lane* const lane = of.task->queue->served_by;
     lane->take_in_all();
     // Cancelling a receive is local: the next test must find it done, if it was not matched.
-    constexpr int enough_passes = 64;
     const bool is_withdrawn = detail::operation_of(of.task->op.kind).waits_for_message;
-    for (int i = 0; i < enough_passes && is_withdrawn && !has_ended(of.task); ++i) lane->progress();
+    for (int i = 0; i < detail::tuning::passes_of_withdrawal && is_withdrawn && !has_ended(of.task); ++i)
+        lane->progress();
     return MPI_SUCCESS;
 }
 

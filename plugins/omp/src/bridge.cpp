@@ -174,7 +174,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
          source_place where) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
-                   (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS);
+                   (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS) |
+                   (by == ending::told ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE);
     posted.status = options.status;
     posted.ticket = options.ticket;
     posted.callback = callback_of(by, operation.kind, options.status != nullptr);

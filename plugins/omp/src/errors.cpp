@@ -19,7 +19,7 @@
 namespace commtask::omp {
 namespace {
 
-constexpr std::size_t n_codes = 32; ///< More than there are: codes are 0 to -22.
+constexpr std::size_t n_codes = 32; ///< More than there are: codes are 0 to -27.
 
 /// What is printed once: by kind and code, and one sentence that has nothing to do with either.
 constexpr std::size_t n_places = COMMTASK_OP_END * n_codes + 1;

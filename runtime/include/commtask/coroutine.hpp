@@ -106,7 +106,7 @@ public:
         suspend(coroutine);
         commtask_options raw = COMMTASK_OPTIONS_INIT;
         after_.apply(raw);
-        raw.flags = COMMTASK_RUN_AFTER_FAILURE | COMMTASK_CALLBACK_RELAYS;
+        raw.flags = COMMTASK_RUN_AFTER_FAILURE | COMMTASK_CALLBACK_RELAYS | COMMTASK_CALLBACK_STATE;
         raw.callback = [](const commtask_status* /*status*/, void* self) noexcept {
             static_cast<joining_awaiter*>(self)->hand_over();
         };

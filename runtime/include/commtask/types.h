@@ -108,7 +108,10 @@ enum {
      *  against COMMTASK_CALLBACK_LIMIT_US, which is about callbacks of the program. */
     COMMTASK_CALLBACK_RELAYS = 32,
     /** The callback gives away what its argument points to, and so cannot be called twice: such a post cannot be recorded. */
-    COMMTASK_CALLBACK_ONCE = 64
+    COMMTASK_CALLBACK_ONCE = 64,
+    /** The callback reads no more than `state` of a completed task's status: the rest is not written. What failed or was canceled
+     *  comes with all of it. */
+    COMMTASK_CALLBACK_STATE = 128
 };
 
 /** How a task ended. */

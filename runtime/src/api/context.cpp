@@ -82,9 +82,9 @@ std::atomic<context*> context::running_{nullptr};
 std::atomic<int> context::first_visits_{0};
 std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
-context::context(config settings, int thread_level, rank_place place, const session& of,
+context::context(config settings, int thread_level, rank_place place, const agreed_start& of,
                  std::unique_ptr<node_segment> node)
-    : settings_(std::move(settings)), thread_level_(thread_level), session_(of), place_(std::move(place)),
+    : settings_(std::move(settings)), thread_level_(thread_level), start_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
       bells_(make_bells(segment_.get(), settings_)), has_observers_(!statistics_.empty() || trace_),
@@ -104,14 +104,14 @@ context::context(config settings, int thread_level, rank_place place, const sess
 }
 
 void context::tell_of_start() {
-    const bool warns_of_sharing = place_.is_warning && session_.rank == 0 && settings_.verbose >= 1;
+    const bool warns_of_sharing = place_.is_warning && start_.rank == 0 && settings_.verbose >= 1;
     if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
     if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
     if (settings_.verbose >= 1) {
         if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
         if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
     }
-    if (settings_.verbose >= 1 && session_.rank == 0 && lanes_.size() > 1) {
+    if (settings_.verbose >= 1 && start_.rank == 0 && lanes_.size() > 1) {
         say("%s", lanes_below(mpi_at_run_time(), lanes_.size()).sentence.c_str());
     }
 }
@@ -344,13 +344,13 @@ std::string context::stats_table(drained how) {
         mine.push_back(each->collected());
         mine.back().rang = lanes_[mine.size() - 1].n_rung();
     }
-    if (how == drained::completely && session_.stats_comm != MPI_COMM_NULL) {
-        found = gather_stats(session_.stats_comm, session_.number, mine, patience_with_ranks_ns());
+    if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
+        found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());
         if (found.stats.empty()) return {}; // another rank has them
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
         found.stats = std::move(mine);
-        found.ranks = {session_.rank};
+        found.ranks = {start_.rank};
     }
     std::array<std::string_view, stats_kind_count> names{};
     static_assert(operation_table.size() <= stats_kind_count);
@@ -361,12 +361,12 @@ std::string context::stats_table(drained how) {
 void context::end_trace(drained how) noexcept {
     if (!trace_) return;
     std::optional<clock_comparison> clock;
-    if (how == drained::completely && session_.clock_comm != MPI_COMM_NULL) {
-        clock = compare_clocks_at_end(session_.clock_comm, session_.number, patience_with_ranks_ns());
+    if (how == drained::completely && start_.clock_comm != MPI_COMM_NULL) {
+        clock = compare_clocks_at_end(start_.clock_comm, start_.number, patience_with_ranks_ns());
         if (clock) record_clock(trace_->records(), *clock, true);
     }
     trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);
-    const trace_file& file = *session_.trace;
+    const trace_file& file = *start_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
         say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
             settings_.trace_keep == kept_records::oldest ? "the last ones" : "the first ones of its threads",
@@ -374,7 +374,7 @@ void context::end_trace(drained how) noexcept {
     }
     if (settings_.verbose >= 2) {
         say("the trace is in %s%s", file.path().c_str(),
-            clock || session_.rank == 0 ? "" : "; its clock was not compared with rank 0's at the end");
+            clock || start_.rank == 0 ? "" : "; its clock was not compared with rank 0's at the end");
     }
 }
 

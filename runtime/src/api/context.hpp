@@ -37,7 +37,7 @@ namespace commtask::detail {
 class context {
 public:
     /// What all ranks know of this start.
-    struct session {
+    struct agreed_start {
         int rank = 0;
         int number = 0;
         MPI_Comm stats_comm = MPI_COMM_NULL; ///< The library's own; null unless every rank keeps statistics.
@@ -48,7 +48,8 @@ public:
     /// MPI is initialised with a sufficient thread level.
     /// @param node  null: the ranks of the node do not ring each other
     /// @throws std::bad_alloc, std::system_error
-    context(config settings, int thread_level, rank_place place, const session& of, std::unique_ptr<node_segment> node);
+    context(config settings, int thread_level, rank_place place, const agreed_start& of,
+            std::unique_ptr<node_segment> node);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -117,8 +118,8 @@ public:
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     /// Another one for every commtask_init.
-    [[nodiscard]] int session_number() const noexcept { return session_.number; }
-    [[nodiscard]] int rank() const noexcept { return session_.rank; }
+    [[nodiscard]] int session_number() const noexcept { return start_.number; }
+    [[nodiscard]] int rank() const noexcept { return start_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
     [[nodiscard]] lane_set& lanes() noexcept { return lanes_; }
     /// Null without COMMTASK_STATS.
@@ -190,7 +191,7 @@ private:
 
     const config settings_;
     const int thread_level_;
-    const session session_;
+    const agreed_start start_;
     mpi_error_handling errors_;
     const rank_place place_;
     std::mutex lending_; ///< Guards the next two.

@@ -25,7 +25,7 @@ constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
 
 constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY |
                                        COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS |
-                                       COMMTASK_CALLBACK_RELAYS | COMMTASK_CALLBACK_ONCE;
+                                       COMMTASK_CALLBACK_RELAYS | COMMTASK_CALLBACK_ONCE | COMMTASK_CALLBACK_STATE;
 
 /// The ticket of the options, or null.
 [[nodiscard]] const commtask_ticket* ticket_of(const commtask_options& options) noexcept {

@@ -223,8 +223,8 @@ struct own_lanes {
     return {collective_compare_clocks(comm), run};
 }
 
-[[nodiscard]] trace_file* open_trace(const config& settings, const rank_place& place, const context::session& session,
-                                     std::uint64_t run, std::string& why) {
+[[nodiscard]] trace_file* open_trace(const config& settings, const rank_place& place,
+                                     const context::agreed_start& start, std::uint64_t run, std::string& why) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
     int length = 0;
     trace_plan plan;
@@ -233,8 +233,8 @@ struct own_lanes {
     plan.folder = settings.trace;
     plan.most_mib = static_cast<std::size_t>(settings.trace_mb);
     plan.keeps_newest = settings.trace_keep == kept_records::newest;
-    plan.rank = session.rank;
-    plan.session = session.number;
+    plan.rank = start.rank;
+    plan.session = start.number;
     plan.run = run;
     plan.mpi = library.data();
     plan.n_lanes = static_cast<unsigned>(settings.lanes);
@@ -278,15 +278,15 @@ struct own_lanes {
     agreement agreed = collective_agree(code, rank, settings, lanes);
     if (agreed.code == COMMTASK_OK) agreed.code = code = guarded([&] { return check_same(agreed, settings); });
     static int n_sessions = 0;
-    context::session session{rank, ++n_sessions % 32768};
+    context::agreed_start start{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
     if (agreed.code == COMMTASK_OK) {
-        if (agreed.all_keep_stats) session.stats_comm = collective_own_comm(own_comm::statistics);
+        if (agreed.all_keep_stats) start.stats_comm = collective_own_comm(own_comm::statistics);
         std::optional<clock_comparison> clock;
         std::uint64_t run = 0;
         if (agreed.all_trace) {
-            session.clock_comm = collective_own_comm(own_comm::clocks);
-            if (session.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(session.clock_comm);
+            start.clock_comm = collective_own_comm(own_comm::clocks);
+            if (start.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(start.clock_comm);
         }
         rank_place place;
         code = guarded([&] {
@@ -301,10 +301,10 @@ struct own_lanes {
             code = guarded([&] {
                 if (!settings.trace.empty()) {
                     std::string why;
-                    session.trace = open_trace(settings, place, session, run, why);
-                    if (session.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
+                    start.trace = open_trace(settings, place, start, run, why);
+                    if (start.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
                 }
-                made = std::make_unique<context>(settings, thread_level, std::move(place), session, std::move(node));
+                made = std::make_unique<context>(settings, thread_level, std::move(place), start, std::move(node));
                 if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
                 return static_cast<int>(COMMTASK_OK);
             });
@@ -312,7 +312,7 @@ struct own_lanes {
     }
     if (agreed.code != COMMTASK_OK) {
         made.reset();
-        if (session.trace != nullptr) session.trace->remove();
+        if (start.trace != nullptr) start.trace->remove();
         tells = settings.verbose >= 1 && agreed.rank == rank;
         return refuse_with_all(agreed, code);
     }

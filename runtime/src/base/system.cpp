@@ -4,6 +4,8 @@
 // other than the expected ones can only mean a kernel without the call, which registration finds out first.
 #include "base/system.hpp"
 
+#include "base/tuning.hpp"
+
 #include <climits>
 #include <ctime>
 
@@ -79,8 +81,7 @@ void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept {
 }
 
 void prefer_short_turns() noexcept {
-    constexpr std::uint64_t turn_ns = 100'000;
-    static_cast<void>(change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = turn_ns; }));
+    static_cast<void>(change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = tuning::short_turn_ns; }));
 }
 
 gentle_waking::gentle_waking() noexcept

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/system.hpp"
-#include "core/tuning.hpp"
+#include "base/tuning.hpp"
 
 #include <atomic>
 #include <cstdint>

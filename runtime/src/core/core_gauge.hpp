@@ -5,7 +5,7 @@
 // takes nothing from anybody and is there when something comes. A pure function of times, so it is tested without a clock.
 #pragma once
 
-#include "core/tuning.hpp"
+#include "base/tuning.hpp"
 
 #include <cstdint>
 

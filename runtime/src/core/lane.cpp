@@ -6,10 +6,10 @@
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "base/tuning.hpp"
 #include "core/lane_driving.hpp"
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
-#include "core/tuning.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -36,7 +36,12 @@ void lane::run_callback(task& which, task_state state) noexcept {
     if (extras.callback == nullptr && !tells_plan) return;
     commtask_status status; // written once
     status.struct_size = sizeof status;
-    fill_status(which, state, status);
+    const bool reads_state_alone = (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan;
+    if (reads_state_alone && state == task_state::completed) {
+        status.state = COMMTASK_STATE_COMPLETED;
+    } else {
+        fill_status(which, state, status);
+    }
     const auto call = [&] {
         tell(trace::thread_state::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);

@@ -6,7 +6,7 @@
 // Fewer lanes win over more that bring next to nothing: each is a core.
 #include "core/lane_policy.hpp"
 
-#include "core/tuning.hpp"
+#include "base/tuning.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,10 +3,10 @@
 // How a task comes into its lane. Beside a worker with a core of its own a poster hands over, and rings. Where the worker
 // shares its core that would be two changes of threads for a call of a microsecond: there a poster who finds the baton free
 // issues what was posted itself, in order, and the worker looks after what is in flight at its own pace.
+#include "base/tuning.hpp"
 #include "core/lane.hpp"
 #include "core/lane_driving.hpp"
 #include "core/plan.hpp"
-#include "core/tuning.hpp"
 
 #include <utility>
 
@@ -70,7 +70,8 @@ bool lane::try_post_ordered(task& posted) noexcept {
     return true;
 }
 
-/// Who will drive at once does what a napping worker would be woken for; one in deep sleep would miss what is left.
+/// A poster that is about to drive needs no worker that naps. It wakes one in deep sleep, which looks at nothing by itself and so would
+/// miss what the poster leaves behind.
 void lane::see_to_posted(std::uint32_t flags) noexcept {
     if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) return wake_up.ring_if_deep();
     if (!try_issue_here()) wake_up.ring();

@@ -5,7 +5,7 @@
 // the next ones grow further, by four: a bell ends them. The few are for what no bell tells: a large message that both sides move on.
 #pragma once
 
-#include "core/tuning.hpp"
+#include "base/tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -6,7 +6,7 @@
 // reaches into it. Each group has a tag of its own, since they leave in any order. Pure functions, without MPI.
 #pragma once
 
-#include "core/tuning.hpp"
+#include "base/tuning.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,8 @@
 // one. A slot's constructor runs once, when its slab is made; what must be fresh per task the poster writes.
 #include "core/task_pool.hpp"
 
+#include "base/tuning.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -15,8 +17,6 @@
 
 namespace commtask::detail::task_pool {
 namespace {
-
-constexpr std::size_t batch_size = 32;
 
 class store {
 public:
@@ -79,8 +79,8 @@ class cache {
 public:
     [[nodiscard]] task* acquire() noexcept {
         if (size_ == 0 && !fetch()) return nullptr;
-        if (size_ > prefetch_distance) {
-            const task* const soon = slots_[(first_ + prefetch_distance) % slots_.size()];
+        if (size_ > tuning::slots_fetched_ahead) {
+            const task* const soon = slots_[(first_ + tuning::slots_fetched_ahead) % slots_.size()];
             prefetch_for_write(&soon->op);
             prefetch_for_write(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
             prefetch_for_write(&soon->life);
@@ -91,7 +91,7 @@ public:
     void release(task* slot) noexcept {
         if (stage_ != stage::in_use && !come_into_use()) return the_store().give({&slot, 1});
         if (size_ == slots_.size()) {
-            std::array<task*, batch_size> batch;
+            std::array<task*, tuning::slots_at_once> batch;
             for (task*& given : batch) given = pop();
             the_store().give(batch);
         }
@@ -105,8 +105,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t prefetch_distance = 8;
-
     enum class stage : std::uint8_t {
         unused, ///< Nothing sees to its end yet -> its thread (in_use).
         in_use, ///< -> the thread's end (over).
@@ -116,7 +114,7 @@ private:
     [[nodiscard]] bool come_into_use() noexcept;
 
     [[nodiscard]] bool fetch() noexcept {
-        std::array<task*, batch_size> batch;
+        std::array<task*, tuning::slots_at_once> batch;
         const bool keeps = stage_ == stage::in_use || come_into_use();
         const std::span wanted{batch.data(), keeps ? batch.size() : 1};
         if (!the_store().take(wanted)) return false;
@@ -132,7 +130,7 @@ private:
         return slot;
     }
 
-    std::array<task*, 4 * batch_size> slots_{};
+    std::array<task*, 4 * tuning::slots_at_once> slots_{};
     std::size_t first_ = 0;
     std::size_t size_ = 0;
     stage stage_ = stage::unused;

@@ -4,8 +4,8 @@
 // room. The rules for who may drive are in baton.hpp; what a shared worker does meanwhile is in worker.cpp.
 #pragma once
 
+#include "base/tuning.hpp"
 #include "core/lane_set.hpp"
-#include "core/tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>

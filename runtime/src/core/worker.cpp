@@ -7,7 +7,7 @@
 // look seldom at what is unfinished.
 #include "core/worker.hpp"
 
-#include "core/tuning.hpp"
+#include "base/tuning.hpp"
 
 #include <utility>
 

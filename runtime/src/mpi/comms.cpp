@@ -107,8 +107,9 @@ comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
 
 comm_queue* mpi_comms::find_by_number(std::uint32_t number) noexcept {
     const std::lock_guard guard{mutex_};
-    const auto found = std::ranges::find(queues_, number, [](const auto& each) { return each->number; });
-    return found == queues_.end() || !(*found)->is_open() ? nullptr : found->get();
+    // They were made in the order of their numbers.
+    const auto found = std::ranges::lower_bound(queues_, number, {}, [](const auto& each) { return each->number; });
+    return found == queues_.end() || (*found)->number != number || !(*found)->is_open() ? nullptr : found->get();
 }
 
 int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {

@@ -5,6 +5,8 @@
 // of the count by itself: an MPI changes its protocol with the length of a message.
 #pragma once
 
+#include "base/tuning.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -23,14 +25,13 @@ public:
         return false;
     }
 
-    /// Whether it had ended. Each time in vain in a row doubles how many are left out next, up to longest_pause.
+    /// Whether it had ended. Each time in vain in a row doubles how many are left out next, up to tuning::longest_pause_of_looks.
     void saw(std::int64_t count, bool has_ended) noexcept {
         habit& known = of(count);
-        known.pause = has_ended ? 0 : static_cast<std::uint8_t>(std::min(2 * known.pause + 1, longest_pause));
+        known.pause =
+            has_ended ? 0 : static_cast<std::uint8_t>(std::min(2 * known.pause + 1, tuning::longest_pause_of_looks));
         known.left_out = known.pause;
     }
-
-    static constexpr int longest_pause = 127;
 
 private:
     struct habit {

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] std::string describe(const commtask_op& op) const;
 
 private:
-    /// In owner::part, of an operation of many messages: it is no receive.
+    /// In started_part::part, of an operation of many messages: it is no receive.
     static constexpr std::uint32_t is_send_part = 1U << 31U;
 
     /// Whose request it is.

@@ -30,7 +30,7 @@ class suspension {
 public:
     explicit suspension(const after_option& predecessors) {
         predecessors.apply(raw_);
-        raw_.flags = COMMTASK_RUN_AFTER_FAILURE | COMMTASK_CALLBACK_RELAYS;
+        raw_.flags = COMMTASK_RUN_AFTER_FAILURE | COMMTASK_CALLBACK_RELAYS | COMMTASK_CALLBACK_STATE;
         raw_.callback = [](const commtask_status* /*status*/, void* self) noexcept {
             const ::tbb::task::suspend_point point = static_cast<suspension*>(self)->point_;
             ::tbb::task::resume(point);

@@ -46,6 +46,10 @@ inline constexpr std::size_t tasks_looked_ahead = 31;
 /// The longest sleep of a waiting thread. It is woken when something ends; what else it waits for it sees this late.
 inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
 
+/// Passes of a thread that calls commtask_progress, or less if one moves something. More: a call in a loop of computing takes longer.
+/// Less: what needs an answer of MPI's takes more calls.
+inline constexpr int passes_of_progress = 4;
+
 // A worker beside threads that are blocked in MPI ---------------------------------------------------------------------
 
 /// Its pause after a pass: MPI's lock is not fair, and who polls without a pause keeps it.
@@ -119,5 +123,52 @@ inline constexpr double side_by_side = 1.03;
 
 /// Messages in a row for one lane at most. More: the other lanes begin later. Beyond, no poster feels the changes of lanes.
 inline constexpr unsigned longest_row = 16;
+
+// Tasks that are used again: task_pool.cpp ----------------------------------------------------------------------------
+
+/// Slots that a thread gets or gives back at once. More: a thread that posts once keeps slots from the others. Less: a lock more
+/// often.
+inline constexpr std::size_t slots_at_once = 32;
+
+/// So many slots ahead are fetched. More: lines are gone again when they are used. Less: a post waits for its line.
+inline constexpr std::size_t slots_fetched_ahead = 8;
+
+// What MPI ends at once: early_ends.hpp -------------------------------------------------------------------------------
+
+/// Operations of a size that are left out after one that had not ended at once, at most. More: a change of MPI's ways is seen
+/// late. Less: a test for nothing with each.
+inline constexpr int longest_pause_of_looks = 127;
+
+// Threads that share a core: system.cpp -------------------------------------------------------------------------------
+
+/// The scheduler's turn of a thread that asks for short ones. More: who was woken waits for it. Less: changes of threads.
+inline constexpr std::uint64_t short_turn_ns = 100'000;
+
+// The interposer's calls: plugins/mpi/src -----------------------------------------------------------------------------
+
+/// Calls into MPI between two passes that their threads make. More: threads that call MPI in a loop keep tasks from ending.
+/// Less: a call that has nothing to do with tasks pays for them.
+inline constexpr unsigned calls_between_passes = 8;
+
+/// Turns of a call that is looked at in passing, a yield before each but the first, until it becomes a task. More: the calling
+/// thread waits for a slow answer. Less: a task for what is over in a moment.
+inline constexpr unsigned turns_in_passing = 16;
+
+/// Looks of such a turn between two passes of the lane. More: others' tasks wait. Less: the answer is seen later.
+inline constexpr unsigned looks_between_passes = 64;
+
+/// Looks at requests of MPI's own between two yields. More: a rank on the same core answers later. Less: changes of threads.
+inline constexpr unsigned looks_between_yields = 32;
+
+/// Messages up to this size are started by their caller while the worker sleeps: to wake it costs as much as so many bytes.
+inline constexpr int woken_for_bytes = 8 << 10;
+
+/// Passes after which a receive that was withdrawn must have ended: cancelling it is local.
+inline constexpr int passes_of_withdrawal = 64;
+
+/// Looks of a blocking call before it yields, learned between these two (look_patience.hpp). More: ranks that share a core wait
+/// for each other. Less: threads of two ranks that answer each other lose step.
+inline constexpr unsigned least_patience = 64;
+inline constexpr unsigned most_patience = 1024;
 
 } // namespace commtask::detail::tuning
