@@ -133,7 +133,7 @@ void node_memory() {
     CHECK(commtask_get_info(&facts) == COMMTASK_OK);
     const std::size_t own_kib = (bytes_of_new() - before) / 1024;
     const std::size_t pool_kib = facts.task_bytes / 1024;
-    const long shared_kib = mapped_kib("commtask-node", "Rss");
+    const long shared_kib = mapped_kib("commtask-node", "Pss"); // this rank's part
     std::fprintf(stderr, "rank %d: %zu KiB, %zu KiB of it tasks, and %ld KiB shared\n", rank, own_kib, pool_kib,
                  shared_kib);
     CHECK(shared_kib > 0);

@@ -26,7 +26,7 @@ namespace commtask::detail {
 mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
     : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window),
       ended_(test_window) {
-    constexpr std::size_t expected_in_flight = 1024;
+    constexpr std::size_t expected_in_flight = 256; // more are asked for once, and stay
     requests_.reserve(expected_in_flight);
     parts_.reserve(expected_in_flight);
 }
