@@ -2,8 +2,9 @@
 //
 // Question: what does an exchange expose of a program whose computing leaves the core, where ranks share cores? One side starts a
 // message and computes, the other comes in the middle of that; and collectives that all start together. By MPI alone, or with
-// --tasks by communication tasks. Exposed is what a step takes beyond the computing, on the slowest rank. Rank 0 prints a line of
-// JSON for bench/node.py, with the processor time of all ranks.
+// --tasks by communication tasks. Exposed is what a step takes beyond the computing, on the slowest rank. Partners are half of the
+// ranks apart, so that the halves can be taken for two nodes. Rank 0 prints a line of JSON for bench/node.py, with every sample and
+// the processor time of all ranks.
 #include <commtask/commtask.h>
 
 #include <mpi.h>
@@ -12,7 +13,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,8 +57,8 @@ private:
 struct place {
     int rank = 0;
     int n_ranks = 1;
-    [[nodiscard]] int partner() const { return rank ^ 1; }
-    [[nodiscard]] bool receives() const { return rank % 2 == 0; }
+    [[nodiscard]] int partner() const { return (rank + n_ranks / 2) % n_ranks; }
+    [[nodiscard]] bool receives() const { return rank < n_ranks / 2; }
 };
 
 struct buffers {
@@ -102,6 +102,17 @@ void broadcast(const place& here, buffers& of, bool computes) {
     if (computes) compute_elsewhere(computing_us);
 }
 
+void gather(const place& here, buffers& of, bool computes) {
+    const int block = of.size() / here.n_ranks;
+    const started running{
+        commtask_op_gather(of.sent.data(), block, MPI_CHAR, of.received.data(), block, MPI_CHAR, 0, MPI_COMM_WORLD),
+        [&](MPI_Request* request) {
+            return MPI_Igather(of.sent.data(), block, MPI_CHAR, of.received.data(), block, MPI_CHAR, 0, MPI_COMM_WORLD,
+                               request);
+        }};
+    if (computes) compute_elsewhere(computing_us);
+}
+
 struct question {
     std::string name;
     std::function<void(const place&, buffers&, bool computes)> step;
@@ -115,6 +126,7 @@ const std::vector<question>& questions() {
         {"sender early",
          [](const place& here, buffers& of, bool computes) { message(here, of, !here.receives(), computes); }, true},
         {"ialltoall", alltoall, false},
+        {"igather", gather, false},
         {"ibcast", broadcast, false},
     };
     return all;
@@ -131,9 +143,9 @@ double processor_ms() {
     return mine;
 }
 
-/// Median microseconds of the slowest rank's step, beyond the computing. Not a number: a message was wrong. Between steps the program
+/// Microseconds of the slowest rank's step, beyond the computing, step by step; none: a message was wrong. Between steps the program
 /// calls MPI itself: nothing is in flight then, and it asked for MPI_THREAD_MULTIPLE.
-double exposed_us(const place& here, const question& asked, int n_bytes, int n_steps, bool computes) {
+std::vector<double> exposed_us(const place& here, const question& asked, int n_bytes, int n_steps, bool computes) {
     const std::vector<char> nothing(static_cast<std::size_t>(n_bytes));
     buffers of{nothing, nothing};
     std::vector<double> samples;
@@ -152,8 +164,14 @@ double exposed_us(const place& here, const question& asked, int n_bytes, int n_s
         if (step >= 0) samples.push_back(exposed);
     }
     MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    std::ranges::sort(samples);
-    return n_wrong == 0 ? samples[samples.size() / 2] : std::nan("");
+    if (n_wrong > 0) samples.clear();
+    return samples;
+}
+
+std::string json_of(const std::vector<double>& samples) {
+    std::string text;
+    for (const double us : samples) text += (text.empty() ? "" : ", ") + std::to_string(us);
+    return "[" + text + "]";
 }
 
 } // namespace
@@ -180,11 +198,11 @@ int main(int argc, char** argv) {
     for (const question& asked : questions()) {
         for (const int n_bytes : {16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}) {
             for (const bool computes : {true, false}) {
-                const double us = exposed_us(here, asked, n_bytes, n_steps, computes);
-                is_right = is_right && !std::isnan(us);
+                const std::vector<double> samples = exposed_us(here, asked, n_bytes, n_steps, computes);
+                is_right = is_right && !samples.empty();
                 if (!text.empty()) text += ", ";
                 text += R"({"name": ")" + asked.name + R"(", "bytes": )" + std::to_string(n_bytes) +
-                        R"(, "computes": )" + (computes ? "true" : "false") + R"(, "us": )" + std::to_string(us) + "}";
+                        R"(, "computes": )" + (computes ? "true" : "false") + R"(, "us": )" + json_of(samples) + "}";
             }
         }
     }

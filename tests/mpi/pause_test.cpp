@@ -2,14 +2,13 @@
 //
 // Part of mpi.pause: commtask_pause and commtask_resume on real ranks, by call and by signal. That the worker leaves is
 // tested without MPI, in unit.pause; here that communication goes on all the same.
+#include "patience.hpp"
 #include "runtime_test.hpp"
 
 #include <commtask/commtask.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
-#include <thread>
 
 namespace {
 
@@ -29,6 +28,8 @@ int DLB_ReclaimCpu(int /*cpu*/) { return n_reclaimed.fetch_add(1) * 0; }
 namespace commtask::test {
 namespace {
 
+using detail::testing::comes_true;
+
 class PauseOnRanks : public Runtime {
 protected:
     /// Every rank with its neighbours on a ring.
@@ -39,16 +40,6 @@ protected:
                               post(commtask_op_send(sent.data(), n_elements, MPI_INT, right(), 1, comm_))};
         for (commtask_t& each : tasks) EXPECT_EQ(finish(each), COMMTASK_OK);
         EXPECT_EQ(received, values_of(left(), n_elements));
-    }
-
-    template <typename Condition>
-    [[nodiscard]] static bool comes_true(Condition&& condition) {
-        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
-        while (std::chrono::steady_clock::now() < give_up) {
-            if (condition()) return true;
-            std::this_thread::yield();
-        }
-        return false;
     }
 };
 

@@ -62,6 +62,11 @@ void node_late_sender();
 void node_differs();
 void node_without_memory();
 
+// scenario_node_far.cpp
+void node_far_sender();
+void node_forked();
+void node_memory();
+
 // scenario_unfinished.cpp
 void finalize_lists();
 void finalize_unsignalled();
@@ -85,6 +90,8 @@ void finalize_half_ready();
 // scenario_starting.cpp
 void levels_differ();
 void memory_differs();
+/// What operator new has given and not got back; of C++, so not MPI's. Not with sanitizers.
+std::size_t bytes_of_new();
 void stats_give_up();
 void stats_in_any_order();
 void forked_child();

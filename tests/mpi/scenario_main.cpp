@@ -56,6 +56,9 @@ constexpr scenario scenarios[] = {
     {"node_late_sender", node_late_sender},
     {"node_differs", node_differs},
     {"node_without_memory", node_without_memory},
+    {"node_far_sender", node_far_sender},
+    {"node_forked", node_forked},
+    {"node_memory", node_memory},
 };
 
 } // namespace

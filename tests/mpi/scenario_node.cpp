@@ -77,6 +77,15 @@ void node_differs() {
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
     CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_RANKS, here 1" : "COMMTASK_NODE_RANKS, here 2"));
     setenv("COMMTASK_NODE_RANKS", "0", 1);
+    setenv("COMMTASK_NODE_ANNOUNCE_BYTES", rank == 0 ? "1000" : "2000", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_ANNOUNCE_BYTES, here 1000"
+                                     : "COMMTASK_NODE_ANNOUNCE_BYTES, here 2000"));
+    setenv("COMMTASK_NODE_ANNOUNCE_BYTES", "1000", 1);
+    setenv("COMMTASK_NODE_BELL", "off", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
+    CHECK(last_error_names("COMMTASK_NODE_ANNOUNCE_BYTES=1000 needs bells"));
+    setenv("COMMTASK_NODE_BELL", "on", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();

@@ -4,10 +4,13 @@
 // its end earlier than the others. No rank must be left waiting for it.
 #include "scenario.hpp"
 
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
 #include <new>
@@ -17,6 +20,7 @@ namespace {
 
 constexpr long no_limit = -1;
 thread_local long n_left = no_limit; ///< Allocations that this thread may still make.
+std::atomic<std::size_t> n_new_bytes{0};
 
 int launchers_rank() {
     for (const char* const name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK"}) {
@@ -36,11 +40,20 @@ bool is_same_everywhere(int mine) {
 
 } // namespace
 
-void* allocate_if_allowed(std::size_t n_bytes) {
+std::size_t bytes_of_new() { return n_new_bytes; }
+
+void* allocate_if_allowed(std::size_t n_bytes, std::size_t alignment) {
     if (n_left == 0) throw std::bad_alloc{};
     if (n_left > 0) --n_left;
-    if (void* const made = std::malloc(n_bytes == 0 ? 1 : n_bytes)) return made;
-    throw std::bad_alloc{};
+    void* made = nullptr;
+    if (posix_memalign(&made, alignment, n_bytes == 0 ? 1 : n_bytes) != 0) throw std::bad_alloc{};
+    n_new_bytes += malloc_usable_size(made);
+    return made;
+}
+
+void give_back(void* memory) noexcept {
+    n_new_bytes -= malloc_usable_size(memory);
+    std::free(memory);
 }
 
 // MPI gives one rank less than the others.
@@ -149,9 +162,18 @@ void forked_child() {
 
 } // namespace commtask::test
 
-// The whole program's, in the library too: how one rank comes to have no memory. The sanitizers have their own.
+// The whole program's, in the library too: how one rank comes to have no memory, and how much it has. The sanitizers have their own.
 #ifndef COMMTASK_SANITIZED
-void* operator new(std::size_t n_bytes) { return commtask::test::allocate_if_allowed(n_bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*n_bytes*/) noexcept { std::free(memory); }
+void* operator new(std::size_t n_bytes) {
+    return commtask::test::allocate_if_allowed(n_bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t n_bytes, std::align_val_t alignment) {
+    return commtask::test::allocate_if_allowed(n_bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { commtask::test::give_back(memory); }
+void operator delete(void* memory, std::size_t /*n_bytes*/) noexcept { commtask::test::give_back(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { commtask::test::give_back(memory); }
+void operator delete(void* memory, std::size_t /*n_bytes*/, std::align_val_t /*alignment*/) noexcept {
+    commtask::test::give_back(memory);
+}
 #endif

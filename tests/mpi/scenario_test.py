@@ -39,7 +39,7 @@ def first_cpu():
 
 
 # environment; prints / never: patterns in what it printed; exits: "zero", "nonzero", "anyhow";
-# cpus: how many it takes to run.
+# cpus: how many it takes to run; beside: whether a second job of the same runs at the same time.
 EXPECTATIONS = {
     "before_mpi": {},
     "thread_level": {},
@@ -108,6 +108,8 @@ EXPECTATIONS = {
     # Launchers do not agree on the exit status of a job that lost a rank.
     "killed": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "2"}, "prints": [r"the survivor came to its end"],
                "exits": "anyhow"},
+    "killed.bells": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "2", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "on"},
+                     "prints": [r"the survivor came to its end"], "exits": "anyhow"},
     "fatal_handler": {"exits": "nonzero", "never": [r"the wrong call came back"]},
     # The last line of the statistics: worker us, sleeps, naps, rung, for nothing, rang.
     "node_late_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto"},
@@ -119,6 +121,18 @@ EXPECTATIONS = {
                                    "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +0 +0 +0$"]},
     "node_without_memory": {"environment": {"COMMTASK_NODE_BELL": "on"},
                             "once": r"rank 0: warning: the ranks of this node cannot share memory: .*; their workers nap instead"},
+    # Only a watcher rings there.
+    "node_far_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
+                                        "COMMTASK_NODE_RANKS": "2", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
+                        "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
+    "node_far_sender.unannounced": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
+                                                    "COMMTASK_NODE_RANKS": "2"},
+                                    "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +0 +0 +0$"]},
+    "node_late_sender.beside": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
+                                "beside": True,
+                                "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
+    "node_forked": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "on"}},
+    "node_memory": {"environment": {"COMMTASK_NODE_BELL": "on", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"}},
     "node_differs": {"once": r"commtask_init was refused: COMMTASK_NODE_BELL, here off"},
     "idle": {},
     "idle_with_a_receive": {},
@@ -167,11 +181,16 @@ def main():
     process = subprocess.Popen(arguments.command + [arguments.expect.split(".")[0]], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                env=environment, preexec_fn=bind)
+    beside = expected.get("beside") and subprocess.Popen(
+        arguments.command + [arguments.expect.split(".")[0]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=environment)
     timed_out = threading.Event()
 
     def end_it():
         timed_out.set()
         process.kill()
+        if beside:
+            beside.kill()
 
     timer = threading.Timer(arguments.limit, end_it)
     timer.start()
@@ -187,6 +206,7 @@ def main():
                 process.stdin.write("go on\n")
                 process.stdin.close()
     status = process.wait()
+    status = status or (beside.wait() if beside else 0)
     timer.cancel()
     text = "".join(printed)
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/lane_set.hpp"
+#include "core/notices.hpp"
 #include "core/task_pool.hpp"
 #include "core/transport.hpp"
 
@@ -81,6 +82,12 @@ public:
     [[nodiscard]] std::string describe(const task& which) const override {
         return "task " + std::to_string(which.op.send_tag);
     }
+
+    [[nodiscard]] notice_carrier* notices() noexcept override { return carrier_of_notices; }
+    [[nodiscard]] message_sizes sizes_of(const commtask_op& /*op*/) const noexcept override { return sizes; }
+
+    notice_carrier* carrier_of_notices = nullptr;
+    message_sizes sizes{}; ///< Of all messages.
 
     /// Passes with nothing in flight that made progress for others.
     std::atomic<int> n_progress{0};

@@ -3,10 +3,12 @@
 // The watchdog's remark on a silence, which a user sees after a minute and a test after a moment. What it says is read through
 // a pipe, so nothing here waits for time.
 #include "fake_transport.hpp"
+#include "patience.hpp"
 #include "report/watchdog.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -86,6 +88,18 @@ TEST(Watchdog, CountsWhatOnlyAFaceKnowsOf) {
         while (heading.find("unfinished") == std::string::npos);
     }
     EXPECT_NE(heading.find("2 tasks unfinished, nothing has moved for a while"), std::string::npos) << heading;
+}
+
+TEST(Watchdog, PausesTheWorkersAsLongAsAFileIsThere) {
+    lane_bench bench;
+    std::string path = "pause_XXXXXX";
+    const int file = mkstemp(path.data());
+    ASSERT_GE(file, 0);
+    close(file);
+    const watchdog watching{bench.lanes(), {.hint_ns = 0, .pause_file = path}};
+    EXPECT_TRUE(comes_true([&] { return bench.lanes().are_paused(); })) << "it was there at the start";
+    ASSERT_EQ(unlink(path.c_str()), 0);
+    EXPECT_TRUE(comes_true([&] { return !bench.lanes().are_paused(); }));
 }
 
 } // namespace

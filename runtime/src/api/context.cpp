@@ -53,9 +53,10 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
     return made;
 }
 
-[[nodiscard]] std::unique_ptr<node_bells> make_bells(const node_segment* of, const config& settings) {
+[[nodiscard]] std::unique_ptr<node_bells> make_bells(const node_segment* of, const config& settings, bool is_told) {
     if (of == nullptr) return nullptr;
-    return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes));
+    return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes),
+                                        is_told ? of->watcher : node_bells::nobody);
 }
 
 [[nodiscard]] int number_of(report_signal chosen) noexcept {
@@ -83,24 +84,37 @@ std::atomic<int> context::first_visits_{0};
 std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
 context::context(config settings, int thread_level, rank_place place, const agreed_start& of,
-                 std::unique_ptr<node_segment> node)
+                 std::unique_ptr<node_segment> node, announcing told)
     : settings_(std::move(settings)), thread_level_(thread_level), start_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
-      bells_(make_bells(segment_.get(), settings_)), has_observers_(!statistics_.empty() || trace_),
-      transports_(make_transports(settings_, has_observers_)),
+      bells_(make_bells(segment_.get(), settings_, !told.world.empty())), announcing_(std::move(told)),
+      has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_, has_observers_)),
       lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)), passes_seen_(lanes_.size(), 0),
       passes_(lanes_.size(), finalize_limit_ns(settings_)),
       comms_(
-          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get()),
+          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !announcing_.world.empty()),
       watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     for (mpi_transport& each : transports_) each.use_windows(windows_);
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
+    start_notices();
     lanes_.start_worker(0, worker_plan(0));
     tell_of_start();
     hook_mpi_finalize(); // last: MPI keeps the address, and nothing throws any more
+}
+
+/// A carrier for each lane; the watcher's first lane hears.
+void context::start_notices() {
+    if (announcing_.world.empty() || !bells_) return;
+    const errors_come_back scope;
+    for (std::size_t i = 0; i < transports_.size(); ++i) {
+        const bool hears = lanes_[i].is_watcher();
+        transports_[i].use_notices(
+            std::make_unique<mpi_notices>(start_.notices_comm, start_.number, hears ? bells_.get() : nullptr));
+    }
+    if (settings_.verbose >= 2 && lanes_[0].is_watcher()) say("hears for its node of messages of other nodes");
 }
 
 void context::tell_of_start() {
@@ -129,6 +143,7 @@ lane_settings context::lane_plan() {
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.posters_issue = place_.idle != idle_policy::reserved;
     plan.node = bells_.get();
+    plan.announced = bells_ && !announcing_.world.empty() ? &announcing_ : nullptr;
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.trace = &trace_->records();
@@ -170,6 +185,7 @@ watchdog_settings context::watchdog_plan() const {
     if (settings_.verbose < 1) plan.hint_ns = 0;
     plan.signal = number_of(settings_.signal);
     plan.pause_signal = number_of(settings_.pause_signal);
+    plan.pause_file = settings_.pause_file;
     plan.warns = settings_.verbose >= 2;
     plan.kind_name = &name_of_kind;
     return plan;
@@ -199,6 +215,10 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
+    for (mpi_transport& each : transports_) {
+        const errors_come_back scope;
+        each.end_notices();
+    }
     take_back_cores();
     say_registered_windows();
     plans_.forget_all();
@@ -343,6 +363,8 @@ std::string context::stats_table(drained how) {
     for (const auto& each : statistics_) {
         mine.push_back(each->collected());
         mine.back().rang = lanes_[mine.size() - 1].n_rung();
+        const mpi_notices* const heard = transports_[mine.size() - 1].notices();
+        if (heard != nullptr) mine.back().rang += heard->n_rung();
     }
     if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());

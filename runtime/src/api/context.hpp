@@ -9,6 +9,7 @@
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
+#include "core/notices.hpp"
 #include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
@@ -40,16 +41,18 @@ public:
     struct agreed_start {
         int rank = 0;
         int number = 0;
-        MPI_Comm stats_comm = MPI_COMM_NULL; ///< The library's own; null unless every rank keeps statistics.
-        MPI_Comm clock_comm = MPI_COMM_NULL; ///< The same; null unless every rank writes a trace.
-        trace_file* trace = nullptr;         ///< Null without COMMTASK_TRACE.
+        MPI_Comm stats_comm = MPI_COMM_NULL;   ///< The library's own; null unless every rank keeps statistics.
+        MPI_Comm clock_comm = MPI_COMM_NULL;   ///< The same; null unless every rank writes a trace.
+        MPI_Comm notices_comm = MPI_COMM_NULL; ///< The same; null unless messages to other nodes are announced.
+        trace_file* trace = nullptr;           ///< Null without COMMTASK_TRACE.
     };
 
     /// MPI is initialised with a sufficient thread level.
     /// @param node  null: the ranks of the node do not ring each other
+    /// @param told  what is announced to other nodes, and to whom
     /// @throws std::bad_alloc, std::system_error
     context(config settings, int thread_level, rank_place place, const agreed_start& of,
-            std::unique_ptr<node_segment> node);
+            std::unique_ptr<node_segment> node, announcing told);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -181,6 +184,7 @@ private:
     void print_stats(drained how) noexcept;
     [[nodiscard]] std::string stats_table(drained how);
     void end_trace(drained how) noexcept;
+    void start_notices();
     [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
     [[nodiscard]] bool is_inside_a_call() noexcept;
 
@@ -202,6 +206,7 @@ private:
     const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
     const std::unique_ptr<node_segment> segment_;
     const std::unique_ptr<node_bells> bells_; ///< In it.
+    const announcing announcing_;             ///< To nobody: nothing.
     const bool has_observers_;
     std::deque<mpi_transport> transports_; ///< By lane.
     lane_set lanes_;

@@ -97,6 +97,7 @@ struct agreement {
     int fewest_lanes;
     int most_lanes;
     bool has_one_bell; ///< What says how nodes ring is the same everywhere.
+    bool has_one_version;
     bool have_same_table;
     bool lanes_are_independent; ///< On every rank.
     int n_lanes_with_cores;     ///< On the rank that has fewest.
@@ -108,15 +109,18 @@ struct own_lanes {
     lane_selection selection;
 };
 
-/// COMMTASK_NODE_BELL and COMMTASK_NODE_RANKS as one number.
+/// COMMTASK_NODE_BELL, COMMTASK_NODE_RANKS and COMMTASK_NODE_ANNOUNCE_BYTES as one number.
 [[nodiscard]] std::int64_t bell_number(const config& settings) {
-    return settings.node_ranks * 4 + static_cast<std::int64_t>(settings.node_bell);
+    return (settings.node_announce_bytes << 24) + settings.node_ranks * 4 +
+           static_cast<std::int64_t>(settings.node_bell);
 }
 
 /// Collective.
 [[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings, const own_lanes& lanes) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
-    const std::array<std::int64_t, 11> mine{my_code * more_than_ranks + me,
+    constexpr std::int64_t version =
+        (COMMTASK_VERSION_MAJOR * 1000 + COMMTASK_VERSION_MINOR) * 1000 + COMMTASK_VERSION_PATCH;
+    const std::array<std::int64_t, 13> mine{my_code * more_than_ranks + me,
                                             settings.stats != 0 ? 1 : 0,
                                             settings.trace.empty() ? 0 : 1,
                                             settings.lanes,
@@ -126,11 +130,13 @@ struct own_lanes {
                                             lanes.selection.are_independent ? 1 : 0,
                                             lanes.selection.n_lanes_with_cores,
                                             bell_number(settings),
-                                            -bell_number(settings)};
-    std::array<std::int64_t, 11> all{};
+                                            -bell_number(settings),
+                                            version,
+                                            -version};
+    std::array<std::int64_t, 13> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1, true, true, false, 1};
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1, true, true, true, false, 1};
     const std::int64_t rank = all[0] & (more_than_ranks - 1);
     return {static_cast<int>((all[0] - rank) / more_than_ranks),
             static_cast<int>(rank),
@@ -139,6 +145,7 @@ struct own_lanes {
             static_cast<int>(all[3]),
             static_cast<int>(-all[4]),
             all[9] == -all[10],
+            all[11] == -all[12],
             all[5] == -all[6],
             all[7] != 0,
             static_cast<int>(all[8])};
@@ -147,6 +154,11 @@ struct own_lanes {
 /// Every rank comes to the same answer. Ranks whose settings are bad have their defaults here, and another reason.
 [[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
     if (agreed.code != COMMTASK_OK) return agreed.code;
+    if (!agreed.has_one_version) {
+        return refuse(COMMTASK_ERR_CONFIG,
+                      "another rank runs another version of commtask than this one's, %d.%d.%d: all must have the same",
+                      COMMTASK_VERSION_MAJOR, COMMTASK_VERSION_MINOR, COMMTASK_VERSION_PATCH);
+    }
     if (!agreed.have_same_table) {
         return refuse(COMMTASK_ERR_CONFIG,
                       "COMMTASK_LANE_TABLE names a file with other contents on some ranks, or none: all "
@@ -155,10 +167,16 @@ struct own_lanes {
     if (!agreed.has_one_bell) {
         return refuse(
             COMMTASK_ERR_CONFIG,
-            "COMMTASK_NODE_BELL, here %s, or COMMTASK_NODE_RANKS, here %d, is another one on another rank: all "
-            "ranks must have the same",
+            "COMMTASK_NODE_BELL, here %s, COMMTASK_NODE_RANKS, here %d, or COMMTASK_NODE_ANNOUNCE_BYTES, here %d, is "
+            "another one on another rank: all ranks must have the same",
             value_text(settings, *find_config_field("COMMTASK_NODE_BELL")).c_str(),
-            static_cast<int>(settings.node_ranks));
+            static_cast<int>(settings.node_ranks), static_cast<int>(settings.node_announce_bytes));
+    }
+    if (settings.node_announce_bytes > 0 && settings.node_bell == node_bell_use::off) {
+        return refuse(COMMTASK_ERR_CONFIG,
+                      "COMMTASK_NODE_ANNOUNCE_BYTES=%d needs bells, which announced messages ring: set "
+                      "COMMTASK_NODE_BELL=auto",
+                      static_cast<int>(settings.node_announce_bytes));
     }
     if (agreed.fewest_lanes == agreed.most_lanes) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_CONFIG,
@@ -209,10 +227,34 @@ struct own_lanes {
     if (settings.node_bell == node_bell_use::off) return nullptr;
     const errors_come_back scope;
     const bool wants = settings.node_bell == node_bell_use::on || place.idle != idle_policy::reserved;
+    const bool has_core = place.idle == idle_policy::reserved;
     opened_segment found =
-        collective_open_segment(wants, static_cast<int>(settings.node_ranks), node_bells::page_bytes);
+        collective_open_segment(wants, has_core, static_cast<int>(settings.node_ranks), node_bells::page_bytes);
     if (found.failure && settings.verbose >= 1) say("warning: %s; their workers nap instead", found.failure->c_str());
     return std::move(found.segment);
+}
+
+/// Where each rank is told of messages of other nodes. Collective, if messages are announced.
+/// @return nobody's places if MPI refuses, or a rank has no memory for them: then all nap
+[[nodiscard]] announcing collective_find_watchers(const config& settings, const node_segment* node) {
+    announcing found{settings.node_announce_bytes, {}};
+    if (settings.node_announce_bytes == 0) return found;
+    const errors_come_back scope;
+    int n_ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    try {
+        found.world.resize(static_cast<std::size_t>(n_ranks));
+    } catch (const std::bad_alloc&) { // the others hear of it
+    }
+    const int have_memory = found.world.empty() ? 0 : 1;
+    int all_have = 0;
+    MPI_Allreduce(&have_memory, &all_have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all_have == 0) return {};
+    far_place mine;
+    if (node != nullptr) mine = {node->world_ranks[node->watcher], static_cast<std::uint32_t>(node->me)};
+    static_assert(sizeof mine == 8);
+    if (MPI_Allgather(&mine, 8, MPI_BYTE, found.world.data(), 8, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
+    return found;
 }
 
 /// The clocks, and a number that this run alone has.
@@ -297,6 +339,9 @@ struct own_lanes {
             return static_cast<int>(COMMTASK_OK);
         });
         std::unique_ptr<node_segment> node = collective_find_bells(settings, place);
+        announcing told = collective_find_watchers(settings, node.get());
+        if (!told.world.empty()) start.notices_comm = collective_own_comm(own_comm::notices);
+        if (start.notices_comm == MPI_COMM_NULL) told = {};
         if (code == COMMTASK_OK)
             code = guarded([&] {
                 if (!settings.trace.empty()) {
@@ -304,7 +349,8 @@ struct own_lanes {
                     start.trace = open_trace(settings, place, start, run, why);
                     if (start.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
                 }
-                made = std::make_unique<context>(settings, thread_level, std::move(place), start, std::move(node));
+                made = std::make_unique<context>(settings, thread_level, std::move(place), start, std::move(node),
+                                                 std::move(told));
                 if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
                 return static_cast<int>(COMMTASK_OK);
             });

@@ -79,6 +79,14 @@ inline constexpr int full_naps_before_longer = 2;
 /// Less: wake-ups for nothing.
 inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
 
+/// The first pause between two rings for messages that stay open, doubled by each that wakes somebody and taken back by an end:
+/// ring_pace.hpp. More: pieces of a large message wait. Less: what only looks alike at both ends wakes both in turn.
+inline constexpr std::uint64_t first_ring_pause_ns = 50'000;
+/// The longest: the pace of naps.
+inline constexpr std::uint64_t longest_ring_pause_ns = 200'000;
+/// More for each open operation: a look through all of them takes a twentieth of the driver's time.
+inline constexpr std::uint64_t ring_pause_for_each_open_ns = 1'000;
+
 /// A worker that is paused looks so seldom at what is in flight or was posted. More: who waits for it without calling the library,
 /// as an OpenMP barrier does, waits longer. Less: the core's time.
 inline constexpr std::int64_t look_when_paused_ns = 10'000'000;

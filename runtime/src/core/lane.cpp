@@ -30,8 +30,10 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 
 lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
     : wake_up(settings.has_heavy_barrier), transport_(&carrier), waiters_(&waiters), settings_(settings),
+      is_watcher_(settings.node != nullptr && settings.node->am_watcher() && settings.number == 0),
       inbox_(settings.queue_capacity, settings.has_heavy_barrier),
-      callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
+      callbacks_(settings.warns ? settings.callback_limit_ns : 0),
+      notices_(settings.announced == nullptr ? nullptr : std::make_unique<notice_queue>()) {}
 
 lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {
     waits_are_refused = waits_are_refused || are_refused;
@@ -149,11 +151,14 @@ bool lane::progress() noexcept {
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
+    if (settings_.node != nullptr && !moved) [[unlikely]]
+        look_after_open_messages();
     if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
     return moved;
 }
 
 void lane::attend_for_a_moment() noexcept {
+    if (!attends_windows()) return; // a look of the watcher's is enough
     const driving_scope driving{*this};
     for (int i = 0; i < tuning::looks_when_attentive && !has_guests() && !inbox_.can_take(); ++i) {
         transport_->make_progress();
@@ -380,7 +385,7 @@ void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
     if (--which.run.open_parts > 0) return;
     if (settings_.node != nullptr && !which.is_run()) [[unlikely]]
-        ring_neighbors(which);
+        ring_at_end(which);
     // Read first and written then, the line would come twice from the thread that waits: 46 ns.
     prefetch_for_write(&which.life);
     end_by_result(which);

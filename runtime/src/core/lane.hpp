@@ -14,7 +14,9 @@
 #include "core/inbox.hpp"
 #include "core/nap_plan.hpp"
 #include "core/node_bell.hpp"
+#include "core/notices.hpp"
 #include "core/observer.hpp"
+#include "core/ring_pace.hpp"
 #include "core/task_list.hpp"
 #include "core/tracer.hpp"
 #include "core/transport.hpp"
@@ -25,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,8 +48,10 @@ struct lane_settings {
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
     const node_bells* node = nullptr; ///< By which the ranks of the node ring each other's workers; null: they do not.
-    std::uint8_t number = 0;          ///< Among the lanes of its set.
-    std::uint8_t n_lanes = 1;         ///< Of its set: lists name the lane if there are several.
+    /// What is told to other nodes' watchers; null: nothing. Not without `node`.
+    const announcing* announced = nullptr;
+    std::uint8_t number = 0;  ///< Among the lanes of its set.
+    std::uint8_t n_lanes = 1; ///< Of its set: lists name the lane if there are several.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
     std::function<std::vector<unfinished_line>()> list_elsewhere{};
     std::function<std::size_t()> count_elsewhere{};
@@ -168,7 +173,15 @@ public:
         n_attended_.fetch_add(change, std::memory_order_seq_cst); // a worker that is about to sleep must see it
         wake_up.ring_surely();
     }
-    [[nodiscard]] bool is_attentive() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
+    [[nodiscard]] bool is_attentive() const noexcept { return attends_windows() || must_watch(); }
+    [[nodiscard]] bool attends_windows() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
+
+    /// Whether this lane hears for its node of messages of others.
+    [[nodiscard]] bool is_watcher() const noexcept { return is_watcher_; }
+    /// Whether somebody of the node sleeps until it does.
+    [[nodiscard]] bool must_watch() const noexcept {
+        return is_watcher_ && settings_.node->n_sleepers().load(std::memory_order_seq_cst) > 0;
+    }
 
     /// The program wants the workers' cores for itself, or no longer does. Meanwhile the worker looks seldom, who posts issues as
     /// beside a worker that shares, and who waits drives.
@@ -215,8 +228,11 @@ public:
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
 
-    /// A thread that waits drives, so that no neighbour need wake the worker. Who leaves something open rings it.
-    void hide_from_neighbors() const noexcept { bell::hide(word_in_sight()); }
+    /// A thread that waits drives, so that no neighbour need wake the worker, but for one that the node needs. Who leaves something
+    /// open rings it.
+    void hide_from_neighbors() const noexcept {
+        if (!is_watcher_) bell::hide(word_in_sight());
+    }
 
     // With settings.node, before the worker sleeps in sight of the neighbours.
     [[nodiscard]] bool has_neighbors() const noexcept { return settings_.node != nullptr; }
@@ -225,7 +241,18 @@ public:
     }
     /// Shows them what is in flight. @return how much of it they ring for
     [[nodiscard]] foreseen show_awaited() noexcept;
-    void ring_for_what_is_open() noexcept;
+    /// After it, and before the sleep: whether the watcher must be awake for that; then it is told, until release_watcher().
+    [[nodiscard]] bool needs_watcher() const noexcept { return shows_far_; }
+    void ask_watcher() noexcept { n_rung_ += settings_.node->ask_watcher(); }
+    void release_watcher() const noexcept { settings_.node->release_watcher(); }
+    /// With the watcher told: whether a message of another node is on its way, so that nobody rings for its pieces.
+    [[nodiscard]] bool is_announced() const noexcept {
+        return shows_far_ && settings_.node->announced_to_me().load(std::memory_order_seq_cst) != 0;
+    }
+    /// The watcher, before it sleeps: a neighbour that is about to need it finds its line.
+    void show_watcher() const noexcept;
+    /// Rings who sleeps at the other end of a message that is open here.
+    void ring_for_what_is_open() noexcept { static_cast<void>(ring_open_messages()); }
 
     /// Chooses among unfinished tasks.
     using task_filter = bool (*)(const task&);
@@ -269,9 +296,16 @@ private:
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
-    void tell_of_start(const task& started) noexcept;
+    void tell_of_start(task& started) noexcept;
     void tell_of_gathered() noexcept;
-    void ring_neighbors(const task& which) noexcept;
+    unsigned ring_neighbors(const task& which) noexcept;
+    void ring_at_end(const task& ended) noexcept;
+    unsigned ring_open_messages() noexcept;
+    void look_after_open_messages() noexcept;
+    [[nodiscard]] bool is_rung_by_watcher(const task& which) const noexcept;
+    void announce(task& started) noexcept;
+    void count_announced(const task& ended) noexcept;
+    void flush_notices() noexcept;
     void begin_pass() noexcept;
     void end_pass() noexcept;
     void take_back_drained() noexcept;
@@ -324,6 +358,7 @@ private:
     transport* const transport_;
     waiting_room* const waiters_;
     const lane_settings settings_;
+    const bool is_watcher_;
     std::atomic<bool> is_paused_{false}; ///< Beside what every post reads, and changed as good as never.
     inbox<task> inbox_;
     handoff<task, &task::next_in_list>
@@ -351,9 +386,12 @@ private:
     std::atomic<bool> was_drained_{false};
     std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
-    std::array<const task*, 16> untold_{}; ///< Gathered starts that no neighbour was told of yet.
+    std::array<task*, 16> untold_{}; ///< Gathered starts that no neighbour was told of yet.
     std::size_t n_untold_ = 0;
     std::uint64_t n_rung_ = 0;
+    ring_pace pace_;
+    bool shows_far_ = false;                ///< In its line: what comes from other nodes, which the watcher rings for.
+    std::unique_ptr<notice_queue> notices_; ///< Not sent yet; null if none ever are.
 };
 
 /// Found by looking at every slot, so that running tasks pay nothing for it; asks for no memory.

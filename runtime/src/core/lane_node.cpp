@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a lane tells the other ranks of its node, and what its worker shows them before it sleeps. Without bells nothing of this
-// runs: a task that starts or ends pays for one look at a pointer.
+// What a lane tells the other ranks of its node, and by notices those of other nodes, and what its worker shows them before it
+// sleeps. Without bells nothing of this runs: a task that starts or ends pays for one look at a pointer.
 #include "core/lane.hpp"
 #include "core/node_news.hpp"
 
@@ -10,7 +10,7 @@
 namespace commtask::detail {
 
 /// MPI has it, or will have it with the others that the transport has gathered.
-void lane::tell_of_start(const task& started) noexcept {
+void lane::tell_of_start(task& started) noexcept {
     if (transport_->has_gathered()) {
         if (n_untold_ < untold_.size()) {
             untold_[n_untold_++] = &started;
@@ -19,55 +19,129 @@ void lane::tell_of_start(const task& started) noexcept {
         transport_->start_gathered();
     }
     tell_of_gathered();
-    ring_neighbors(started);
+    static_cast<void>(ring_neighbors(started));
+    if (notices_) announce(started);
 }
 
 void lane::tell_of_gathered() noexcept {
-    for (std::size_t i = 0, n = std::exchange(n_untold_, 0); i < n; ++i) ring_neighbors(*untold_[i]);
+    for (std::size_t i = 0, n = std::exchange(n_untold_, 0); i < n; ++i) {
+        static_cast<void>(ring_neighbors(*untold_[i]));
+        if (notices_) announce(*untold_[i]);
+    }
+    if (notices_ && !notices_->is_empty()) flush_notices();
 }
 
-void lane::ring_neighbors(const task& which) noexcept {
+/// @return how many workers it has woken
+unsigned lane::ring_neighbors(const task& which) noexcept {
     const node_peers* const peers = which.queue->node.get();
-    if (peers == nullptr) return;
+    if (peers == nullptr) return 0;
     operation_news mine = news_awaited_by(which.op, *peers);
     // What it has received says whom it came from; before, that is nobody's rank.
     for (awaited_news& entry : mine.entries) {
         const bool is_from_any = entry.what == news::message && entry.peer == awaited_news::any;
         if (is_from_any && which.run.open_parts == 0 && which.result.error == 0) entry.peer = which.result.source;
     }
-    n_rung_ += ring_for(mine, *peers, *settings_.node);
+    const unsigned n_woken = ring_for(mine, *peers, *settings_.node);
+    n_rung_ += n_woken;
+    return n_woken;
+}
+
+void lane::ring_at_end(const task& ended) noexcept {
+    pace_.something_ended();
+    static_cast<void>(ring_neighbors(ended));
+    if (notices_) count_announced(ended);
 }
 
 /// What is in flight, entry by entry in the lane's line.
 foreseen lane::show_awaited() noexcept {
     struct writer final : in_flight_visitor {
+        const lane& mine;
         node_line line;
         foreseen how = foreseen::all;
-        explicit writer(node_line its) noexcept : line(its) {}
+        bool is_far = false;
+        writer(const lane& its, node_line its_line) noexcept : mine(its), line(its_line) {}
         void visit(const task& which) noexcept override {
             const node_peers* const peers = which.queue->node.get();
-            const operation_news its = peers == nullptr ? operation_news{} : news_awaited_by(which.op, *peers);
+            operation_news its = peers == nullptr ? operation_news{} : news_awaited_by(which.op, *peers);
+            if (its.is_only_far && mine.is_rung_by_watcher(which)) {
+                its.how = foreseen::all;
+                is_far = true;
+            }
             how = std::min(how, its.how);
             for (const awaited_news& entry : its.all()) line.add(entry);
         }
         void visit_unseen() noexcept override { how = foreseen::nothing; }
-    } shown{settings_.node->my_line(settings_.number)};
+    } shown{*this, settings_.node->my_line(settings_.number)};
     shown.line.begin();
     transport_->each_in_flight(shown);
-    return has_put_away() ? foreseen::nothing : shown.how;
+    shows_far_ = shown.is_far;
+    return has_put_away() || is_announced() ? foreseen::nothing : shown.how;
 }
 
-/// Before the worker sleeps in sight: who has a message open with this rank, and sleeps, may have something to do for it, if this
-/// rank has gone on with it since.
-void lane::ring_for_what_is_open() noexcept {
+void lane::show_watcher() const noexcept {
+    const node_line mine = settings_.node->my_line(settings_.number);
+    mine.begin();
+    mine.add({0, news::sleeper});
+}
+
+/// Whether it receives what is announced if it is large. Small messages are not, so that a receive without room for a large one must
+/// be looked after. The watcher itself is always awake for its own.
+bool lane::is_rung_by_watcher(const task& which) const noexcept {
+    return which.run.is_watched && settings_.node->has_watcher() && !settings_.node->am_watcher();
+}
+
+/// Before the worker sleeps in sight, and now and then while nothing moves: who has a message open with this rank, and sleeps, may
+/// have something to do for it, if this rank has gone on with it since.
+unsigned lane::ring_open_messages() noexcept {
     struct ringer final : in_flight_visitor {
         lane& mine;
+        unsigned n_woken = 0;
         explicit ringer(lane& its) noexcept : mine(its) {}
         void visit(const task& which) noexcept override {
-            if (operation_of(which.op.kind).ordered_in == order_class::messages) mine.ring_neighbors(which);
+            if (operation_of(which.op.kind).ordered_in == order_class::messages) n_woken += mine.ring_neighbors(which);
         }
     } all{*this};
     transport_->each_in_flight(all);
+    return all.n_woken;
+}
+
+/// A pass has ended nothing. What a message's other end must do next it may have done.
+void lane::look_after_open_messages() noexcept {
+    if (notices_ && !notices_->is_empty()) flush_notices();
+    const std::size_t n_open = transport_->in_flight();
+    if (n_open == 0) return;
+    const std::uint64_t now = now_ns();
+    if (pace_.may_ring(now)) pace_.rang(now, n_open, ring_open_messages() > 0);
+}
+
+/// Large messages to other nodes, to the watchers there. Not what plans start: MPI may know the types of their members no longer.
+void lane::announce(task& started) noexcept {
+    const node_peers* const peers = started.queue->node.get();
+    if (peers == nullptr || started.is_member()) return;
+    const operation_news mine = news_awaited_by(started.op, *peers);
+    if (mine.n == 0) return;
+    const transport::message_sizes sizes = transport_->sizes_of(started.op);
+    started.run.is_watched = sizes.room_bytes > settings_.announced->more_than_bytes;
+    if (sizes.sent_bytes <= settings_.announced->more_than_bytes) return;
+    for (const awaited_news& entry : mine.all()) {
+        if (entry.what != news::receipt) continue;
+        const far_place* const to = settings_.announced->find(peers->far_rank_of(entry.peer));
+        if (to != nullptr) notices_->add(to->watcher, {to->place, 1, peers->context, peers->me, entry.tag});
+    }
+}
+
+/// The mirror of announce(): what has been received, of another node and large, is no longer under way.
+void lane::count_announced(const task& ended) noexcept {
+    const node_peers* const peers = ended.queue->node.get();
+    if (peers == nullptr || !settings_.node->has_watcher() || !operation_of(ended.op.kind).may_receive) return;
+    const task_result& got = ended.result;
+    const bool is_whole = got.error == 0 && !got.is_canceled && got.bytes > settings_.announced->more_than_bytes;
+    if (!is_whole || peers->far_rank_of(got.source) < 0) return;
+    settings_.node->announced_to_me().fetch_sub(1, std::memory_order_relaxed);
+}
+
+void lane::flush_notices() noexcept {
+    if (notice_carrier* const carrier = transport_->notices()) notices_->flush(*carrier);
 }
 
 } // namespace commtask::detail

@@ -34,6 +34,13 @@ public:
         n_full_ = 0;
     }
 
+    /// A bell rang, or a thread of the program has started something, where the last bell brought no end yet: no nap beyond the
+    /// bound, and no shorter one.
+    void begin_at_bound() noexcept {
+        next_ns_ = std::min(next_ns_, max_ns_);
+        n_full_ = 0;
+    }
+
     /// Whether it matters what is in flight: shorter naps are the same for all.
     [[nodiscard]] bool is_full() const noexcept { return next_ns_ >= max_ns_; }
 

@@ -29,6 +29,14 @@ struct node_peers {
         std::uint32_t place;
     };
     std::vector<neighbor> neighbors;
+    /// By rank: of one on another node its rank in MPI_COMM_WORLD; negative: it is on this node, or not in there. Empty unless
+    /// messages to other nodes are announced.
+    std::vector<std::int32_t> far_ranks{};
+
+    [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
+        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();
+        return is_known ? far_ranks[static_cast<std::size_t>(rank)] : -1;
+    }
 
     /// @return null if that rank is on another node, or this one
     [[nodiscard]] const neighbor* find(std::int32_t rank) const noexcept {
@@ -42,6 +50,7 @@ enum class news : std::uint32_t {
     message, ///< A receive awaits it: a message was sent, or its sender has gone on with it.
     receipt, ///< A send awaits it: its receiver has come, or has taken the message.
     turn,    ///< A collective awaits it: another rank has started or ended the same.
+    sleeper, ///< The watcher awaits it: a rank of the node sleeps until it hears of a message of another node.
 };
 
 /// An entry of a line, and also what a ringer holds against it.
@@ -91,7 +100,7 @@ public:
 
     /// Any process. Whether a worker sleeps here that awaits this. One whose line is being written is awake, and looks itself.
     [[nodiscard]] bool awaits(const awaited_news& happened) const noexcept {
-        if (word().load(std::memory_order_seq_cst) != bell::asleep_in_sight) return false;
+        if (!is_asleep()) return false;
         const std::size_t n = count().load(std::memory_order_relaxed);
         if (n > capacity()) return true;
         for (std::size_t i = 0; i < n; ++i) {
@@ -100,6 +109,11 @@ public:
             if (is_news_for(happened, entry)) return true;
         }
         return false;
+    }
+
+    /// Any process. Whether a worker sleeps here.
+    [[nodiscard]] bool is_asleep() const noexcept {
+        return word().load(std::memory_order_seq_cst) == bell::asleep_in_sight;
     }
 
     /// Any process. @return whether this call has woken the worker
@@ -140,19 +154,41 @@ public:
     /// @param world_ranks  of the node's processes, ascending
     /// @param me  this process's place among them
     /// @throws std::bad_alloc
-    node_bells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes)
+    /// @param watcher  the place of the rank that hears of messages of other nodes; nobody: none does
+    node_bells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes,
+               std::size_t watcher = nobody)
         : pages_(static_cast<std::atomic<std::uint64_t>*>(pages)), world_ranks_(std::move(world_ranks)), me_(me),
-          n_lanes_(n_lanes) {}
+          n_lanes_(n_lanes), watcher_(watcher) {}
+    static constexpr std::size_t nobody = SIZE_MAX;
 
     [[nodiscard]] std::span<const int> world_ranks() const noexcept { return world_ranks_; }
     [[nodiscard]] std::size_t n_lanes() const noexcept { return n_lanes_; }
 
     [[nodiscard]] node_line line(std::size_t place, std::size_t lane) const noexcept {
-        constexpr std::size_t page_cells = page_bytes / sizeof(std::uint64_t);
-        constexpr std::size_t line_cells = cache_line_bytes / sizeof(std::uint64_t);
-        const std::size_t cells = page_cells / n_lanes_ / line_cells * line_cells;
+        const std::size_t cells = cells_of_line();
         return node_line{{pages_ + place * page_cells + lane * cells, cells}};
     }
+
+    // With a watcher --------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] bool has_watcher() const noexcept { return watcher_ != nobody; }
+    [[nodiscard]] bool am_watcher() const noexcept { return watcher_ == me_; }
+
+    /// Large messages of other nodes that the watcher has heard of, less those that have ended at the rank in this place. Not zero:
+    /// some are under way, or were never announced; then its workers nap as without a watcher.
+    [[nodiscard]] std::atomic<std::int32_t>& announced(std::size_t place) const noexcept { return spare_of(place)[0]; }
+    [[nodiscard]] std::atomic<std::int32_t>& announced_to_me() const noexcept { return announced(me_); }
+
+    /// Workers of the node that sleep until the watcher hears something.
+    [[nodiscard]] std::atomic<std::int32_t>& n_sleepers() const noexcept { return spare_of(watcher_)[1]; }
+
+    /// A worker that is about to sleep until the watcher hears something: it must be awake meanwhile. @return whether it was woken
+    unsigned ask_watcher() const noexcept { // NOLINT(modernize-use-nodiscard)
+        // Before the look: partner of the watcher's, before its sleep.
+        n_sleepers().fetch_add(1, std::memory_order_seq_cst);
+        return ring(static_cast<std::uint32_t>(watcher_), {0, news::sleeper});
+    }
+    void release_watcher() const noexcept { n_sleepers().fetch_sub(1, std::memory_order_relaxed); }
     [[nodiscard]] node_line my_line(std::size_t lane) const noexcept { return line(me_, lane); }
 
     /// Any thread of this process, after it has stored what the neighbour would find. @return how many workers it has woken
@@ -166,11 +202,33 @@ public:
         return n_woken;
     }
 
+    /// Any thread of this process: wakes whoever sleeps there. @return how many
+    unsigned ring_for_anything(std::uint32_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
+        unsigned n_woken = 0;
+        for (std::size_t lane = 0; lane < n_lanes_; ++lane) {
+            const node_line its = line(place, lane);
+            if (its.is_asleep() && its.wake()) ++n_woken;
+        }
+        return n_woken;
+    }
+
 private:
+    static constexpr std::size_t page_cells = page_bytes / sizeof(std::uint64_t);
+
+    [[nodiscard]] std::size_t cells_of_line() const noexcept {
+        constexpr std::size_t line_cells = cache_line_bytes / sizeof(std::uint64_t);
+        return page_cells / n_lanes_ / line_cells * line_cells;
+    }
+    /// The last cell of a rank's first line: entries come in pairs after the first cell, so that one of an even number is left.
+    [[nodiscard]] std::atomic<std::int32_t>* spare_of(std::size_t place) const noexcept {
+        return reinterpret_cast<std::atomic<std::int32_t>*>(pages_ + place * page_cells + cells_of_line() - 1);
+    }
+
     std::atomic<std::uint64_t>* pages_;
     std::vector<int> world_ranks_;
     std::size_t me_;
     std::size_t n_lanes_;
+    std::size_t watcher_;
 };
 
 } // namespace commtask::detail

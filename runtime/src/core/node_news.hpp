@@ -19,6 +19,7 @@ struct operation_news {
     std::array<awaited_news, 2> entries{}; ///< A sendrecv has two.
     std::size_t n = 0;
     foreseen how = foreseen::nothing; ///< What the neighbours ring for.
+    bool is_only_far = false;         ///< They would ring for each step, but for messages that come from other nodes.
 
     [[nodiscard]] std::span<const awaited_news> all() const noexcept { return {entries.data(), n}; }
 };
@@ -29,6 +30,7 @@ inline void add(operation_news& to, const node_peers& peers, news what, int peer
     if (peer == MPI_PROC_NULL) return;
     const bool is_any = peer == MPI_ANY_SOURCE && what == news::message;
     const bool is_near = is_any ? peers.are_all : peers.find(peer) != nullptr;
+    if (!is_near) to.is_only_far = what == news::message && (to.how == foreseen::all || to.is_only_far);
     to.entries[to.n++] = {peers.context, what, is_any ? awaited_news::any : peer,
                           tag == MPI_ANY_TAG ? awaited_news::any : tag};
     to.how = is_near ? to.how : foreseen::nothing;

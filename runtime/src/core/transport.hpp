@@ -30,6 +30,8 @@ protected:
     ~completion_sink() = default;
 };
 
+class notice_carrier;
+
 /// Is shown tasks in flight.
 class in_flight_visitor {
 public:
@@ -86,6 +88,17 @@ public:
 
     /// Shows every task in flight, in any order; one with several parts perhaps several times.
     virtual void each_in_flight(in_flight_visitor& visitor) const noexcept = 0;
+
+    /// By which ranks of other nodes are told of messages; null: they are not.
+    [[nodiscard]] virtual notice_carrier* notices() noexcept { return nullptr; }
+
+    /// Of a message that was just started: how many bytes are sent; how many fit where one is received. The program may free its type
+    /// soon after.
+    struct message_sizes {
+        std::int64_t sent_bytes = 0;
+        std::int64_t room_bytes = 0;
+    };
+    [[nodiscard]] virtual message_sizes sizes_of(const commtask_op& /*op*/) const noexcept { return {}; }
 
     /// "recv of 800 bytes from 1, tag 7, MPI_COMM_WORLD": for the list of unfinished tasks.
     [[nodiscard]] virtual std::string describe(const task& which) const = 0;

@@ -86,19 +86,23 @@ void worker::run_reserved() noexcept {
     lane_.return_baton();
 }
 
-/// Until there is something to do, `is_told()`, or the time is over. Negative: it never is.
+/// Until there is something to do, `is_told()`, or the time is over. Negative: it never is. The node's watcher sleeps where ranks
+/// that are about to need it find it.
 template <typename IsTold>
 void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
-    lane_.wake_up.sleep(limit_ns, [&] {
-        if (must_stay_awake() || is_told()) return true;
+    const auto has_reason = [&] {
+        if (is_told()) return true;
         lane_.tell(trace::thread_state::asleep);
         return false;
-    });
+    };
+    if (!lane_.is_watcher()) return lane_.wake_up.sleep(limit_ns, has_reason);
+    lane_.show_watcher();
+    static_cast<void>(lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), limit_ns, has_reason));
 }
 
 /// Until somebody rings.
 void worker::sleep() noexcept {
-    const auto by_work_alone = [] { return false; };
+    const auto by_work_alone = [this] { return must_stay_awake(); };
     if (!settings_.lend_core) {
         sleep_for(-1, by_work_alone);
     } else if (must_lend()) {
@@ -114,13 +118,17 @@ bool worker::must_lend() noexcept {
     const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
     const std::uint64_t begin_ns = now_ns();
-    sleep_for(limit_ns, is_told);
+    sleep_for(limit_ns, [&] { return must_stay_awake() || is_told(); });
     const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
     return (is_told() || is_over) && !must_stay_awake();
 }
 
 bool worker::must_stay_awake() const noexcept {
-    return has_reason_to_wake() || lane_.is_paused() || lane_.approx_has_work() || lane_.is_attentive();
+    return must_stop_.load(std::memory_order_seq_cst) || lane_.is_paused() || has_something();
+}
+
+bool worker::has_something() const noexcept {
+    return lane_.has_arrivals() || lane_.approx_has_work() || lane_.is_attentive();
 }
 
 /// Without the baton, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may
@@ -135,13 +143,9 @@ void worker::rest() noexcept {
 
 void worker::rest_for_a_moment() noexcept {
     const auto must_go_on = [this] { return !lane_.is_paused() || must_stop_.load(std::memory_order_seq_cst); };
-    const auto has_something = [this] {
-        return lane_.has_arrivals() || lane_.approx_has_work() || lane_.is_attentive();
-    };
     if (!has_something()) {
         count_sleep();
-        lane_.wake_up.sleep(-1, [&] { return must_go_on() || has_something(); });
-        return;
+        return sleep_for(-1, [&] { return must_go_on() || has_something(); });
     }
     lane_.wake_up.park(tuning::look_when_paused_ns, must_go_on);
     if (must_go_on() || !lane_.try_take_baton()) return; // who has it is looking
@@ -179,19 +183,27 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
     }
     if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
     const planned_nap planned = naps.next(what);
+    const bool is_watched = lane_.needs_watcher();
+    if (is_watched) lane_.ask_watcher();
     const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
         const bool has_moved = timed_pass();
-        if (!has_moved) lane_.ring_for_what_is_open();
+        // A pass rings at its own pace; before a long nap nobody must be left out, or both would sleep.
+        if (!has_moved && planned.ns > static_cast<std::int64_t>(settings_.nap_max_ns)) lane_.ring_for_what_is_open();
         if (!has_moved && was_rung_ && settings_.counters != nullptr) ++settings_.counters->worker_rung_for_nothing;
+        if (has_moved) is_rung_again_ = false;
         was_rung_ = false;
         lane_.prepare_sleep();
         lane_.return_baton();
         if (has_moved) naps.restart();
-        return has_moved || has_reason_to_wake();
+        return has_moved || lane_.is_announced() || has_reason_to_wake();
     });
+    if (is_watched) lane_.release_watcher();
+    if (how == bell::woken::by_a_thread) naps.begin_at_bound();
     if (how == bell::woken::by_neighbor) {
+        // Again without an end between: a message in pieces, for which nobody need look more often than its other end moves.
+        is_rung_again_ ? naps.begin_at_bound() : naps.restart();
         was_rung_ = true;
-        naps.restart();
+        is_rung_again_ = true;
         if (settings_.counters != nullptr) ++settings_.counters->worker_rung;
     }
     return true;
@@ -243,7 +255,6 @@ void worker::run_shared() noexcept {
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
     core_gauge core{settings_.spin_ns};
-    const auto has_something = [&] { return lane_.approx_has_work() || lane_.is_attentive(); };
     const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), has_something()); };
     int idle_passes = 0;
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
@@ -278,6 +289,7 @@ void worker::run_shared() noexcept {
             core.found_something();
             naps.restart();
             was_rung_ = false;
+            is_rung_again_ = false;
             continue;
         }
         if (may_linger()) {

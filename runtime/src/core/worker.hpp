@@ -68,6 +68,7 @@ private:
     void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;
     [[nodiscard]] bool must_lend() noexcept;
     [[nodiscard]] bool must_stay_awake() const noexcept;
+    [[nodiscard]] bool has_something() const noexcept;
     void rest() noexcept;
     void rest_for_a_moment() noexcept;
     [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
@@ -81,7 +82,8 @@ private:
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
     std::atomic<bool> lends_at_once_{false};
-    bool was_rung_ = false; ///< By a neighbour, and nothing has ended since.
+    bool was_rung_ = false;      ///< By a neighbour, and nothing has ended since.
+    bool is_rung_again_ = false; ///< A bell before the last one has brought no end either.
     std::thread thread_;
 };
 

@@ -73,9 +73,9 @@ std::atomic<std::uint32_t> queue_numbers{0};
 } // namespace
 
 mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
-                     const node_bells* bells)
+                     const node_bells* bells, bool knows_far)
     : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
-      bells_(bells), closed_(lanes.size()) {
+      bells_(bells), knows_far_(knows_far), closed_(lanes.size()) {
     const errors_come_back scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
@@ -190,7 +190,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     made->is_intercommunicator = is_intercommunicator != 0;
     made->name = std::move(name);
     made->node_before = std::move(made->node);
-    made->node = bells_ == nullptr ? nullptr : peers_of(comm, made->is_intercommunicator, *bells_);
+    made->node = bells_ == nullptr ? nullptr : peers_of(comm, made->is_intercommunicator, *bells_, knows_far_);
     if (tracer* const records = tracer::current()) {
         made->trace_number = ++n_traced_;
         record_communicator(*records, comm, made->trace_number, made->name, made->is_intercommunicator);

@@ -27,8 +27,9 @@ public:
     /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
     /// @param start_lane  called before a lane gets its first communicator: gives it a worker. May throw std::system_error.
     /// @param bells  of the node; null: its ranks do not ring each other
+    /// @param knows_far  whether messages to other nodes are announced
     mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
-              const node_bells* bells);
+              const node_bells* bells, bool knows_far);
     mpi_comms(const mpi_comms&) = delete;
     mpi_comms& operator=(const mpi_comms&) = delete;
     ~mpi_comms();
@@ -90,6 +91,7 @@ private:
     bool is_ending_ = false;
     const std::function<void(std::size_t)> start_lane_;
     const node_bells* const bells_;
+    const bool knows_far_;
     /// Drivers of several lanes add communicators. MPI is called with it held; nothing that MPI calls takes it, but a callback of
     /// the program's inside MPI that posts on a communicator of its own making.
     std::mutex adding_;

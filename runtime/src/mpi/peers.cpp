@@ -52,7 +52,8 @@ public:
 
 } // namespace
 
-std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const node_bells& bells) noexcept {
+std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const node_bells& bells,
+                                           bool knows_far) noexcept {
     try {
         auto made = std::make_unique<node_peers>();
         own_group local;
@@ -65,12 +66,14 @@ std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunica
         if (ours.empty() || theirs.empty()) return {};
         made->context = hash_of(ours) + (is_intercommunicator ? hash_of(theirs) : 0U);
         made->are_all = true;
+        if (knows_far) made->far_ranks.assign(theirs.size(), -1);
         const std::span<const int> node = bells.world_ranks();
         for (std::size_t rank = 0; rank < theirs.size(); ++rank) {
             if (!is_intercommunicator && static_cast<std::int32_t>(rank) == made->me) continue;
             const auto place = std::ranges::lower_bound(node, theirs[rank]);
             if (place == node.end() || *place != theirs[rank]) {
                 made->are_all = false;
+                if (knows_far && theirs[rank] != MPI_UNDEFINED) made->far_ranks[rank] = theirs[rank];
                 continue;
             }
             made->neighbors.push_back(

@@ -14,7 +14,8 @@
 namespace commtask::detail {
 
 /// A driver, while errors come back. @return null if MPI fails, or there is no memory: then nobody rings for it
+/// @param knows_far  whether messages to other nodes are announced
 [[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator,
-                                                         const node_bells& bells) noexcept;
+                                                         const node_bells& bells, bool knows_far) noexcept;
 
 } // namespace commtask::detail

@@ -26,7 +26,7 @@ namespace commtask::detail {
 mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
     : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window),
       ended_(test_window) {
-    constexpr std::size_t expected_in_flight = 1024;
+    constexpr std::size_t expected_in_flight = 256; // more are asked for once, and stay
     requests_.reserve(expected_in_flight);
     parts_.reserve(expected_in_flight);
 }
@@ -181,6 +181,8 @@ bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
     start_gathered();
+    if (notices_) [[unlikely]]
+        notices_->look();
     if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
     if (!polled_alone_.is_empty()) poll_alone(sink);
@@ -354,6 +356,8 @@ void mpi_transport::poll_threads(completion_sink& sink) noexcept {
 /// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
 void mpi_transport::make_progress() noexcept {
     const errors_come_back errors;
+    if (notices_) [[unlikely]]
+        notices_->look();
     if (never_ == MPI_REQUEST_NULL) {
         MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
                            [](void* /*state*/) { return MPI_SUCCESS; },
@@ -447,6 +451,17 @@ void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
     }
     for (const task* each = unmatched_.first(); each != nullptr; each = each->next_in_list) visitor.visit(*each);
     if (n_elsewhere_ > 0) visitor.visit_unseen();
+}
+
+transport::message_sizes mpi_transport::sizes_of(const commtask_op& op) const noexcept {
+    message_sizes found;
+    MPI_Count element = 0;
+    const operation_traits& kind = operation_of(op.kind);
+    if (kind.has_dest) found.sent_bytes = payload_bytes(op);
+    if (kind.has_source && op.recv.count > 0 && MPI_Type_size_x(op.recv.type, &element) == MPI_SUCCESS) {
+        found.room_bytes = element * op.recv.count;
+    }
+    return found;
 }
 
 void mpi_transport::clean_up(task& which) noexcept {

@@ -17,6 +17,7 @@
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
 #include "mpi/early_ends.hpp"
+#include "mpi/notices.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/windows.hpp"
 
@@ -24,7 +25,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -40,6 +43,14 @@ public:
 
     /// Before the first task. @param windows  some of which have a thread of their own
     void use_windows(mpi_windows& windows) noexcept { windows_ = &windows; }
+    /// @param carrier  by which ranks of other nodes are told of messages
+    void use_notices(std::unique_ptr<mpi_notices> carrier) noexcept { notices_ = std::move(carrier); }
+    /// After the last task, while MPI can be called.
+    void end_notices() noexcept {
+        if (notices_ && !notices_->end()) static_cast<void>(notices_.release()); // MPI may still read it
+        notices_.reset();
+    }
+    [[nodiscard]] mpi_notices* notices() noexcept override { return notices_.get(); }
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void start_gathered() noexcept override;
@@ -54,6 +65,7 @@ public:
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
     void each_in_flight(in_flight_visitor& visitor) const noexcept override;
+    [[nodiscard]] message_sizes sizes_of(const commtask_op& op) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
     /// Without its communicator.
     [[nodiscard]] std::string describe(const commtask_op& op) const;
@@ -130,7 +142,8 @@ private:
     std::size_t n_probes_ = 0;    ///< Those that have no request.
     std::size_t n_elsewhere_ = 0; ///< Those that a window's thread has.
     mpi_windows* windows_ = nullptr;
-    std::size_t cursor_ = 0; ///< Where the next window begins.
+    std::unique_ptr<mpi_notices> notices_; ///< Null unless messages to other nodes are announced.
+    std::size_t cursor_ = 0;               ///< Where the next window begins.
     bool has_polled_all_ = true;
     early_ends early_ends_;
     std::vector<int> indices_;

@@ -8,12 +8,14 @@
 #include "base/system.hpp"
 #include "node/node_map.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -122,7 +124,8 @@ node_segment::node_segment(void* mapped, std::size_t n_bytes) noexcept : mapped_
 }
 node_segment::~node_segment() { munmap(mapped_, n_bytes_); }
 
-opened_segment collective_open_segment(bool wants, int n_ranks_per_node, std::size_t page_bytes) noexcept {
+opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_per_node,
+                                       std::size_t page_bytes) noexcept {
     own_comm node;
     if (split(n_ranks_per_node, &node.comm) != MPI_SUCCESS || node.comm == MPI_COMM_NULL) return {};
     int n_ranks = 1;
@@ -143,7 +146,11 @@ opened_segment collective_open_segment(bool wants, int n_ranks_per_node, std::si
     const open_file own{me == 0 ? static_cast<int>(made.descriptor) : -1};
     if (MPI_Bcast(&made, sizeof made, MPI_BYTE, 0, node.comm) != MPI_SUCCESS) return {};
     opened_segment result;
-    std::unique_ptr<int[]> ranks{new (std::nothrow) int[static_cast<std::size_t>(n_ranks)]};
+    struct facts {
+        int world_rank;
+        int has_core;
+    };
+    std::unique_ptr<facts[]> ranks{new (std::nothrow) facts[static_cast<std::size_t>(n_ranks)]};
     if (made.descriptor >= 0) {
         const open_file theirs{me == 0 ? -1 : open_file_of(made)};
         result.segment = map(me == 0 ? own.get() : theirs.get(), n_bytes);
@@ -166,8 +173,12 @@ opened_segment collective_open_segment(bool wants, int n_ranks_per_node, std::si
         }
         return result;
     }
-    if (MPI_Allgather(&world_rank, 1, MPI_INT, ranks.get(), 1, MPI_INT, node.comm) != MPI_SUCCESS) return {};
-    std::memcpy(result.segment->world_ranks.data(), ranks.get(), static_cast<std::size_t>(n_ranks) * sizeof(int));
+    const facts mine{world_rank, has_core ? 1 : 0};
+    if (MPI_Allgather(&mine, 2, MPI_INT, ranks.get(), 2, MPI_INT, node.comm) != MPI_SUCCESS) return {};
+    const std::span<const facts> all{ranks.get(), static_cast<std::size_t>(n_ranks)};
+    std::ranges::transform(all, result.segment->world_ranks.begin(), &facts::world_rank);
+    const auto first = std::ranges::find(all, 1, &facts::has_core);
+    result.segment->watcher = first == all.end() ? 0 : static_cast<std::size_t>(first - all.begin());
     result.segment->me = static_cast<std::size_t>(me);
     return result;
 }

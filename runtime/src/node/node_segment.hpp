@@ -27,6 +27,7 @@ public:
 
     std::vector<int> world_ranks{}; ///< Of the node, ascending.
     std::size_t me = 0;             ///< This rank's place among them.
+    std::size_t watcher = 0;        ///< The first whose worker has a core of its own, or the first.
 
 private:
     void* mapped_;
@@ -41,8 +42,10 @@ struct opened_segment {
 
 /// Called by every rank of MPI_COMM_WORLD, while errors come back.
 /// @param wants  whether this rank has a use for it: one suffices for all of the node
+/// @param has_core  whether its worker has a core of its own
 /// @param n_ranks_per_node  so many in a row count as a node of their own; 0: the nodes are those that there are
 /// @param page_bytes  for each rank
-[[nodiscard]] opened_segment collective_open_segment(bool wants, int n_ranks_per_node, std::size_t page_bytes) noexcept;
+[[nodiscard]] opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_per_node,
+                                                     std::size_t page_bytes) noexcept;
 
 } // namespace commtask::detail

@@ -70,7 +70,7 @@ private:
 } // namespace
 
 MPI_Comm collective_own_comm(own_comm purpose) noexcept {
-    static std::array<MPI_Comm, 2> all{MPI_COMM_NULL, MPI_COMM_NULL};
+    static std::array<MPI_Comm, 3> all{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
     MPI_Comm& made = all[static_cast<std::size_t>(purpose)];
     if (made != MPI_COMM_NULL) return made;
     int rank = 0;

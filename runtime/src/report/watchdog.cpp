@@ -7,8 +7,11 @@
 
 #include "base/speech.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include <unistd.h>
 
 namespace commtask::detail {
 namespace {
@@ -44,7 +47,8 @@ void listen_to(int signal, void (*handler)(int), struct sigaction& before) noexc
 
 watchdog::watchdog(lane_set& watched, const watchdog_settings& settings)
     : lanes_(watched), settings_(settings), last_passes_(watched.size(), 0) {
-    if (settings.stall_ns == 0 && settings.hint_ns == 0 && settings.signal == 0 && settings.pause_signal == 0) return;
+    const bool has_signals = settings.signal != 0 || settings.pause_signal != 0;
+    if (settings.stall_ns == 0 && settings.hint_ns == 0 && !has_signals && settings.pause_file.empty()) return;
     signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
     pauses_seen_ = n_pause_signals.load(std::memory_order_seq_cst);
     thread_ = std::thread([this] { run(); });
@@ -64,7 +68,11 @@ void watchdog::stop() noexcept {
 void watchdog::run() {
     constexpr std::uint64_t seldom_ns = 86'400'000'000'000;
     const std::uint64_t shortest_ns = settings_.stall_ns > 0 ? settings_.stall_ns : settings_.hint_ns;
-    const auto period_ns = static_cast<std::int64_t>((shortest_ns > 0 ? shortest_ns : seldom_ns) / 4 + 1);
+    const std::uint64_t look_ns = (shortest_ns > 0 ? shortest_ns : seldom_ns) / 4 + 1;
+    constexpr std::uint64_t look_for_file_ns = 250'000'000;
+    const auto period_ns =
+        static_cast<std::int64_t>(settings_.pause_file.empty() ? look_ns : std::min(look_ns, look_for_file_ns));
+    std::uint64_t last_look_ns = now_ns();
     unchanged_since_ns_ = now_ns();
     for (;;) {
         const std::uint32_t knocks = n_knocks.load(std::memory_order_seq_cst);
@@ -77,10 +85,13 @@ void watchdog::run() {
         }
         if (settings_.pause_signal != 0 && n_pause_signals.load(std::memory_order_seq_cst) != pauses_seen_) {
             ++pauses_seen_;
-            pause_or_resume();
+            set_paused(has_signal_paused_, !has_signal_paused_, "a signal");
             continue;
         }
+        if (!settings_.pause_file.empty()) look_for_pause_file();
         sleep_while_equal(n_knocks, knocks, period_ns);
+        if (now_ns() - last_look_ns < look_ns / 2) continue;
+        last_look_ns = now_ns();
         look();
     }
 }
@@ -135,15 +146,19 @@ void watchdog::answer_signal() {
     }
 }
 
-/// Its own pause: those that the program makes are beside it.
-void watchdog::pause_or_resume() {
-    if (has_paused_) {
-        static_cast<void>(lanes_.resume());
-    } else {
+void watchdog::set_paused(bool& has_paused, bool is_wanted, const char* by) {
+    if (has_paused == is_wanted) return;
+    has_paused = is_wanted;
+    if (is_wanted) {
         lanes_.pause();
+    } else {
+        static_cast<void>(lanes_.resume());
     }
-    has_paused_ = !has_paused_;
-    if (settings_.warns) say("the workers are %s by a signal", has_paused_ ? "paused" : "resumed");
+    if (settings_.warns) say("the workers are %s by %s", is_wanted ? "paused" : "resumed", by);
+}
+
+void watchdog::look_for_pause_file() {
+    set_paused(has_file_paused_, access(settings_.pause_file.c_str(), F_OK) == 0, "the file of COMMTASK_PAUSE_FILE");
 }
 
 void watchdog::say_what_it_is_in(const lane& stuck, double seconds) const {

@@ -2,8 +2,8 @@
 //
 // Says what a program waits for while it hangs. A thread that looks a few times per stall time whether any task has ended;
 // if none has, the driver is asked for the list of unfinished tasks, and if the driver itself does not answer, the
-// operation that it is stuck in is named. The same on a signal. On another signal the workers are paused, or resumed. Without a stall time it looks four times a minute, and tells
-// once of a way to know more.
+// operation that it is stuck in is named. The same on a signal. On another signal, or as long as a file is there, the workers are
+// paused. Without a stall time it looks four times a minute, and tells once of a way to know more.
 #pragma once
 
 #include "core/lane_set.hpp"
@@ -11,6 +11,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@ struct watchdog_settings {
     std::uint64_t hint_ns = 60'000'000'000; ///< Without lists: when to tell of them, once; 0: never.
     int signal = 0;                         ///< On which a list is written; 0: none.
     int pause_signal = 0;                   ///< On which the workers pause, and on the next one resume; 0: none.
+    std::string pause_file{};               ///< As long as it is there, the workers are paused; empty: none.
     bool warns = false;                     ///< Says when they do.
     std::string_view (*kind_name)(int) = nullptr;
 };
@@ -41,7 +43,8 @@ private:
     void run();
     void look();
     void answer_signal();
-    void pause_or_resume();
+    void set_paused(bool& has_paused, bool is_wanted, const char* by);
+    void look_for_pause_file();
     void say_what_it_is_in(const lane& stuck, double seconds) const;
 
     lane_set& lanes_;
@@ -54,7 +57,8 @@ private:
     std::uint64_t unchanged_since_ns_ = 0;
     std::uint32_t signals_seen_ = 0;
     std::uint32_t pauses_seen_ = 0;
-    bool has_paused_ = false;
+    bool has_signal_paused_ = false; ///< Pauses of its own: those that the program makes are beside them.
+    bool has_file_paused_ = false;
     bool was_reported_ = false;
     bool was_hinted_ = false;
     std::thread thread_;

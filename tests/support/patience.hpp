@@ -4,8 +4,7 @@
 // is. The limit only makes a test that would hang fail.
 #pragma once
 
-#include "base/system.hpp"
-
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -16,7 +15,8 @@ inline constexpr std::uint64_t patience_ns = 30'000'000'000;
 /// @return whether `condition()` was true before the patience was over
 template <typename Condition>
 [[nodiscard]] bool comes_true(Condition&& condition) {
-    for (const std::uint64_t begin_ns = now_ns(); now_ns() - begin_ns < patience_ns;) {
+    using clock = std::chrono::steady_clock;
+    for (const auto give_up = clock::now() + std::chrono::nanoseconds{patience_ns}; clock::now() < give_up;) {
         if (condition()) return true;
         std::this_thread::yield();
     }

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenarios of ranks that take themselves for several nodes, and of what may befall the ranks of one: a fork, other jobs beside,
+// and the memory that bells and notices take.
+#include "scenario.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace commtask::test {
+namespace {
+
+void tell(const commtask_status* /*status*/, void* has_come) { sem_post(static_cast<sem_t*>(has_come)); }
+
+/// Receives, and computes elsewhere until it has: nobody waits in the library.
+[[nodiscard]] bool receive_elsewhere(std::vector<int>& into, int source, int tag) {
+    sem_t has_come;
+    timespec give_up{};
+    if (sem_init(&has_come, 0, 0) != 0) return false;
+    commtask_options options = COMMTASK_OPTIONS_INIT;
+    options.callback = &tell;
+    options.callback_argument = &has_come;
+    const commtask_op op =
+        commtask_op_recv(into.data(), static_cast<MPI_Count>(into.size()), MPI_INT, source, tag, MPI_COMM_WORLD);
+    clock_gettime(CLOCK_REALTIME, &give_up);
+    give_up.tv_sec += 30;
+    const bool is_posted = commtask_submit(op, &options, nullptr) == COMMTASK_OK;
+    const bool has_ended = is_posted && sem_timedwait(&has_come, &give_up) == 0;
+    sem_destroy(&has_come);
+    return has_ended;
+}
+
+[[nodiscard]] bool send(const std::vector<int>& from, int dest, int tag) {
+    commtask_t sent = COMMTASK_NULL;
+    const commtask_op op =
+        commtask_op_send(from.data(), static_cast<MPI_Count>(from.size()), MPI_INT, dest, tag, MPI_COMM_WORLD);
+    return commtask_submit(op, nullptr, &sent) == COMMTASK_OK && commtask_wait(&sent, nullptr) == COMMTASK_OK;
+}
+
+[[nodiscard]] double seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The sum of a field of the process's mappings whose name has `part`, in KiB. @return negative: there is no such mapping
+[[nodiscard]] long mapped_kib(const char* part, const std::string& field) {
+    std::ifstream file{"/proc/self/smaps"};
+    long sum = -1;
+    bool is_it = false;
+    for (std::string line; std::getline(file, line);) {
+        const bool is_heading = line.find(':') > line.find('-');
+        if (is_heading) {
+            is_it = line.find(part) != std::string::npos;
+            if (is_it && sum < 0) sum = 0;
+        } else if (is_it && line.starts_with(field + ":")) {
+            sum += std::strtol(line.c_str() + field.size() + 1, nullptr, 10);
+        }
+    }
+    return sum;
+}
+
+} // namespace
+
+// Four ranks that take themselves for two nodes. Only large messages go, and only between nodes: who is rung was rung by a watcher.
+// The sender lets the receiver's worker fall asleep first.
+void node_far_sender() {
+    constexpr int n_messages = 12;
+    constexpr std::size_t n_numbers = 1 << 15;
+    constexpr double until_asleep_s = 0.03;
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    std::vector<int> numbers(n_numbers);
+    for (int i = 0; i < n_messages; ++i) {
+        if (rank == 1) {
+            CHECK(receive_elsewhere(numbers, 3, i) && numbers.front() == i && numbers.back() == i);
+        } else if (rank == 3) {
+            for (const double begin = seconds(); seconds() - begin < until_asleep_s;) sched_yield();
+            numbers.assign(n_numbers, i);
+            CHECK(send(numbers, 1, i));
+        }
+    }
+    // The watchers' own program is elsewhere all the while.
+    std::vector<int> end(1);
+    if (rank % 2 == 0) CHECK(receive_elsewhere(end, 3 - rank, n_messages));
+    if (rank % 2 == 1) CHECK(send(end, 3 - rank, n_messages));
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// A child of a rank has none of the memory that the ranks share, and the rank goes on with its bells.
+void node_forked() {
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(mapped_kib("commtask-node", "Size") > 0);
+    const pid_t child = fork();
+    if (child == 0) _exit(mapped_kib("commtask-node", "Size") < 0 && commtask_is_initialized() == 0 ? 3 : 4);
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    std::vector<int> number(1, 7);
+    if (rank == 1) CHECK(send(number, 0, 1));
+    if (rank == 0) {
+        number[0] = 0;
+        CHECK(receive_elsewhere(number, 1, 1) && number[0] == 7);
+    }
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// What the library has of its own with bells and notices on, after some use: by operator new, which an MPI in C has no use for, and
+// in the shared pages; less the pool of tasks.
+void node_memory() {
+    constexpr std::size_t most_kib = 300;
+    const int rank = begin_mpi();
+    std::vector<int> numbers(1 << 15);
+    const std::size_t before = bytes_of_new();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    for (int tag = 0; tag < 3; ++tag) {
+        if (rank == 1) CHECK(send(numbers, 0, tag));
+        if (rank == 0) CHECK(receive_elsewhere(numbers, 1, tag));
+    }
+    commtask_info facts = COMMTASK_INIT_(commtask_info);
+    CHECK(commtask_get_info(&facts) == COMMTASK_OK);
+    const std::size_t own_kib = (bytes_of_new() - before) / 1024;
+    const std::size_t pool_kib = facts.task_bytes / 1024;
+    const long shared_kib = mapped_kib("commtask-node", "Pss"); // this rank's part
+    std::fprintf(stderr, "rank %d: %zu KiB, %zu KiB of it tasks, and %ld KiB shared\n", rank, own_kib, pool_kib,
+                 shared_kib);
+    CHECK(shared_kib > 0);
+    CHECK(own_kib > pool_kib); // it is counted
+    CHECK(own_kib - pool_kib + static_cast<std::size_t>(shared_kib) <= most_kib);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+} // namespace commtask::test
