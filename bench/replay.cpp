@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: what does doing the same communication again cost, by a plan? The poster's side: starting plans of 1, 16 and 64
-// messages, eight in a row as `post` does it, against one post. Goal: at most 1.2 of it, whatever the plan's size. And all of
-// it, for 16 messages of 8 bytes to this rank: a plan, its posts one by one, and MPI's own persistent requests by the same
-// thread without commtask's worker in between.
+// messages, eight in a row as `post` does it, against one post. Goal: at most 1.2 of it, whatever the plan's size. From the second
+// start on the worker is at work on the first, and at work it takes more of the poster's lines than it does waiting, whoever
+// posts: so the same is asked beside a run that was started just before, for posts and for starts. Then a multicast, of which
+// further destinations should cost the poster nothing. And all of it, for 16 messages of 8 bytes to this rank: a plan, its posts one
+// by one, and MPI's own persistent requests by the same thread without commtask's worker in between.
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/alternate.h"
 #include "harness/clock.h"
@@ -77,23 +83,26 @@ void pause_2_us() {
     while (ns_between(begin, ticks()) < 2000) {}
 }
 
-/// One sample per burst of eight calls of `begin(i, task)`. The first two bursts of a round wake the worker and are not counted.
+/// One sample per burst of eight calls of `begin(i, task)`, beside a run of `busy` if there is one. The first two bursts of a round
+/// wake the worker and are not counted.
 template <typename Begin>
-void sample_bursts(int n_bursts, round_samples& out, Begin&& begin) {
+void sample_bursts(recorded* busy, round_samples& out, Begin&& begin) {
+    constexpr int n_bursts = 100;
     for (int turn = -2; turn < n_bursts; ++turn) {
-        std::array<commtask_t, burst> tasks{};
+        std::array<commtask_t, burst + 1> tasks{};
         int worst = COMMTASK_OK;
         pause_2_us();
+        if (busy != nullptr) require(busy->start(&tasks[burst]), "commtask_plan_start");
         const std::uint64_t first = ticks();
         for (int i = 0; i < burst; ++i) worst = std::min(worst, begin(i, &tasks[static_cast<std::size_t>(i)]));
         const std::uint64_t last = ticks();
         require(worst, "a start or a post");
         if (turn >= 0) out.push_back(ns_between(first, last) / burst);
-        require(commtask_wait_all(burst, tasks.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), "commtask_wait_all");
     }
 }
 
-/// Eight plans of a size, and one round of starting them.
+/// Eight plans of a size.
 class starting {
 public:
     explicit starting(int n_messages) {
@@ -102,8 +111,8 @@ public:
             plans_.push_back(std::make_unique<recorded>(*exchanges_.back()));
         }
     }
-    void operator()(round_samples& out) {
-        sample_bursts(100, out,
+    void sample(recorded* busy, round_samples& out) {
+        sample_bursts(busy, out,
                       [&](int i, commtask_t* run) { return plans_[static_cast<std::size_t>(i)]->start(run); });
     }
 
@@ -111,6 +120,58 @@ private:
     std::vector<std::unique_ptr<exchange>> exchanges_;
     std::vector<std::unique_ptr<recorded>> plans_;
 };
+
+constexpr std::array plan_sizes{1, 16, 64};
+
+/// The poster's rows: alone, beside a run, and a multicast to ever more.
+void ask_posters(report& out, std::size_t n_rounds) {
+    exchange single(1, 0);
+    exchange of_busy(64, 4096);
+    recorded busy(of_busy);
+    std::vector<std::unique_ptr<starting>> sizes;
+    for (const int size : plan_sizes) sizes.push_back(std::make_unique<starting>(size));
+    const std::vector<int> nobody(64, MPI_PROC_NULL);
+    std::vector<side> sides;
+    const auto add = [&](std::string name, auto&& measure) {
+        sides.push_back({.name = std::move(name), .unit = "ns", .measure = measure});
+    };
+    for (recorded* const beside : {static_cast<recorded*>(nullptr), &busy}) {
+        const std::string where = beside != nullptr ? " beside a run of 64" : "";
+        add("one post" + where, [&single, beside](round_samples& samples) {
+            sample_bursts(beside, samples, [&](int, commtask_t* task) {
+                const commtask_op op = single.operation(0);
+                return commtask_post(&op, nullptr, task);
+            });
+        });
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            add("start of a plan of " + std::to_string(plan_sizes.at(i)) + where,
+                [&one = *sizes[i], beside](round_samples& samples) { one.sample(beside, samples); });
+        }
+    }
+    for (const int n : plan_sizes) {
+        add("one multicast to " + std::to_string(n), [&nobody, n](round_samples& samples) {
+            static const int word = 1;
+            sample_bursts(nullptr, samples, [&](int, commtask_t* task) {
+                const commtask_op op = commtask_op_multicast(&word, 1, MPI_INT, nobody.data(), n, 0, MPI_COMM_SELF);
+                return commtask_post(&op, nullptr, task);
+            });
+        });
+    }
+    const std::vector<series> all = alternate(sides, n_rounds);
+    const auto at_most = [](double limit) {
+        return std::vector<goal>{{.of = goal::field::ratio, .kind = goal::bound::at_most, .limit = limit}};
+    };
+    const std::size_t group = 1 + plan_sizes.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i % group != 0) {
+            out.add(all[i], all[i - i % group], i < 2 * group ? at_most(1.2) : at_most(1.05));
+        } else if (i == group) {
+            out.add(all[i], all[0]);
+        } else {
+            out.add(all[i]);
+        }
+    }
+}
 
 /// From the first call to the end of all sixteen.
 template <typename Do>
@@ -126,24 +187,8 @@ void sample_whole(round_samples& out, Do&& once) {
 
 void ask(session& here, const options& given) {
     constexpr int n_messages = 16;
-    exchange single(1, 0);
-    starting of_1(1);
-    starting of_16(n_messages);
-    starting of_64(64);
-    const std::array posters{
-        side{.name = "one post",
-             .unit = "ns",
-             .measure =
-                 [&](round_samples& out) {
-                     sample_bursts(100, out, [&](int, commtask_t* task) {
-                         const commtask_op op = single.operation(0);
-                         return commtask_post(&op, nullptr, task);
-                     });
-                 }},
-        side{.name = "start of a plan of 1", .unit = "ns", .measure = [&](round_samples& out) { of_1(out); }},
-        side{.name = "start of a plan of 16", .unit = "ns", .measure = [&](round_samples& out) { of_16(out); }},
-        side{.name = "start of a plan of 64", .unit = "ns", .measure = [&](round_samples& out) { of_64(out); }}};
-    const std::vector<series> calls = alternate(posters, given.rounds(60));
+    report out("replay", "one rank", here.machine());
+    ask_posters(out, given.rounds(60));
 
     exchange pattern(n_messages, 1000);
     recorded plan(pattern);
@@ -183,10 +228,6 @@ void ask(session& here, const options& given) {
     const std::vector<series> whole = alternate(ways, given.rounds(60));
     for (MPI_Request& each : requests) MPI_Request_free(&each);
 
-    report out("replay", "one rank", here.machine());
-    const goal as_one_post{.of = goal::field::ratio, .kind = goal::bound::at_most, .limit = 1.2};
-    out.add(calls[0]);
-    for (std::size_t i = 1; i < calls.size(); ++i) out.add(calls[i], calls[0], {as_one_post});
     out.add(whole[1]);
     out.add(whole[0], whole[1], {});
     out.add(whole[2], whole[1], {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenarios about plans and the end of the library: a run that waits for members that nobody makes ready is listed and given up,
-// and plans that the program left are given back.
+// Scenarios about plans and the end of the library: a run that waits for members that nobody makes ready is listed and given up, on
+// the rank that leaves with it and on the one that waits for its message; and plans that the program left are given back.
 #include "scenario.hpp"
 
 namespace commtask::test {
@@ -52,6 +52,47 @@ void finalize_half_ready() {
     CHECK(last_error_names("before commtask_finalize"));
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
+}
+
+// Rank 1 leaves in the middle of the second run, with its send not ready.
+void peer_leaves_in_a_run() {
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    commtask_plan_t exchange = COMMTASK_PLAN_NULL;
+    commtask_t receive = COMMTASK_NULL;
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    const commtask_op from_other = commtask_op_recv(&numbers[0], 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
+    CHECK(commtask_post(&from_other, nullptr, &receive) == COMMTASK_OK);
+    const commtask_op to_other = commtask_op_send(&numbers[1], 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
+    CHECK(commtask_post(&to_other, nullptr, nullptr) == COMMTASK_OK);
+    commtask_options behind = COMMTASK_OPTIONS_INIT;
+    behind.after = &receive;
+    behind.n_after = 1;
+    record_send(0, &behind);
+    CHECK(commtask_record_end(&exchange) == COMMTASK_OK);
+    CHECK(commtask_release(&receive) == COMMTASK_OK);
+    CHECK(commtask_plan_hold(exchange, 1) == COMMTASK_OK);
+    commtask_t run = COMMTASK_NULL;
+    for (int step = 0; step < 2; ++step) {
+        numbers[1] = 10 * step + rank;
+        CHECK(commtask_plan_start(exchange, nullptr, &run) == COMMTASK_OK);
+        if (step == 1) break;
+        CHECK(commtask_plan_ready(exchange, 1) == COMMTASK_OK);
+        CHECK(commtask_wait(&run, nullptr) == COMMTASK_OK);
+        CHECK(numbers[0] == 1 - rank);
+    }
+    if (rank == 0) {
+        CHECK(commtask_plan_ready(exchange, 1) == COMMTASK_OK);
+        CHECK(commtask_wait_for(&run, 50'000'000, nullptr) == COMMTASK_TIMEOUT);
+        CHECK(commtask_plan_arrived(exchange, 0) == 0);
+        CHECK(commtask_plan_release(&exchange) == COMMTASK_ERR_RUNNING);
+        commtask_t noop = COMMTASK_NULL; // what has nothing to do with the one who left goes on
+        CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &noop) == COMMTASK_OK);
+        CHECK(commtask_wait(&noop, nullptr) == COMMTASK_OK);
+    }
+    CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    MPI_Finalize();
+    std::fprintf(stderr, "rank %d came to its end\n", rank);
 }
 
 } // namespace commtask::test

@@ -75,6 +75,16 @@ EXPECTATIONS = {
                                        r"for commtask_plan_ready",
                                        AGE + r"send of 1 MPI_INT to rank 0, tag 2, MPI_COMM_SELF, member 2 of a plan; after send of "
                                        r"1 MPI_INT to rank 0, tag 1, MPI_COMM_SELF, member 1"]},
+    "peer_leaves_in_a_run": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
+                             "prints": [r"rank 1: \d tasks unfinished, given up by commtask_finalize",
+                                        AGE + r"send of 1 MPI_INT to rank 0, tag 5, MPI_COMM_WORLD, member 1 of a plan; "
+                                        r"for commtask_plan_ready",
+                                        r"rank 0: 3 tasks unfinished, given up by commtask_finalize",
+                                        AGE + r"plan of 3 members; 2 of its members have not ended",
+                                        AGE + r"recv of 1 MPI_INT from rank 1, tag 5, MPI_COMM_WORLD, member 0 of a plan; in flight",
+                                        AGE + r"send of 1 MPI_INT to MPI_PROC_NULL, tag 0, MPI_COMM_SELF, member 2 of a plan; "
+                                        r"after recv of 1 MPI_INT from rank 1, tag 5, MPI_COMM_WORLD, member 0",
+                                        r"rank 0 came to its end", r"rank 1 came to its end"]},
     "finalize_window": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                         "prints": [UNFINISHED, AGE + r"await_notify of 2 from rank 0, notification 7, halos; in flight",
                                    AGE + r"put of 2 MPI_DOUBLE to rank 0, displacement 16, halos; after await_notify",

@@ -98,7 +98,9 @@ public:
         run.op.kind = COMMTASK_OP_PLAN;
         run.op.result = &plan_;
         run.op.reserved |= static_cast<int>(flag_is_run);
-        EXPECT_EQ(plan_.try_start(run), plan::start_answer::done);
+        EXPECT_EQ(plan_.try_start(), plan::start_answer::done);
+        run.life.take_reference();
+        plan_.begin_start(run);
         plan_.take_places();
         bench_.the_lane().post(run);
         bench_.run();

@@ -64,7 +64,9 @@ public:
         run.op.kind = COMMTASK_OP_PLAN;
         run.op.result = &plan_;
         run.op.reserved |= static_cast<int>(flag_is_run);
-        EXPECT_EQ(plan_.try_start(run), plan::start_answer::done);
+        EXPECT_EQ(plan_.try_start(), plan::start_answer::done);
+        run.life.take_reference();
+        plan_.begin_start(run);
         return run;
     }
     task& start(const task_plan& how = {}) {
@@ -159,14 +161,13 @@ TEST(Plan, IsNotStartedTwice) {
     lane_bench bench;
     recorded<1> exchange{bench, {{}}};
     exchange.start();
-    task& second = bench.make();
-    EXPECT_EQ(exchange.get().try_start(second), plan::start_answer::is_running);
+    EXPECT_EQ(exchange.get().try_start(), plan::start_answer::is_running);
     EXPECT_FALSE(exchange.get().try_change());
     bench.run();
-    EXPECT_EQ(exchange.get().try_start(second), plan::start_answer::is_running);
+    EXPECT_EQ(exchange.get().try_start(), plan::start_answer::is_running);
     bench.complete(exchange[0]);
     EXPECT_TRUE(exchange.get().try_change());
-    EXPECT_EQ(exchange.get().try_start(second), plan::start_answer::is_running) << "it is being changed";
+    EXPECT_EQ(exchange.get().try_start(), plan::start_answer::is_running) << "it is being changed";
     exchange.get().end_change();
 }
 
@@ -396,7 +397,9 @@ TEST(Plan, GivesUpWithItsMembers) {
     task& run = bench.make();
     run.op.result = lost;
     run.op.reserved |= static_cast<int>(flag_is_run);
-    ASSERT_EQ(lost->try_start(run), plan::start_answer::done);
+    ASSERT_EQ(lost->try_start(), plan::start_answer::done);
+    run.life.take_reference();
+    lost->begin_start(run);
     lost->take_places();
     bench.the_lane().post(run);
     bench.run();

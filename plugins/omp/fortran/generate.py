@@ -2,7 +2,7 @@
 # Writes the Fortran module from its template and the table of operations. Fortran has no macros, and each operation needs
 # a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only: by hand they would be nine
 # lines in ten of the file, and nobody would see an argument in a wrong field.
-"""usage: generate.py --template F --plans F --out MODULE.f90"""
+"""usage: generate.py --template F --parts F... --out MODULE.f90"""
 import argparse
 import pathlib
 import sys
@@ -97,8 +97,9 @@ def parts_of(file, kind_of_plan):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("template", "plans", "out"):
+    for name in ("template", "out"):
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
+    parser.add_argument("--parts", required=True, type=pathlib.Path, nargs="+")
     options = parser.parse_args()
     public, generics, written = [], [], []
     FIELDS.update(BY_NAME, **FAR, one_element=ONE_ELEMENT)
@@ -115,7 +116,8 @@ def main():
         written.append(procedures(row.name, row.number, arguments))
     text = options.template.read_text(encoding="utf-8")
     parts = {"PUBLIC": "".join(public), "GENERICS": "".join(generics), "PROCEDURES": "\n".join(written)}
-    parts |= parts_of(options.plans, next(row.number for row in rows if row.name == "plan"))
+    for file in options.parts:
+        parts |= parts_of(file, next(row.number for row in rows if row.name == "plan"))
     for part, lines in parts.items():
         mark = f"@{part}@\n"
         before, found, after = text.partition(mark)

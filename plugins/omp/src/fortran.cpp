@@ -96,6 +96,13 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                               clauses->inout);
 }
 
+int commtask_omp_fortran_listen(MPI_Fint comm, int tag, size_t max_bytes, size_t n_slots,
+                                commtask_message_handler handler, void* argument,
+                                commtask_listener_t* listener) noexcept {
+    return commtask_omp_fortran_note(
+        commtask_listen(MPI_Comm_f2c(comm), tag, max_bytes, n_slots, handler, argument, listener));
+}
+
 int commtask_omp_fortran_win_register(MPI_Fint window, MPI_Fint comm) noexcept {
     return commtask_omp_fortran_note(commtask_win_register(MPI_Win_f2c(window), MPI_Comm_f2c(comm)));
 }

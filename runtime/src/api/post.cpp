@@ -185,10 +185,9 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
                   operation.name);
 }
 
-/// A run's task goes to the lane of the plan, whose members take their places now.
-[[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
-    plan& started = plan_of(slot);
-    switch (started.try_start(slot)) {
+/// From here on nobody else starts or changes the plan.
+[[nodiscard]] int claim_plan(plan& started) noexcept {
+    switch (started.try_start()) {
     case plan::start_answer::is_running: return refuse_running();
     case plan::start_answer::comm_is_gone:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
@@ -196,7 +195,13 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
     case plan::start_answer::done: break;
     }
-    slot.op.send.count = static_cast<MPI_Count>(started.n_posted()); // the run's callback may release the plan
+    return COMMTASK_OK;
+}
+
+/// A run's task goes to the lane of the plan, whose members take their places now.
+[[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
+    plan& started = plan_of(slot);
+    started.begin_start(slot);
     if (may_wait) {
         started.take_places();
         slot.queue->served_by->post(slot);
@@ -245,11 +250,18 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     }
     const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
     bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
-    if (operation.takes_plan) flags |= flag_is_run;
+    std::uint32_t n_references = task_out != nullptr ? 2 : 1; // the worker's, and the handle's
+    plan* const started = operation.takes_plan ? static_cast<plan*>(op.result) : nullptr;
+    if (started != nullptr) {
+        if (code = claim_plan(*started); code != COMMTASK_OK) return code;
+        flags |= flag_is_run;
+        ++n_references; // the plan's
+    }
 
     task* const slot = task_pool::acquire();
     if (slot == nullptr || !graph::make_room_for_edges(*slot, n_predecessors)) {
         if (slot != nullptr) task_pool::release(slot);
+        if (started != nullptr) started->end_change();
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
     }
     // A ticket was entered when it was taken.
@@ -265,7 +277,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const bool is_observed = runtime.has_observers();
     const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
     std::uint64_t trace_id = 0;
-    slot->begin_operation(op, *queue, flags, task_out != nullptr ? 2 : 1); // the handle's
+    slot->begin_operation(op, *queue, flags, n_references);
     if (options != nullptr) {
         fill_extras(*slot, *options);
     } else if ((flags & flag_has_extras) != 0) {
@@ -276,7 +288,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         slot->posted_ns = begin_ns;
         trace_id = begin_trace(*slot, runtime.trace_if_kept());
     }
-    if (operation.takes_plan) {
+    if (started != nullptr) {
         code = post_run(*slot, may_wait);
     } else if (is_ordered) {
         slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);

@@ -6,6 +6,7 @@
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "base/tuning.hpp"
+#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <commtask/commtask.h>
@@ -31,6 +32,7 @@ namespace {
     } else if (state != task_state::completed) {
         code = refuse(COMMTASK_CANCELED, "the task was canceled");
     }
+    if (ended->is_run()) plan_of(*ended).expect_start();
     task_pool::drop(ended);
     return code;
 }

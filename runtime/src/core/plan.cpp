@@ -65,7 +65,10 @@ task* plan::add(plan_member&& what) noexcept {
         members_.pop_back();
         return nullptr;
     }
-    if (!member.is_group) posted_.push_back(member.index);
+    if (!member.is_group) {
+        posted_.push_back(member.index);
+        ++n_told_;
+    }
     arm(member, first_set);
     n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published with the plan
     return member.slots[first_set];
@@ -161,28 +164,35 @@ bool plan::are_queues_as_recorded() const noexcept {
            std::ranges::all_of(other_queues_, [](const queue_use& use) { return use.queue->life() == use.life; });
 }
 
-plan::start_answer plan::try_start(task& run) noexcept {
+plan::start_answer plan::try_start() noexcept {
     if (!try_change()) return start_answer::is_running;
-    start_answer answer = start_answer::done;
+    start_answer answer = start_answer::done; // the claim ends when the run is sure to be posted, or is taken back
     if (!are_queues_as_recorded()) answer = start_answer::comm_is_gone;
     if (answer == start_answer::done && !is_armed()) {
         is_armed_.store(arm_all(next_set()), std::memory_order_relaxed);
         if (!is_armed()) answer = start_answer::no_memory;
     }
-    if (answer == start_answer::done) {
-        if (last_run_ != nullptr) task_pool::drop(last_run_);
-        last_run_ = &run;
-        run.life.take_reference();
-        // release: partner of the acquire in started_of().
-        n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-        return answer; // the claim ends when the run is sure to be posted, or is taken back
-    }
-    end_change();
+    if (answer != start_answer::done) end_change();
     return answer;
 }
 
+void plan::begin_start(task& run) noexcept {
+    // Who has waited for the last run has given its handle back, and then no locked instruction is needed.
+    if (last_run_ != nullptr) {
+        if (last_run_->life.is_held_once()) {
+            task_pool::release(last_run_);
+        } else {
+            task_pool::drop(last_run_);
+        }
+    }
+    last_run_ = &run;
+    run.op.send.count = n_told_; // for lists: its callback may release the plan
+    // release: partner of the acquire in started_of().
+    n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
 void plan::take_back_start() noexcept {
-    task_pool::drop(std::exchange(last_run_, nullptr));
+    last_run_ = nullptr;
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
     end_change();

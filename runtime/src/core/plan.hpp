@@ -110,13 +110,20 @@ public:
 
     /// What a start came to.
     enum class start_answer : std::uint8_t {
-        done, ///< The run's task is to be posted, after take_places(); or take_back_start(). Nobody else can start.
+        done, ///< begin_start() with the run's task is next. Nobody else can start, or change anything, until end_change().
         is_running, ///< Or is being changed.
         comm_is_gone,
         no_memory,
     };
-    /// @param run  initialised, and not posted.
-    [[nodiscard]] start_answer try_start(task& run) noexcept;
+    /// The one locked instruction of a start. It comes before the run's task is written, since it would wait for those stores.
+    [[nodiscard]] start_answer try_start() noexcept;
+    /// After try_start(). Then the task is posted, after take_places(); or the start is taken back.
+    /// @param run  initialised, with a reference for the plan.
+    void begin_start(task& run) noexcept;
+    /// Who has waited for a run may start the next one soon: has the line of starts on its way. The worker has touched what lies beside
+    /// it, and its core fetches neighbours along: without this a start waited for that line as long as a whole post takes.
+    void expect_start() const noexcept { prefetch_for_write(&is_claimed_); }
+    /// The run's task stays the caller's.
     void take_back_start() noexcept;
     /// Places in program order for all ordered members; their number does not matter. Nothing is taken back from here on.
     void take_places() noexcept;
@@ -150,7 +157,7 @@ public:
     [[nodiscard]] bool fill_partition(plan_member& whole, std::int64_t partition, MoveOn&& move_on) noexcept;
     /// The member's task in the run that was started last; null if there was none. Not beside a start.
     [[nodiscard]] task* started_of(plan_member& member) noexcept {
-        // acquire: partner of the release in try_start().
+        // acquire: partner of the release in begin_start().
         const std::uint64_t n_started = n_started_.load(std::memory_order_acquire);
         return n_started == 0 ? nullptr : member.slots[n_started % 2];
     }
@@ -227,6 +234,7 @@ private:
     std::atomic<bool> is_armed_{true};
     bool has_other_queues_ = false;
     bool has_ordered_ = false;
+    std::uint32_t n_told_ = 0; ///< As n_posted(): here, since a start tells its task.
     std::atomic<std::uint64_t> n_started_{0};
     comm_queue* home_ = nullptr;
     std::uint64_t home_life_ = 0; ///< Its communicator, as it was when the plan was recorded.

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <span>
 
 namespace commtask::detail {
 namespace {
@@ -188,14 +190,27 @@ template <typename Count>
     }
 }
 
+/// Whether messages can go to all of them. No branch in the loop, so that several are compared at a time: a multicast should cost its
+/// poster the same, to how many ranks it ever goes.
+[[nodiscard]] bool are_peers(std::span<const int> ranks, int n_peers) noexcept {
+    const auto limit = static_cast<unsigned>(n_peers);
+    unsigned n_wrong = 0;
+    for (const int rank : ranks) {
+        n_wrong |=
+            static_cast<unsigned>(static_cast<unsigned>(rank) >= limit) & static_cast<unsigned>(rank != MPI_PROC_NULL);
+    }
+    return n_wrong == 0;
+}
+
 /// A list of ranks that messages go to or come from: none may be a wildcard.
 [[nodiscard]] int check_ranks(const int* ranks, int n_ranks, const char* name, const comm_queue& queue) noexcept {
     if (n_ranks < 0) {
         return refuse(COMMTASK_ERR_COUNT, "n_%s is %d, and must not be negative", name, n_ranks);
     }
     if (ranks == nullptr && n_ranks > 0) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
+    if (are_peers({ranks, static_cast<std::size_t>(n_ranks)}, queue.n_peers)) return COMMTASK_OK;
     for (int i = 0; i < n_ranks; ++i) {
-        if ((ranks[i] >= 0 && ranks[i] < queue.n_peers) || ranks[i] == MPI_PROC_NULL) continue;
+        if (are_peers({&ranks[i], 1}, queue.n_peers)) continue;
         return refuse(COMMTASK_ERR_RANK, "%s[%d] is %d, and %s has ranks 0 to %d", name, i, ranks[i],
                       queue.name.c_str(), queue.n_peers - 1);
     }

@@ -74,6 +74,20 @@ COMMTASK_API void* commtask_omp_fortran_in_place(void) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
 
+/** commtask_listen for Fortran's handles.
+ *  @param comm       as there.
+ *  @param tag        as there.
+ *  @param max_bytes  as there.
+ *  @param n_slots    as there.
+ *  @param handler    as there.
+ *  @param argument   as there.
+ *  @param listener   as there.
+ *  @return as there.
+ *  @blocking As there. */
+COMMTASK_API int commtask_omp_fortran_listen(MPI_Fint comm, int tag, size_t max_bytes, size_t n_slots,
+                                             commtask_message_handler handler, void* argument,
+                                             commtask_listener_t* listener) COMMTASK_NOEXCEPT;
+
 /** commtask_win_register for Fortran's handles.
  *  @param window  as there.
  *  @param comm    as there.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same messages in every way that there is, each timed from a barrier: by MPI as a program without this library writes it, by MPI's
+// persistent requests, by a post for each, by a plan; and under OpenMP by a task for each, and by one for the plan.
+#pragma once
+
+#include <commtask/commtask.h>
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace commtask::bench {
+
+struct place {
+    int rank = 0;
+    int n_ranks = 1;
+    /// Another rank, if there is one.
+    [[nodiscard]] int at(int step) const {
+        const int other = ((rank + step) % n_ranks + n_ranks) % n_ranks;
+        return other == rank && n_ranks > 1 ? ((rank + (step > 0 ? 1 : -1)) % n_ranks + n_ranks) % n_ranks : other;
+    }
+};
+
+enum class way : std::uint8_t { mpi, startall, posts, plan, omp_tasks, omp_plan };
+inline constexpr std::array names_of_ways{"MPI", "MPI_Startall", "posts", "plan", "OpenMP tasks", "OpenMP plan"};
+
+struct message {
+    bool is_received;
+    int peer;
+    int tag;
+    int bytes;
+};
+
+class exchange {
+public:
+    exchange(std::string its_name, place here, std::vector<message> messages, std::int64_t sleep_ns = 0);
+    exchange(const exchange&) = delete;
+    exchange& operator=(const exchange&) = delete;
+    ~exchange();
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+    /// MPI's way is one collective: a block for each rank, most of them empty.
+    void use_alltoallv(int bytes);
+
+    /// In microseconds.
+    struct times {
+        double poster;
+        double whole;
+    };
+    /// Once.
+    [[nodiscard]] times run(way by);
+
+private:
+    [[nodiscard]] times run_here(way by);
+    [[nodiscard]] commtask_op operation(std::size_t i);
+    void make_persistent(std::size_t i);
+    void start_by_mpi();
+    void start_by_tasks();
+    void start(way by);
+    void wait(way by);
+    [[nodiscard]] int count() const { return static_cast<int>(messages_.size()); }
+
+    std::string name_;
+    place here_;
+    std::vector<message> messages_;
+    std::int64_t sleep_ns_;
+    std::vector<std::vector<char>> buffers_;
+    std::vector<const void*> filled_; ///< Where messages come.
+    std::vector<const void*> used_;
+    std::vector<MPI_Request> requests_;
+    std::vector<MPI_Request> persistent_;
+    std::vector<commtask_t> tasks_;
+    commtask_plan_t plan_ = COMMTASK_PLAN_NULL;
+    commtask_t run_ = COMMTASK_NULL;
+    std::vector<int> send_counts_; ///< Empty: MPI's way are messages.
+    std::vector<int> recv_counts_;
+    std::vector<int> displs_;
+};
+
+} // namespace commtask::bench
