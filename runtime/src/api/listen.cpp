@@ -236,6 +236,10 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     int code = COMMTASK_OK;
     const comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
+    if (queue->spread() != nullptr && !queue->spread()->is_by_thread()) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread over lanes by rank and tag: listen on a duplicate of it",
+                      queue->name.c_str());
+    }
     char nothing = 0;
     const commtask_op receive =
         commtask_op_recv(&nothing, static_cast<MPI_Count>(max_bytes), MPI_BYTE, MPI_ANY_SOURCE, tag, comm);
