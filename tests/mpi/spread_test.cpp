@@ -220,7 +220,8 @@ TEST_P(Spread, ByTagAloneReceivesFromAnyRank) {
     std::array<int, 4> cells{};
     std::array<commtask_t, 4> receives{};
     const std::vector<int> sent = values_of(rank_, 4);
-    EXPECT_NE(refusal_of(commtask_op_recv(cells.data(), 1, MPI_INT, left(), MPI_ANY_TAG, comm)).find(no_tag), std::string::npos);
+    EXPECT_NE(refusal_of(commtask_op_recv(cells.data(), 1, MPI_INT, left(), MPI_ANY_TAG, comm)).find(no_tag),
+              std::string::npos);
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const int tag = static_cast<int>(i);
         receives[i] = post(commtask_op_recv(&cells[i], 1, MPI_INT, MPI_ANY_SOURCE, tag, comm));
@@ -259,8 +260,10 @@ TEST_P(Spread, ByMessageServesPlansMatchedProbesAndCancels) {
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     for (std::size_t i = 0; i < sent.size(); ++i) {
         const int tag = static_cast<int>(i);
-        ASSERT_EQ(commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm), nullptr, nullptr), COMMTASK_OK);
-        ASSERT_EQ(commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm), nullptr, nullptr), COMMTASK_OK);
+        ASSERT_EQ(commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm), nullptr, nullptr),
+                  COMMTASK_OK);
+        ASSERT_EQ(commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm), nullptr, nullptr),
+                  COMMTASK_OK);
     }
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
@@ -269,7 +272,8 @@ TEST_P(Spread, ByMessageServesPlansMatchedProbesAndCancels) {
         commtask_t running = COMMTASK_NULL;
         ASSERT_EQ(commtask_plan_start(plan, nullptr, &running), COMMTASK_OK) << commtask_last_error();
         ASSERT_EQ(finish(running), COMMTASK_OK);
-        for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(received[i], value_of(left(), 10 * turn + static_cast<int>(i)));
+        for (std::size_t i = 0; i < sent.size(); ++i)
+            EXPECT_EQ(received[i], value_of(left(), 10 * turn + static_cast<int>(i)));
     }
     EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
 
@@ -288,7 +292,8 @@ TEST_P(Spread, ByMessageServesPlansMatchedProbesAndCancels) {
 TEST_P(Spread, CommunicatorsComeAndGo) {
     for (int turn = 0; turn < 20; ++turn) {
         MPI_Comm& comm = turn % 2 == 0 ? make({no_source, no_tag}) : make({overtaking});
-        if (turn % 2 == 0) ASSERT_EQ(commtask_comm_spread(comm, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << commtask_last_error();
+        if (turn % 2 == 0)
+            ASSERT_EQ(commtask_comm_spread(comm, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << commtask_last_error();
         std::array<commtask_t, 6> tasks{};
         std::array<int, 3> received{};
         const std::vector<int> sent = values_of(rank_, 3);
@@ -310,9 +315,8 @@ TEST_P(Spread, CommunicatorsComeAndGo) {
     ASSERT_EQ(commtask_init(&settings), COMMTASK_OK) << commtask_last_error();
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, Spread, testing::Values(2, 3), [](const auto& parameter) {
-    return std::to_string(parameter.param);
-});
+INSTANTIATE_TEST_SUITE_P(Lanes, Spread, testing::Values(2, 3),
+                         [](const auto& parameter) { return std::to_string(parameter.param); });
 
 class SpreadOverOneLane : public Runtime {};
 

@@ -20,9 +20,7 @@ static int rank, n_rounds, most_bytes;
 static MPI_Comm by_context[n_contexts];
 static atomic_long n_wrong;
 
-static int size_of(int context, int message) {
-    return most_bytes - 1000 * ((7 * message + 3 * context) % 40);
-}
+static int size_of(int context, int message) { return most_bytes - 1000 * ((7 * message + 3 * context) % 40); }
 
 static unsigned char byte_of(int context, int message, int at) {
     return (unsigned char)(13 * context + 31 * message + at / 64 + at % 7 + 1);
@@ -39,7 +37,8 @@ static void check(const unsigned char* buffer, int context, int message, const M
     for (int i = 0; i < n; ++i) {
         if (got == n && buffer[i] == byte_of(context, message, i)) continue;
         if (n_wrong++ < 5) {
-            fprintf(stderr, "message %d of context %d: %d of %d bytes came, byte %d is wrong\n", message, context, got, n, i);
+            fprintf(stderr, "message %d of context %d: %d of %d bytes came, byte %d is wrong\n", message, context, got,
+                    n, i);
         }
         return;
     }
@@ -63,7 +62,8 @@ static void* exchange(void* argument) {
             }
         }
         MPI_Waitall(n_at_once, requests, statuses);
-        for (int i = 0; rank == 1 && i < n_at_once; ++i) check(buffers[i], context, n_at_once * round + i, &statuses[i]);
+        for (int i = 0; rank == 1 && i < n_at_once; ++i)
+            check(buffers[i], context, n_at_once * round + i, &statuses[i]);
     }
     for (int i = 0; i < n_at_once; ++i) free(buffers[i]);
     return NULL;
@@ -128,7 +128,8 @@ static void by_streams(void) {
         MPI_Comm_free(&streams_comm);
     }
     for (int i = 0; i < n_made; ++i) MPIX_Stream_free(&streams[i]);
-    if (rank == 1) printf("streams: %s\n", all_made ? "two to one, checked" : "this MPI gave none (MPIR_CVAR_CH4_RESERVE_VCIS)");
+    if (rank == 1)
+        printf("streams: %s\n", all_made ? "two to one, checked" : "this MPI gave none (MPIR_CVAR_CH4_RESERVE_VCIS)");
 }
 #else
 static void by_streams(void) {
@@ -152,7 +153,8 @@ int main(int argc, char** argv) {
         }
     }
     const long mine = atomic_load(&n_wrong);
-    if (rank == 1 && can_run) printf("%d messages of up to %d bytes for each context, wrong: %ld\n", n_at_once * n_rounds, most_bytes, mine);
+    if (rank == 1 && can_run)
+        printf("%d messages of up to %d bytes for each context, wrong: %ld\n", n_at_once * n_rounds, most_bytes, mine);
     long all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The agreement is a reduction of a value and of its negative: if the lowest of both belong to one number, all ranks have it. A
+// rank that was refused takes part all the same, or the others would wait for it.
 #include "api/collective_lanes.hpp"
 
 #include "base/last_error.hpp"

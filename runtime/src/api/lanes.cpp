@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which lane serves a communicator.
+// Which lane serves a communicator as a whole. A lane is chosen before the first task: tasks that were posted know their queue,
+// and would otherwise be overtaken by later ones on another lane.
 #include "api/collective_lanes.hpp"
 #include "api/context.hpp"
 #include "api/record.hpp"

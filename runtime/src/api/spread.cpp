@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // commtask_comm_spread, and what a post finds of it. Nothing here looks at the size of a message: its receiver does not know it.
+// So long messages are spread like short ones, which costs nothing but the choice of the best lane for them.
 #include "api/spread.hpp"
 
 #include "api/collective_lanes.hpp"
@@ -42,10 +43,11 @@ template <typename Errand>
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by threads already, until it is freed", home.name.c_str());
     }
     if (promised.no_any_source || promised.no_any_tag) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT,
-                  "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: without one of them a "
-                  "receive may not know which lane its message comes by",
-                  home.name.c_str());
+    return refuse(
+        COMMTASK_ERR_ARGUMENT,
+        "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: without one of them a "
+        "receive may not know which lane its message comes by",
+        home.name.c_str());
 }
 
 [[nodiscard]] int collective_spread_by_message(context& runtime, comm_queue& home) {
@@ -88,20 +90,23 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     comm_queue* chosen = nullptr;
     switch (spread.choose(op, chosen)) {
     case comm_spread::answer::any_source:
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is spread over lanes, "
-                      "and %s would not know which one its message comes by",
-                      queue->name.c_str(), name_of(op.kind));
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is spread over lanes, "
+            "and %s would not know which one its message comes by",
+            queue->name.c_str(), name_of(op.kind));
     case comm_spread::answer::any_tag:
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is spread over lanes, and %s "
-                      "would not know which one its message comes by",
-                      queue->name.c_str(), name_of(op.kind));
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is spread over lanes, and %s "
+            "would not know which one its message comes by",
+            queue->name.c_str(), name_of(op.kind));
     case comm_spread::answer::several_keys:
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "the messages of %s may belong to several lanes, over which %s is spread by rank and tag: post each "
-                      "message on its own, or all with one rank and one tag",
-                      name_of(op.kind), queue->name.c_str());
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "the messages of %s may belong to several lanes, over which %s is spread by rank and tag: post each "
+            "message on its own, or all with one rank and one tag",
+            name_of(op.kind), queue->name.c_str());
     case comm_spread::answer::goes: break;
     }
     if (chosen != nullptr) queue = chosen;

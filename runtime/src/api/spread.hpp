@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which queue an operation goes to on a communicator that several lanes serve.
+// Which queue an operation goes to on a communicator that several lanes serve. A post asks before it checks arguments, since the
+// queue is where it looks for what is right; one branch tells it whether there is anything to ask.
 #pragma once
 
 #include "core/comm_spread.hpp"

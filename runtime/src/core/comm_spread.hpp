@@ -109,7 +109,8 @@ private:
         if (kind.has_dest) add(op.peer, op.send_tag);
         if (kind.has_source) add(op.source, op.recv_tag);
         // What is wrong with the lists the checks of arguments say.
-        if (kind.has_dests && op.dests != nullptr) std::for_each_n(op.dests, op.peer, [&](int peer) { add(peer, op.send_tag); });
+        if (kind.has_dests && op.dests != nullptr)
+            std::for_each_n(op.dests, op.peer, [&](int peer) { add(peer, op.send_tag); });
         if (kind.has_sources && op.sources != nullptr) {
             std::for_each_n(op.sources, op.source, [&](int peer) { add(peer, op.send_tag); });
         }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// MPI gives the info of a communicator as a copy. Some MPIs leave out the keys that they do not know; those of the standard they
+// know, so only the library's own is lost.
 #include "mpi/comm_hints.hpp"
 
 #include "mpi/errors.hpp"
