@@ -143,6 +143,28 @@ TEST_P(Spread, ByThreadATicketIsGoodForEveryThread) {
     }
 }
 
+TEST_P(Spread, ByThreadAListenerHearsTheMessagesOfAllLanes) {
+    ASSERT_EQ(commtask_comm_spread(comm_, COMMTASK_SPREAD_BY_THREAD), COMMTASK_OK) << commtask_last_error();
+    constexpr int n_messages = 60;
+    std::atomic<int> n_heard{0};
+    const auto hear = [](commtask_message*, void* counter) { return ++*static_cast<std::atomic<int>*>(counter), 0; };
+    commtask_listener_t listener = COMMTASK_LISTENER_NULL;
+    ASSERT_EQ(commtask_listen(comm_, 1, sizeof(int), 2, +hear, &n_heard, &listener), COMMTASK_OK)
+        << commtask_last_error();
+    for (int thread = 0; thread < 3; ++thread) {
+        std::thread{[&] {
+            const int sent = rank_;
+            std::vector<commtask_t> tasks;
+            for (int i = 0; i < n_messages / 3; ++i)
+                tasks.push_back(post(commtask_op_ssend(&sent, 1, MPI_INT, right(), 1, comm_)));
+            EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        }}.join();
+    }
+    run(commtask_op_barrier(comm_));
+    EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_OK);
+    EXPECT_EQ(n_heard, n_messages);
+}
+
 TEST_P(Spread, ByMessageNeedsAPromiseOfTheCommunicator) {
     EXPECT_EQ(commtask_comm_spread(comm_, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_ERR_ARGUMENT);
     EXPECT_NE(std::string{commtask_last_error()}.find(no_source), std::string::npos) << commtask_last_error();

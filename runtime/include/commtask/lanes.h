@@ -47,17 +47,15 @@ COMMTASK_API int commtask_comm_lane(MPI_Comm comm, int* lane) COMMTASK_NOEXCEPT;
 /** What chooses, message by message, among the lanes that serve one communicator. Its collectives, windows and files stay on
  *  the lane that commtask_comm_lane says. */
 typedef enum commtask_spread {
-    COMMTASK_SPREAD_BY_THREAD =
-        1, /**< The thread that posts: its messages go to one lane, those of the next thread to the
-                                         next. Nothing else is required, and wildcards are fine. What one thread posts stays in
-                                         order; no order is kept among threads, not even of posts that happen one before the
-                                         other. A communicator whose info says mpi_assert_allow_overtaking, and neither of the
-                                         two below, is spread so by itself, when it is first used. */
-    COMMTASK_SPREAD_BY_MESSAGE =
-        2 /**< What sender and receiver both know: the two ranks, if the communicator's info says
-                                         mpi_assert_no_any_source, and the tag, if it says mpi_assert_no_any_tag; one of the two
-                                         at least. Each lane gets a duplicate that the program does not see, so that lanes use
-                                         network contexts of their own. Order stays as it is. */
+    /** The thread that posts: its messages go to one lane, those of the next thread to the next. Nothing else is required, and
+     *  wildcards are fine. What one thread posts stays in order; no order is kept among threads, not even of posts that happen
+     *  one before the other. A communicator whose info says mpi_assert_allow_overtaking, and neither of the two below, is spread
+     *  so by itself, when it is first used. */
+    COMMTASK_SPREAD_BY_THREAD = 1,
+    /** What sender and receiver both know: the two ranks, if the communicator's info says mpi_assert_no_any_source, and the
+     *  tag, if it says mpi_assert_no_any_tag; one of the two at least. Each lane gets a duplicate that the program does not see,
+     *  so that lanes use network contexts of their own. Messages that one receive could take stay in order. */
+    COMMTASK_SPREAD_BY_MESSAGE = 2
 } commtask_spread;
 
 /** Has several lanes serve the messages of one communicator, until it is freed. With one lane it changes nothing.

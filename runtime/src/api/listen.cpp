@@ -31,7 +31,12 @@ constexpr std::size_t alignment = 64;
     options.callback = callback;
     options.callback_argument = argument;
     options.flags = flags | COMMTASK_CALLBACK_RELAYS;
-    return commtask_submit(commtask_op_noop(comm), &options, task);
+    commtask_op nothing = commtask_op_noop(comm);
+    context* const runtime = context::running();
+    const comm_queue* const queue = runtime == nullptr ? nullptr : runtime->comms().find(comm);
+    // By thread it would go to the lane of the caller; with the flag it goes where the receives are.
+    if (queue != nullptr && queue->spread() != nullptr) nothing.reserved = static_cast<int>(flag_stands);
+    return commtask_submit(nothing, &options, task);
 }
 
 /// The same, and waits for it.

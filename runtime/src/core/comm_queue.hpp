@@ -37,8 +37,8 @@ public:
 private:
     std::atomic<std::uint64_t> life_{0}; ///< Here, where a poster looks anyway.
     std::atomic<const comm_spread*> spread_{nullptr};
-    std::shared_ptr<const comm_spread>
-        kept_spread_; ///< Shared for the sake of its deleter alone: the type is declared later.
+    /// Shared for the sake of its deleter alone: the type is declared later.
+    std::shared_ptr<const comm_spread> kept_spread_;
 
 public:
     // Written by the driver while no communicator has the queue.
