@@ -110,7 +110,8 @@ public:
 
 private:
     void post(int stream, int number) {
-        commtask_op op = commtask_op_send(nullptr, number, MPI_INT, stream, thread_ * n_streams + stream, MPI_Comm{});
+        commtask_op op =
+            commtask_op_send(nullptr, number, MPI_Datatype{}, stream, thread_ * n_streams + stream, MPI_Comm{});
         comm_queue* queue = nullptr;
         ASSERT_EQ(spread_.choose(op, queue), comm_spread::answer::goes);
         task& made = *task_pool::acquire();
@@ -217,10 +218,10 @@ protected:
         return {over_, rank, {no_any_source, no_any_tag, false}};
     }
     [[nodiscard]] static commtask_op send(int to, int tag) {
-        return commtask_op_send(nullptr, 0, MPI_INT, to, tag, MPI_Comm{});
+        return commtask_op_send(nullptr, 0, MPI_Datatype{}, to, tag, MPI_Comm{});
     }
     [[nodiscard]] static commtask_op recv(int from, int tag) {
-        return commtask_op_recv(nullptr, 0, MPI_INT, from, tag, MPI_Comm{});
+        return commtask_op_recv(nullptr, 0, MPI_Datatype{}, from, tag, MPI_Comm{});
     }
 
     reference unused_;
