@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The examples of docs/lanes.md: two fields whose messages go round the ranks, each field on a lane of its own; and a burst of
- * messages that is spread over lanes. With more ranks than one it sees that each message came from its neighbour. */
+ * messages that is spread over lanes; and one communicator that several lanes serve. With more ranks than one it sees that each message came from its neighbour. */
 #include <commtask/commtask.h>
 
 #include <stdio.h>
@@ -51,7 +51,25 @@ int main(int argc, char** argv) {
     commtask_wait_all(2 * n_messages, task, -1, NULL);
     /* [burst] */
     for (int i = 0; i < n_messages; ++i) n_wrong += received[i] != 100 * left + i;
+    /* [spread] */
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true"); /* no receive from MPI_ANY_SOURCE */
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");    /* none of MPI_ANY_TAG */
+    MPI_Comm halo;
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &halo);
+    MPI_Info_free(&info);
+    n_wrong += commtask_comm_spread(halo, COMMTASK_SPREAD_BY_MESSAGE) != COMMTASK_OK; /* on every rank */
+    /* [spread] */
+    for (int i = 0; i < n_messages; ++i) { /* successive tags take turns on the lanes */
+        received[i] = -1;
+        commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left, i, halo), NULL, &task[2 * i]);
+        commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right, i, halo), NULL, &task[2 * i + 1]);
+    }
+    commtask_wait_all(2 * n_messages, task, -1, NULL);
+    for (int i = 0; i < n_messages; ++i) n_wrong += received[i] != 100 * left + i;
     commtask_finalize();
+    MPI_Comm_free(&halo);
     for (int i = 0; i < n_fields; ++i) MPI_Comm_free(&field[i]);
     MPI_Finalize();
     return n_wrong != 0;

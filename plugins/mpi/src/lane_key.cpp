@@ -10,9 +10,6 @@
 #include <commtask/lanes.h>
 
 #include <array>
-#include <charconv>
-#include <string_view>
-#include <system_error>
 
 namespace commtask::interposer {
 namespace {
@@ -25,13 +22,11 @@ void choose_lane(MPI_Info info, MPI_Comm made) {
     int is_there = 0;
     commtask_real_MPI_Info_get(info, COMMTASK_LANE_KEY, static_cast<int>(text.size()) - 1, text.data(), &is_there);
     if (is_there == 0) return;
-    const std::string_view value{text.data()};
-    int lane = -1;
-    const auto [end, bad] = std::from_chars(value.data(), value.data() + value.size(), lane);
+    const int lane = detail::lane_of_text(text.data());
     detail::context& runtime = *detail::context::running();
-    if (bad != std::errc{} || end != value.data() + value.size() || !lanes->has(lane)) {
+    if (lane != detail::comm_hints::by_thread && !lanes->has(lane)) {
         if (runtime.settings().verbose >= 1) {
-            detail::say("warning: %s=%s names no lane: it must be a number from 0 to %d (COMMTASK_LANES)",
+            detail::say("warning: %s=%s names no lane: it must be a number from 0 to %d (COMMTASK_LANES), or thread",
                         COMMTASK_LANE_KEY, text.data(), static_cast<int>(lanes->size()) - 1);
         }
         return;

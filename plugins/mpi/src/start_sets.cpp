@@ -103,7 +103,7 @@ void remember(std::span<const MPI_Request> requests) {
         member.op = persistents::start_operation(*each);
         member.flags = detail::flag_is_call;
         member.queue = runtime.queue_of(each->comm, code);
-        if (member.queue == nullptr) return false;
+        if (member.queue == nullptr || member.queue->spread() != nullptr) return false;
         if (to.home() != nullptr && to.home()->served_by != member.queue->served_by) return false;
         if (to.add(std::move(member)) == nullptr) return false;
     }

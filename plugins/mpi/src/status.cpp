@@ -38,7 +38,10 @@ error_home home_of(const detail::task& ended) noexcept {
     error_home home;
     if (ended.queue == nullptr || runtime == nullptr) return home;
     // What was freed has no handler any more.
-    if (runtime->comms().find(ended.op.comm) == ended.queue) home.comm = ended.op.comm;
+    const detail::comm_queue* const known = runtime->comms().find(ended.op.comm);
+    const bool is_one_of_several =
+        known != nullptr && known->spread() != nullptr && known->spread()->find(ended.queue->number) == ended.queue;
+    if (known == ended.queue || is_one_of_several) home.comm = ended.op.comm;
     const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
     if (kind.takes_window && windows::is_known(detail::window_of(ended.op))) home.window = detail::window_of(ended.op);
     if (kind.takes_file && files::is_known(detail::file_of(ended.op))) home.file = detail::file_of(ended.op);

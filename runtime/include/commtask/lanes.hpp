@@ -42,6 +42,12 @@ inline void set_lane(MPI_Comm comm, int lane) { face::check(commtask_comm_set_la
     return lane;
 }
 
+/// Has several lanes serve the messages of one communicator. By message it is collective over `comm`.
+/// @param comm  the communicator, of which no message is half posted.
+/// @param by  what chooses the lane: commtask_comm_spread says what each requires.
+/// @throws error  if the communicator's info does not promise what is needed, or the ranks differ; if it is spread otherwise.
+inline void spread(MPI_Comm comm, commtask_spread by) { face::check(commtask_comm_spread(comm, by)); }
+
 } // namespace commtask
 
 #endif

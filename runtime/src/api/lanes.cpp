@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which lane serves a communicator. The duplicates are made by tasks, so that they keep their place among the communicator's
-// collectives; the ranks first agree on their number, since one that is refused alone would leave the others waiting.
+// Which lane serves a communicator as a whole. A lane is chosen before the first task: tasks that were posted know their queue,
+// and would otherwise be overtaken by later ones on another lane.
+#include "api/collective_lanes.hpp"
 #include "api/context.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
@@ -9,28 +10,13 @@
 #include <commtask/commtask.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
+#include <new>
+#include <vector>
 
 namespace commtask::detail {
 namespace {
 
 [[nodiscard]] int n_lanes_of(context& runtime) noexcept { return static_cast<int>(runtime.lanes().size()); }
-
-/// A task of this call alone.
-[[nodiscard]] int run(const commtask_op& op, commtask_status& status) noexcept {
-    commtask_t task = COMMTASK_NULL;
-    const int code = commtask_submit(op, nullptr, &task);
-    return code == COMMTASK_OK ? commtask_wait(&task, &status) : code;
-}
-
-[[nodiscard]] int refuse_failed(const commtask_status& status, const char* what) noexcept {
-    const errors_come_back scope;
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(status.error, text.data(), &length);
-    return refuse(COMMTASK_FAILED, "MPI could not %s: %s", what, text.data());
-}
 
 /// What a rank has to say against its own call.
 [[nodiscard]] int check_split(context& runtime, int n_comms, const MPI_Comm* comms) noexcept {
@@ -39,23 +25,6 @@ namespace {
     return refuse(COMMTASK_ERR_ARGUMENT,
                   "n_comms is %d, and must be from 1 to the number of lanes, which is %d: set by COMMTASK_LANES",
                   n_comms, n_lanes_of(runtime));
-}
-
-/// Collective. @return COMMTASK_OK if all ranks have the same number and nothing against it
-[[nodiscard]] int collective_agree(MPI_Comm comm, int n_comms, int my_code) noexcept {
-    const std::array<int, 3> mine{my_code, n_comms, -n_comms};
-    std::array<int, 3> lowest{};
-    commtask_status status = COMMTASK_STATUS_INIT;
-    const int code = run(commtask_op_allreduce(mine.data(), lowest.data(), 3, MPI_INT, MPI_MIN, comm), status);
-    if (code == COMMTASK_FAILED) return refuse_failed(status, "let the ranks agree");
-    if (code != COMMTASK_OK) return code;
-    if (my_code != COMMTASK_OK) return my_code;
-    if (lowest[0] != COMMTASK_OK) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm was refused, since its n_comms or comms is wrong");
-    }
-    if (lowest[1] == -lowest[2]) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "n_comms is %d here, and from %d to %d among the ranks of comm", n_comms,
-                  lowest[1], -lowest[2]);
 }
 
 [[nodiscard]] int set_lane(context& runtime, MPI_Comm comm, int lane) noexcept {
@@ -71,18 +40,14 @@ namespace {
 
 /// Collective. Nothing of the arguments is wrong.
 [[nodiscard]] int collective_split(context& runtime, MPI_Comm comm, int n_comms, MPI_Comm* comms) noexcept {
-    std::array<MPI_Comm, most_lanes> made;
-    made.fill(MPI_COMM_NULL);
-    for (int lane = 0; lane < n_comms; ++lane) {
-        MPI_Comm& next = made[static_cast<std::size_t>(lane)];
-        commtask_status status = COMMTASK_STATUS_INIT;
-        int code = run(commtask_op_comm_dup(&next, comm), status);
-        if (code == COMMTASK_FAILED) return refuse_failed(status, "duplicate comm");
-        if (code == COMMTASK_OK) code = set_lane(runtime, next, lane);
-        if (code != COMMTASK_OK) return code;
+    try {
+        std::vector<MPI_Comm> made;
+        const int code = collective_duplicate(runtime, comm, n_comms, made);
+        if (code == COMMTASK_OK) std::ranges::copy(made, comms);
+        return code;
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a list of %d communicators", n_comms);
     }
-    std::copy_n(made.begin(), n_comms, comms);
-    return COMMTASK_OK;
 }
 
 } // namespace
@@ -102,7 +67,7 @@ int commtask_comm_split_lanes(MPI_Comm comm, int n_comms, MPI_Comm* comms) noexc
     const comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
     if (queue->is_intercommunicator) return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator");
-    code = collective_agree(comm, n_comms, check_split(*runtime, n_comms, comms));
+    code = collective_agree(comm, n_comms, "n_comms", check_split(*runtime, n_comms, comms));
     return code == COMMTASK_OK ? collective_split(*runtime, comm, n_comms, comms) : code;
 }
 

@@ -31,7 +31,12 @@ constexpr std::size_t alignment = 64;
     options.callback = callback;
     options.callback_argument = argument;
     options.flags = flags | COMMTASK_CALLBACK_RELAYS;
-    return commtask_submit(commtask_op_noop(comm), &options, task);
+    commtask_op nothing = commtask_op_noop(comm);
+    context* const runtime = context::running();
+    const comm_queue* const queue = runtime == nullptr ? nullptr : runtime->comms().find(comm);
+    // By thread it would go to the lane of the caller; with the flag it goes where the receives are.
+    if (queue != nullptr && queue->spread() != nullptr) nothing.reserved = static_cast<int>(flag_stands);
+    return commtask_submit(nothing, &options, task);
 }
 
 /// The same, and waits for it.
@@ -236,6 +241,10 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     int code = COMMTASK_OK;
     const comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
+    if (queue->spread() != nullptr && !queue->spread()->is_by_thread()) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread over lanes by rank and tag: listen on a duplicate of it",
+                      queue->name.c_str());
+    }
     char nothing = 0;
     const commtask_op receive =
         commtask_op_recv(&nothing, static_cast<MPI_Count>(max_bytes), MPI_BYTE, MPI_ANY_SOURCE, tag, comm);

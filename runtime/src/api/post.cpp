@@ -4,6 +4,7 @@
 // nothing that the worker writes. A wrong argument is refused before a slot is taken, so nothing needs to be undone.
 #include "api/context.hpp"
 #include "api/record.hpp"
+#include "api/spread.hpp"
 #include "base/last_error.hpp"
 #include "core/graph.hpp"
 #include "core/operation_traits.hpp"
@@ -230,11 +231,16 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
     // A plan was checked when it was recorded, and so was its communicator.
     comm_queue* const home = home_of_plan(op);
-    comm_queue* const queue = home != nullptr ? home
-                              : may_wait      ? runtime.queue_of(op.comm, code)
-                                              : runtime.try_queue_of(op.comm, code);
+    comm_queue* queue = home != nullptr ? home
+                        : may_wait      ? runtime.queue_of(op.comm, code)
+                                        : runtime.try_queue_of(op.comm, code);
     if (queue == nullptr) return code;
     const operation_traits& operation = operation_of(op.kind);
+    const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
+    const bool is_spread = home == nullptr && queue->spread() != nullptr;
+    if (is_spread) [[unlikely]] {
+        if (code = find_way(op, ticket, queue); code != COMMTASK_OK) return code;
+    }
     if (home == nullptr) {
         code = check_post(runtime, op, options, *queue);
     } else if (options != nullptr) {
@@ -248,7 +254,6 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         flags |= options->flags | flag_has_extras;
         n_predecessors = count_predecessors(*options);
     }
-    const commtask_ticket* const ticket = options != nullptr ? ticket_of(*options) : nullptr;
     bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
     std::uint32_t n_references = task_out != nullptr ? 2 : 1; // the worker's, and the handle's
     plan* const started = operation.takes_plan ? static_cast<plan*>(op.result) : nullptr;
@@ -278,6 +283,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
     std::uint64_t trace_id = 0;
     slot->begin_operation(op, *queue, flags, n_references);
+    if (is_spread) slot->op.comm = queue->comm;
     if (options != nullptr) {
         fill_extras(*slot, *options);
     } else if ((flags & flag_has_extras) != 0) {
@@ -381,8 +387,11 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
     commtask_op op = *operation;
     int code = runtime->give_channel(op);
     if (code != COMMTASK_OK) return code;
-    comm_queue* const queue = runtime->queue_of(op.comm, code);
+    comm_queue* queue = runtime->queue_of(op.comm, code);
     if (queue == nullptr) return code;
+    if (queue->spread() != nullptr) {
+        if (code = find_way(op, nullptr, queue); code != COMMTASK_OK) return code;
+    }
     // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
     if (code = check_operation(*runtime, op, *queue); code != COMMTASK_OK) return code;
     if (operation_of(operation->kind).takes_plan) {
@@ -407,8 +416,9 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
     int code = COMMTASK_OK;
     // Of a window, whose communicator the caller does not know.
     comm_queue* const windows_queue = comm == MPI_COMM_NULL ? runtime->comms().find_by_number(ticket.queue) : nullptr;
-    comm_queue* const queue = windows_queue != nullptr ? windows_queue : runtime->queue_of(comm, code);
+    comm_queue* queue = windows_queue != nullptr ? windows_queue : runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
+    queue = &queue_of_ticket(*queue, ticket);
     if (code = check_ticket(ticket, *queue); code != COMMTASK_OK) return code;
     return drop_place(*runtime, queue->comm, *queue, ticket);
 }

@@ -7,6 +7,7 @@
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
 #include "api/partitions.hpp"
+#include "api/spread.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 
@@ -75,6 +76,7 @@ struct end_of_thread {
                                       const commtask_options* options) {
     plan_member made;
     made.op = op;
+    made.op.comm = queue.comm; // a duplicate, if the communicator is spread
     made.queue = &queue;
     if (options != nullptr) {
         made.flags = options->flags & ~std::uint32_t{COMMTASK_TRY};
@@ -131,11 +133,14 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     const operation_traits& kind = operation_of(op.kind);
     int code = COMMTASK_OK;
     if (into.session != runtime.session_number()) return drop_old_recording();
-    comm_queue* const queue = [&] {
+    comm_queue* queue = [&] {
         const pause_recording scope; // the worker may have to look at the communicator
         return runtime.queue_of(op.comm, code);
     }();
     if (queue == nullptr) return code;
+    if (queue->spread() != nullptr) {
+        if (code = find_way(op, nullptr, queue); code != COMMTASK_OK) return code;
+    }
     if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     if (code = check_replay(into, kind, options); code != COMMTASK_OK) return code;
     if (code = runtime.check_order(op); code != COMMTASK_OK) return code;

@@ -21,7 +21,7 @@ namespace {
     if (mpi_code == MPI_ERR_INFO_VALUE) {
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "the info of comm has a " COMMTASK_LANE_KEY " that is no lane of this process: a number from 0, "
-                      "below COMMTASK_LANES, is meant");
+                      "below COMMTASK_LANES, or thread, is meant");
     }
     const errors_come_back scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};

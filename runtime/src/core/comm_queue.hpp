@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The queue of one communicator: which lane serves it, what posters need to know to check their arguments, and the
-// program order of its ordered tasks. A queue lives as long as its context, since tasks and threads point to it. One whose
+// program order of its ordered tasks. A communicator that is spread over lanes has one here, where its collectives go, and
+// more for its messages. A queue lives as long as its context, since tasks and threads point to it. One whose
 // communicator was freed serves another later; then its places go on counting, so a ticket of the first is never good for
 // the second.
 #pragma once
@@ -16,9 +17,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace commtask::detail {
 
+class comm_spread;
 class lane;
 
 /// Which program order a task belongs to.
@@ -33,6 +36,9 @@ public:
 
 private:
     std::atomic<std::uint64_t> life_{0}; ///< Here, where a poster looks anyway.
+    std::atomic<const comm_spread*> spread_{nullptr};
+    /// Shared for the sake of its deleter alone: the type is declared later.
+    std::shared_ptr<const comm_spread> kept_spread_;
 
 public:
     // Written by the driver while no communicator has the queue.
@@ -47,6 +53,14 @@ public:
 
     std::array<comm_order, 2> orders;  ///< By order_class.
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.
+
+    /// Any thread. Which queue each message of the communicator goes to; null: all come here. acquire: partner of set_spread().
+    [[nodiscard]] const comm_spread* spread() const noexcept { return spread_.load(std::memory_order_acquire); }
+    /// A driver. No thread posts a message of the communicator now. What was there stays until the next one comes.
+    void set_spread(std::shared_ptr<const comm_spread> next) noexcept {
+        spread_.store(next.get(), std::memory_order_release);
+        if (next != nullptr) kept_spread_ = std::move(next);
+    }
 
     /// Which of its lives the queue is in: odd while a communicator has it, even before and between.
     /// acquire: partner of open() and close().

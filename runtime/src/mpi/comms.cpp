@@ -8,15 +8,11 @@
 #include "mpi/peers.hpp"
 #include "mpi/trace_comm.hpp"
 
-#include <commtask/lanes.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstring>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 namespace commtask::detail {
@@ -93,6 +89,10 @@ mpi_comms::~mpi_comms() {
         if (can_be_freed(comm)) MPI_Comm_delete_attr(comm, keyval_);
     }
     MPI_Comm_free_keyval(&keyval_);
+    for (MPI_Comm& each : duplicates_) {
+        mpi_error_handling::forget(each);
+        MPI_Comm_free(&each);
+    }
 }
 
 comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
@@ -128,32 +128,6 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {
     }
 }
 
-namespace {
-
-/// The lane that a communicator's info asks for.
-/// @return mpi_comms::any_lane if it asks for none; -2 if what it says is no number
-[[nodiscard]] int lane_of_info(MPI_Comm comm) noexcept {
-    constexpr int no_lane = -2;
-    const errors_come_back scope;
-    MPI_Info info = MPI_INFO_NULL;
-    if (scope.code_of(MPI_Comm_get_info(comm, &info)) != MPI_SUCCESS || info == MPI_INFO_NULL) {
-        return mpi_comms::any_lane;
-    }
-    std::array<char, 8> text{};
-    int is_there = 0;
-    int length = 0;
-    MPI_Info_get_valuelen(info, COMMTASK_LANE_KEY, &length, &is_there);
-    const bool fits = length < static_cast<int>(text.size());
-    if (is_there != 0 && fits) MPI_Info_get(info, COMMTASK_LANE_KEY, length, text.data(), &is_there);
-    MPI_Info_free(&info);
-    if (is_there == 0) return mpi_comms::any_lane;
-    int lane = no_lane;
-    const auto [end, bad] = std::from_chars(text.data(), text.data() + length, lane);
-    return fits && bad == std::errc{} && end == text.data() + length && lane >= 0 ? lane : no_lane;
-}
-
-} // namespace
-
 /// World and self first, which most programs use for little.
 std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
     return can_be_freed(comm) ? ++n_chosen_ % lanes_.n_at_work() : 0;
@@ -175,7 +149,9 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     if (MPI_Comm_get_name(comm, chars.data(), &length) == MPI_SUCCESS) name = chars.data();
     if (name.empty()) name = "a communicator of " + std::to_string(n_peers);
 
-    if (lane == any_lane && lanes_.size() > 1 && can_be_freed(comm)) lane = lane_of_info(comm);
+    if (lane == any_lane && lanes_.size() > 1 && can_be_freed(comm)) lane = lane_asked_for(comm);
+    const bool is_by_thread = lane == comm_hints::by_thread;
+    if (is_by_thread) lane = any_lane;
     if (lane != any_lane && !lanes_.has(lane)) return MPI_ERR_INFO_VALUE;
     const std::size_t owner = lane == any_lane ? next_lane(comm) : static_cast<std::size_t>(lane);
     start_lane_(owner);
@@ -208,6 +184,8 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
         return error;
     }
     made->open();
+    // Without memory for it one lane serves all.
+    if (is_by_thread) static_cast<void>(spread_by_thread(*made));
     const std::lock_guard guard{mutex_};
     open_.find(comm)->second = queue = made;
     const auto asked = questions_.find(comm);
@@ -237,9 +215,17 @@ void mpi_comms::put_away(comm_queue& closed) noexcept {
 }
 
 void mpi_comms::close(comm_queue& freed) noexcept {
+    {
+        const std::lock_guard guard{mutex_};
+        open_.erase(freed.comm);
+    }
+    retire(freed);
+}
+
+/// The table does not know it.
+void mpi_comms::retire(comm_queue& freed) noexcept {
     const std::lock_guard guard{mutex_};
     if (freed.is_open()) freed.close();
-    open_.erase(freed.comm);
     put_away(freed);
 }
 
@@ -247,7 +233,9 @@ int mpi_comms::on_free(MPI_Comm comm, int /*keyval*/, void* queue, void* self) n
     auto& mine = *static_cast<mpi_comms*>(self);
     if (mine.is_ending_) return MPI_SUCCESS;
     mpi_error_handling::forget(comm);
-    mine.close(*static_cast<comm_queue*>(queue));
+    auto& freed = *static_cast<comm_queue*>(queue);
+    mine.end_spread(freed);
+    mine.close(freed);
     return MPI_SUCCESS;
 }
 

@@ -3,11 +3,13 @@
 // Which queue belongs to a communicator. Posters look it up without a lock; the first task of a communicator makes the
 // worker look at it once. A communicator that the program frees tells us through an attribute whose delete function closes
 // the queue, so that its handle, used again by MPI for another communicator, is not taken for the old one. Closed queues are
-// used again: what communicators that come and go cost does not grow. A communicator's lane is chosen here.
+// used again: what communicators that come and go cost does not grow. A communicator's lane is chosen here, or its lanes.
 #pragma once
 
 #include "core/comm_queue.hpp"
+#include "core/comm_spread.hpp"
 #include "core/lane_set.hpp"
+#include "mpi/comm_hints.hpp"
 #include "mpi/errors.hpp"
 
 #include <mpi.h>
@@ -41,12 +43,20 @@ public:
     [[nodiscard]] comm_queue* find_by_number(std::uint32_t number) noexcept;
 
     /// Who says nothing about the lane of a communicator.
-    static constexpr int any_lane = -1;
+    static constexpr int any_lane = comm_hints::any_lane;
 
     /// A driver, or the thread that initialises. One that is known already stays on its lane.
-    /// @param lane  which one is to serve it
+    /// @param lane  which one is to serve it; or comm_hints::by_thread
     /// @return an MPI error code; MPI_ERR_INFO_VALUE: the communicator's own COMMTASK_LANE_KEY names no lane
     [[nodiscard]] int add(MPI_Comm comm, comm_queue*& queue, int lane = any_lane) noexcept;
+
+    /// A driver. From now on the lanes at work serve the communicator's messages, each those of some threads.
+    /// @return an MPI error code: there is no memory, or no thread for a lane's worker
+    [[nodiscard]] int spread_by_thread(comm_queue& home) noexcept;
+    /// A driver. The same, each the messages of some ranks and tags, by a duplicate of its own.
+    /// @param duplicates  registered already, each on its lane; they are the library's from now on
+    [[nodiscard]] int spread_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
+                                        message_promises promised) noexcept;
 
     /// What a poster that must not wait has asked about a communicator.
     struct question {
@@ -79,6 +89,8 @@ private:
     [[nodiscard]] comm_queue& closed_queue(std::size_t lane);
     void put_away(comm_queue& closed) noexcept;
     void close(comm_queue& freed) noexcept;
+    void retire(comm_queue& freed) noexcept;
+    void end_spread(comm_queue& home) noexcept;
 
     mpi_error_handling& errors_;
     lane_set& lanes_;
@@ -105,6 +117,7 @@ private:
     };
     std::vector<closed_queues> closed_; ///< By lane.
     std::size_t n_chosen_ = 0;          ///< Communicators whose lane nobody has named.
+    std::vector<MPI_Comm> duplicates_;  ///< The library's own, in the order in which all ranks made them.
     std::unordered_map<MPI_Comm, question> questions_;
     comm_queue* world_ = nullptr;
 };

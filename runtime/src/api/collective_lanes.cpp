@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agreement is a reduction of a value and of its negative: if the lowest of both belong to one number, all ranks have it. A
+// rank that was refused takes part all the same, or the others would wait for it.
+#include "api/collective_lanes.hpp"
+
+#include "base/last_error.hpp"
+
+#include <array>
+
+namespace commtask::detail {
+
+int run_own(const commtask_op& op, commtask_status& status) noexcept {
+    commtask_t task = COMMTASK_NULL;
+    const int code = commtask_submit(op, nullptr, &task);
+    return code == COMMTASK_OK ? commtask_wait(&task, &status) : code;
+}
+
+int refuse_failed(const commtask_status& status, const char* what) noexcept {
+    const errors_come_back scope;
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(status.error, text.data(), &length);
+    return refuse(COMMTASK_FAILED, "MPI could not %s: %s", what, text.data());
+}
+
+int collective_agree(MPI_Comm comm, int mine, const char* name, int my_code) noexcept {
+    const std::array<int, 3> said{my_code, mine, -mine};
+    std::array<int, 3> lowest{};
+    commtask_status status = COMMTASK_STATUS_INIT;
+    const int code = run_own(commtask_op_allreduce(said.data(), lowest.data(), 3, MPI_INT, MPI_MIN, comm), status);
+    if (code == COMMTASK_FAILED) return refuse_failed(status, "let the ranks agree");
+    if (code != COMMTASK_OK) return code;
+    if (my_code != COMMTASK_OK) return my_code;
+    if (lowest[0] != COMMTASK_OK) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm was refused, since its arguments are wrong");
+    }
+    if (lowest[1] == -lowest[2]) return COMMTASK_OK;
+    return refuse(COMMTASK_ERR_ARGUMENT, "%s is %d here, and from %d to %d among the ranks of comm", name, mine,
+                  lowest[1], -lowest[2]);
+}
+
+int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector<MPI_Comm>& made) {
+    made.assign(static_cast<std::size_t>(count), MPI_COMM_NULL);
+    for (int lane = 0; lane < count; ++lane) {
+        MPI_Comm& next = made[static_cast<std::size_t>(lane)];
+        commtask_status status = COMMTASK_STATUS_INIT;
+        int code = run_own(commtask_op_comm_dup(&next, comm), status);
+        if (code == COMMTASK_FAILED) return refuse_failed(status, "duplicate comm");
+        if (code == COMMTASK_OK) static_cast<void>(runtime.queue_of(next, code, lane));
+        if (code != COMMTASK_OK) return code;
+    }
+    return COMMTASK_OK;
+}
+
+} // namespace commtask::detail

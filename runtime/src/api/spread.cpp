@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// commtask_comm_spread, and what a post finds of it. Nothing here looks at the size of a message: its receiver does not know it.
+// So long messages are spread like short ones, which costs nothing but the choice of the best lane for them.
+#include "api/spread.hpp"
+
+#include "api/collective_lanes.hpp"
+#include "api/context.hpp"
+#include "api/record.hpp"
+#include "base/last_error.hpp"
+
+#include <new>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] const char* name_of(int kind) noexcept { return operation_of(kind).name; }
+
+/// On a driver, as a task.
+template <typename Errand>
+[[nodiscard]] int run_on_worker(Errand& errand, MPI_Comm comm, const char* what) noexcept {
+    const auto call = [](void* argument) -> int { return (*static_cast<Errand*>(argument))(); };
+    commtask_status status = COMMTASK_STATUS_INIT;
+    const int code = run_own(commtask_op_call(+call, &errand, comm), status);
+    return code == COMMTASK_FAILED ? refuse_failed(status, what) : code;
+}
+
+[[nodiscard]] int spread_by_thread(context& runtime, comm_queue& home) noexcept {
+    if (const comm_spread* const known = home.spread()) {
+        if (known->is_by_thread()) return COMMTASK_OK;
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by its messages already, until it is freed",
+                      home.name.c_str());
+    }
+    if (runtime.lanes().size() == 1) return COMMTASK_OK;
+    auto spread = [&] { return runtime.comms().spread_by_thread(home); };
+    return run_on_worker(spread, home.comm, "spread comm over the lanes");
+}
+
+/// What a rank has to say against its own call.
+[[nodiscard]] int check_by_message(const comm_queue& home, const message_promises& promised) noexcept {
+    if (home.spread() != nullptr && home.spread()->is_by_thread()) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by threads already, until it is freed", home.name.c_str());
+    }
+    if (promised.no_any_source || promised.no_any_tag) return COMMTASK_OK;
+    return refuse(
+        COMMTASK_ERR_ARGUMENT,
+        "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: without one of them a "
+        "receive may not know which lane its message comes by",
+        home.name.c_str());
+}
+
+[[nodiscard]] int collective_spread_by_message(context& runtime, comm_queue& home) {
+    message_promises promised;
+    auto look = [&] {
+        promised = hints_of(home.comm).promises;
+        return MPI_SUCCESS;
+    };
+    int code = run_on_worker(look, home.comm, "look at the info of comm");
+    if (code == COMMTASK_OK) code = check_by_message(home, promised);
+    const int as_number = (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0);
+    code = collective_agree(home.comm, as_number,
+                            "what comm's info promises (1 for mpi_assert_no_any_source, 2 for mpi_assert_no_any_tag)",
+                            code);
+    const auto n_lanes = static_cast<int>(runtime.lanes().size());
+    if (code != COMMTASK_OK || n_lanes == 1 || home.spread() != nullptr) return code;
+    std::vector<MPI_Comm> duplicates;
+    code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
+    if (code != COMMTASK_OK) return code;
+    auto spread = [&] { return runtime.comms().spread_by_message(home, duplicates, promised); };
+    return run_on_worker(spread, home.comm, "spread comm over the lanes");
+}
+
+} // namespace
+
+comm_queue& queue_of_ticket(comm_queue& first, const commtask_ticket& ticket) noexcept {
+    const comm_spread* const spread = first.spread();
+    comm_queue* const its = spread == nullptr ? nullptr : spread->find(ticket.queue);
+    return its == nullptr ? first : *its;
+}
+
+int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept {
+    const comm_spread& spread = *queue->spread();
+    const bool stands = (static_cast<std::uint32_t>(op.reserved) & flag_stands) != 0;
+    if (spread.is_by_thread() && stands) return COMMTASK_OK; // a listener's slots are its one lane's
+    if (spread.is_by_thread() && ticket != nullptr) {
+        queue = &queue_of_ticket(*queue, *ticket); // another thread may have taken it
+        return COMMTASK_OK;
+    }
+    comm_queue* chosen = nullptr;
+    switch (spread.choose(op, chosen)) {
+    case comm_spread::answer::any_source:
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is spread over lanes, "
+            "and %s would not know which one its message comes by",
+            queue->name.c_str(), name_of(op.kind));
+    case comm_spread::answer::any_tag:
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is spread over lanes, and %s "
+            "would not know which one its message comes by",
+            queue->name.c_str(), name_of(op.kind));
+    case comm_spread::answer::several_keys:
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "the messages of %s may belong to several lanes, over which %s is spread by rank and tag: post each "
+            "message on its own, or all with one rank and one tag",
+            name_of(op.kind), queue->name.c_str());
+    case comm_spread::answer::goes: break;
+    }
+    if (chosen != nullptr) queue = chosen;
+    return COMMTASK_OK;
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_comm_spread(MPI_Comm comm, commtask_spread by) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (!lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_comm_spread waits, and must not be called in a callback");
+    }
+    if (by != COMMTASK_SPREAD_BY_THREAD && by != COMMTASK_SPREAD_BY_MESSAGE) {
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "by is %d, and must be COMMTASK_SPREAD_BY_THREAD or COMMTASK_SPREAD_BY_MESSAGE",
+                      static_cast<int>(by));
+    }
+    const pause_recording scope;
+    int code = COMMTASK_OK;
+    comm_queue* const home = runtime->queue_of(comm, code);
+    if (home == nullptr) return code;
+    if (by == COMMTASK_SPREAD_BY_THREAD) return spread_by_thread(*runtime, *home);
+    if (home->is_intercommunicator) {
+        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, which can be spread by threads alone");
+    }
+    try {
+        return collective_spread_by_message(*runtime, *home);
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a list of duplicates");
+    }
+}

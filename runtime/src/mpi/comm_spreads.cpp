@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a communicator comes to have several queues, and how they end with it. Queues for threads share its handle; the table of
+// communicators knows the first alone. Those for ranks and tags are of duplicates, which are registered like any communicator;
+// the one that they stand for frees them when it is freed, which all ranks do at the same place.
+#include "mpi/comms.hpp"
+
+#include "mpi/peers.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace commtask::detail {
+
+int mpi_comms::spread_by_thread(comm_queue& home) noexcept {
+    const errors_come_back scope;
+    try {
+        const std::size_t n_lanes = lanes_.n_at_work();
+        std::vector<comm_queue*> over;
+        over.reserve(n_lanes);
+        for (std::size_t i = 0; i < n_lanes; ++i) start_lane_(i);
+        try {
+            for (std::size_t i = 0; i < n_lanes; ++i) {
+                if (home.served_by->number() == i) {
+                    over.push_back(&home);
+                    continue;
+                }
+                std::string name = home.name;
+                comm_queue* made = nullptr;
+                {
+                    const std::lock_guard guard{mutex_};
+                    made = &closed_queue(i);
+                }
+                made->comm = home.comm;
+                made->n_peers = home.n_peers;
+                made->is_intercommunicator = home.is_intercommunicator;
+                made->name = std::move(name);
+                made->trace_number = home.trace_number;
+                made->node_before = std::move(made->node);
+                made->node = bells_ == nullptr ? nullptr : peers_of(home.comm, home.is_intercommunicator, *bells_);
+                made->open();
+                over.push_back(made);
+            }
+            home.set_spread(std::make_shared<const comm_spread>(over));
+        } catch (const std::exception&) {
+            for (comm_queue* each : over) {
+                if (each != &home) retire(*each);
+            }
+            throw;
+        }
+    } catch (const std::exception&) { // no memory, or no thread for a lane's worker
+        return MPI_ERR_NO_MEM;
+    }
+    return MPI_SUCCESS;
+}
+
+int mpi_comms::spread_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
+                                 message_promises promised) noexcept {
+    const errors_come_back scope;
+    int my_rank = 0;
+    if (const int code = scope.code_of(MPI_Comm_rank(home.comm, &my_rank)); code != MPI_SUCCESS) return code;
+    try {
+        std::vector<comm_queue*> over;
+        for (MPI_Comm each : duplicates) {
+            comm_queue* const its = find(each);
+            if (its == nullptr) return MPI_ERR_COMM;
+            its->name = home.name; // whoever reads of it thinks of the one that the program has
+            over.push_back(its);
+        }
+        auto spread = std::make_shared<const comm_spread>(std::move(over), my_rank, promised);
+        const std::lock_guard guard{mutex_};
+        duplicates_.insert(duplicates_.end(), duplicates.begin(), duplicates.end());
+        home.set_spread(std::move(spread));
+    } catch (const std::exception&) {
+        return MPI_ERR_NO_MEM;
+    }
+    return MPI_SUCCESS;
+}
+
+/// The communicator is being freed.
+void mpi_comms::end_spread(comm_queue& home) noexcept {
+    const comm_spread* const ended = home.spread();
+    if (ended == nullptr) return;
+    home.set_spread(nullptr);
+    const errors_come_back scope;
+    for (comm_queue* each : ended->over()) {
+        if (each == &home) continue;
+        if (ended->is_by_thread()) {
+            retire(*each);
+            continue;
+        }
+        MPI_Comm freed = each->comm;
+        {
+            const std::lock_guard guard{mutex_};
+            std::erase(duplicates_, freed);
+        }
+        MPI_Comm_free(&freed); // closes its queue
+    }
+}
+
+} // namespace commtask::detail
