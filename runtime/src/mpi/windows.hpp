@@ -37,6 +37,7 @@ struct served_window {
     std::string name;
     /// Of a window that the program synchronises itself; null in the library's epoch.
     struct own_epochs {
+        explicit own_epochs(lane_set& lanes) : thread(lanes) {}
         epoch_book book;
         blocking_lane thread;
         std::atomic<const transport*> serves{nullptr}; ///< The one whose tasks it has.
