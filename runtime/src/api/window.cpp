@@ -162,6 +162,24 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     return window->epochs->book.enter(op, window->name);
 }
 
+int context::take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept {
+    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
+    const auto take = [&] { return number = order.take_to_keep(); };
+    if (window != nullptr && window->epochs) return window->epochs->book.enter_for_later(op, window->name, take);
+    return take() != 0 ? COMMTASK_OK
+                       : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
+}
+
+void context::settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept {
+    const auto window = windows_.find_by_channel(channel);
+    if (window == nullptr || !window->epochs) return;
+    if (is_posted) {
+        window->epochs->book.was_posted(number);
+    } else {
+        window->epochs->book.was_dropped(number);
+    }
+}
+
 } // namespace commtask::detail
 
 using namespace commtask::detail;

@@ -55,6 +55,8 @@ public:
 
     /// Any thread. Null if the window is not registered, or was freed.
     [[nodiscard]] std::shared_ptr<const served_window> find(MPI_Win window) noexcept;
+    /// Any thread. By its own communicator. Null if that is none of a window.
+    [[nodiscard]] std::shared_ptr<const served_window> find_by_channel(MPI_Comm channel) noexcept;
 
     /// A driver. Makes errors of the window come back, and opens its epoch. @return an MPI error code, and a sentence
     [[nodiscard]] int open(served_window& made, window_part& mine, std::string& why);
