@@ -20,9 +20,9 @@ namespace commtask::detail {
 
 namespace {
 
-/// Whether MPI may keep a thread until other processes come.
+/// Whether MPI may keep a thread until other processes come. Of what moves no data win_post and win_sync end at once.
 [[nodiscard]] bool waits_for_others(const commtask_op& op) noexcept {
-    return operation_of(op.kind).counts == count_shape::none && op.kind != COMMTASK_OP_WIN_SYNC;
+    return operation_of(op.kind).counts == count_shape::none;
 }
 
 } // namespace
