@@ -22,6 +22,7 @@ import breakdown  # noqa: E402
 import campaign  # noqa: E402
 import dslash  # noqa: E402
 import fft  # noqa: E402
+import lanes  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
 import multigrid  # noqa: E402
@@ -60,7 +61,6 @@ COMPARISONS = {
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
-GAP_US = 300.0  # of the links of lanes: many messages of what two cores can do beside them
 WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
 
 
@@ -91,27 +91,6 @@ def run_program(given, build):
     return miniapp.publish([(given.name, lambda: program.report_of(command, given.quick))], given.json)
 
 
-def run_lanes(given, build):
-    """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
-    bench = str(build.program("bench_lanes"))
-    if given.simulate:
-        words = [bench, "--simulate", *(["--quick"] if given.quick else []), *(["--json", given.json] if given.json else [])]
-        return subprocess.run(words, timeout=600, check=False).returncode
-    runs = []
-    if build.is_mpich:
-        library = build.program("libcommtask_emulated_link.so").resolve()
-        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
-        runs.append((build.mpiexec(2) + over_links + [bench, "--gapped"], ""))
-    for n_ranks in (1, 2):
-        for level in (["--serialized"], []):
-            runs.append((build.mpiexec(n_ranks) + [bench, *level], given.json if n_ranks == 2 and not level else ""))
-    status = 0
-    for command, json_file in runs:
-        report = (given.name, lambda words=command: program.report_of(words, given.quick))
-        status = miniapp.publish([report], json_file) or status
-    return status
-
-
 def measure(given, build):
     """One benchmark; the exit status of the driver."""
     if given.name == "dslash":
@@ -129,7 +108,7 @@ def measure(given, build):
     if given.name == "node":
         return node.run(build, given.quick, given.json)
     if given.name == "lanes":
-        return run_lanes(given, build)
+        return lanes.simulate(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)
