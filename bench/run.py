@@ -31,6 +31,7 @@ import node  # noqa: E402
 import offload  # noqa: E402
 import poisson  # noqa: E402
 import program  # noqa: E402
+import rma  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
 
@@ -45,17 +46,17 @@ PROGRAMS = {
     "lanes": "what a second lane brings and costs: one rank to itself, then two ranks",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
-    "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
     "matmul": "whether a matrix product in blocks waits for the blocks that it gets from other ranks",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
-OF_TWO_RANKS = ("matmul", "patterns", "rma")  # each on a core that its worker shares
+OF_TWO_RANKS = ("matmul", "patterns")  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
     "breakdown": "where the time of lqcd_dslash and fft_soi goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "rma": "one-sided access to a rank that computes: MPI, its progress thread, commtask-run and tasks; a notified put",
     "node": "bells between ranks that share cores, against naps, native MPI and a progress thread",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
@@ -107,6 +108,8 @@ def measure(given, build):
         return breakdown.run(build, given.quick, given.json)
     if given.name == "node":
         return node.run(build, given.quick, given.json)
+    if given.name == "rma":
+        return rma.run(build, given.quick, given.json)
     if given.name == "lanes":
         return lanes.simulate(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
     if given.name == "trace":
