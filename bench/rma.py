@@ -28,7 +28,7 @@ class Runner:
     def __init__(self, build, is_quick):
         self.build = build
         self.over = network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS))
-        self.options = ["--samples", "2", "--largest", str(QUICK_BYTES)] if is_quick else []
+        self.options = ["--samples", "2", "--only-ends", "--largest", str(QUICK_BYTES)] if is_quick else []
 
     def ask(self, side, question):
         """One run: {name: (unit, samples)}."""

@@ -13,6 +13,8 @@
 
 namespace commtask::bench::offload {
 
+using bench::answers;
+
 struct place {
     int rank = 0;
     int partner = 0; ///< The other of the two ranks.

@@ -35,6 +35,7 @@ constexpr std::array memories{memory::created, memory::allocated};
 struct setting {
     int n_samples = 0; ///< Of a small access.
     int most_bytes = 0;
+    bool only_ends = false; ///< The smallest and the largest.
 };
 
 /// A window of both ranks.
@@ -134,12 +135,15 @@ void ask_of_size(way& by, kind what, const std::string& name, std::vector<char>&
 
 void ask_accesses(way& by, std::span<const kind> accesses, const setting& how, answers& out) {
     constexpr int factor = 8;
+    const auto next = [&how](int bytes) {
+        return how.only_ends ? how.most_bytes : std::min(std::max(bytes * factor, 1 << 10), how.most_bytes);
+    };
     std::vector<char> buffer(static_cast<std::size_t>(how.most_bytes));
     for (const memory whose : memories) {
         const exposed here{whose, how.most_bytes};
         for (const kind what : accesses) {
             by.open(here.window(), what);
-            for (int bytes = 8;; bytes = std::min(std::max(bytes * factor, 1 << 10), how.most_bytes)) {
+            for (int bytes = 8;; bytes = next(bytes)) {
                 const std::string name =
                     std::string(name_of(what)) + " of " + std::to_string(bytes) + " B, " + window_name(whose);
                 const int n_samples = bytes > (256 << 10) ? std::max(2, how.n_samples / 3) : how.n_samples;
@@ -212,6 +216,7 @@ int main(int argc, char** argv) {
     app.add_option("--samples", how.n_samples, "of a small access; large ones get fewer")
         ->check(CLI::Range(1, 1'000'000));
     app.add_option("--largest", how.most_bytes, "access in bytes, a multiple of 8")->check(CLI::Range(8, 1 << 28));
+    app.add_flag("--only-ends", how.only_ends, "the smallest and the largest access");
     CLI11_PARSE(app, argc, argv);
     try {
         const auto by = make_way(question);
