@@ -22,6 +22,7 @@ import breakdown  # noqa: E402
 import campaign  # noqa: E402
 import dslash  # noqa: E402
 import fft  # noqa: E402
+import lanes  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
 import multigrid  # noqa: E402
@@ -30,6 +31,7 @@ import node  # noqa: E402
 import offload  # noqa: E402
 import poisson  # noqa: E402
 import program  # noqa: E402
+import rma  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
 
@@ -44,23 +46,22 @@ PROGRAMS = {
     "lanes": "what a second lane brings and costs: one rank to itself, then two ranks",
     "rate": "messages and tasks per second, and whether waiting receives slow one completion",
     "tbb": "the oneTBB face: a node's successor, wait(), 100 000 receives, an idle graph",
-    "rma": "whether a one-sided operation waits for a target that computes, and what a notified put costs",
     "matmul": "whether a matrix product in blocks waits for the blocks that it gets from other ranks",
     "yardstick": "the units of this machine: cache line, clock, wake-up",
 }
-OF_TWO_RANKS = ("matmul", "patterns", "rma")  # each on a core that its worker shares
+OF_TWO_RANKS = ("matmul", "patterns")  # each on a core that its worker shares
 COMPARISONS = {
     "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
     "dslash": "the miniapp's modes against its baseline, crowded, delayed and over links",
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
     "breakdown": "where the time of lqcd_dslash and fft_soi goes, in every mode",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
+    "rma": "one-sided access to a rank that computes: MPI, its progress thread, commtask-run and tasks; a notified put",
     "node": "bells between ranks that share cores, against naps, native MPI and a progress thread",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
-GAP_US = 300.0  # of the links of lanes: many messages of what two cores can do beside them
 WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
 
 
@@ -91,27 +92,6 @@ def run_program(given, build):
     return miniapp.publish([(given.name, lambda: program.report_of(command, given.quick))], given.json)
 
 
-def run_lanes(given, build):
-    """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
-    bench = str(build.program("bench_lanes"))
-    if given.simulate:
-        words = [bench, "--simulate", *(["--quick"] if given.quick else []), *(["--json", given.json] if given.json else [])]
-        return subprocess.run(words, timeout=600, check=False).returncode
-    runs = []
-    if build.is_mpich:
-        library = build.program("libcommtask_emulated_link.so").resolve()
-        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
-        runs.append((build.mpiexec(2) + over_links + [bench, "--gapped"], ""))
-    for n_ranks in (1, 2):
-        for level in (["--serialized"], []):
-            runs.append((build.mpiexec(n_ranks) + [bench, *level], given.json if n_ranks == 2 and not level else ""))
-    status = 0
-    for command, json_file in runs:
-        report = (given.name, lambda words=command: program.report_of(words, given.quick))
-        status = miniapp.publish([report], json_file) or status
-    return status
-
-
 def measure(given, build):
     """One benchmark; the exit status of the driver."""
     if given.name == "dslash":
@@ -128,8 +108,10 @@ def measure(given, build):
         return breakdown.run(build, given.quick, given.json)
     if given.name == "node":
         return node.run(build, given.quick, given.json)
+    if given.name == "rma":
+        return rma.run(build, given.quick, given.json)
     if given.name == "lanes":
-        return run_lanes(given, build)
+        return lanes.simulate(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)

@@ -189,7 +189,15 @@ int main(int argc, char** argv) {
                  "in virtual time instead: three networks, 1 to 24 lanes, and the policy on them");
     app.add_flag("--gapped", is_gapped, "two ranks over emulated links with gaps (bench/delayed)");
     CLI11_PARSE(app, argc, argv);
-    if (is_simulated) return simulate(given) ? 0 : 1;
+    try {
+        if (is_simulated) {
+            simulate(given);
+            return 0;
+        }
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
     int level = 0;
     MPI_Init_thread(&argc, &argv, is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &level);
     place at;

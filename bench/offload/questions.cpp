@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the questions of bench_offload share: the list of answers and the series of sizes. Samples are reduced by
-// bench/offload.py, which sees those of all runs; here they only get their names.
+// What the questions of bench_offload share: the series of sizes, and how often each is sampled. Large messages get fewer samples,
+// or a run would take minutes.
 #include "offload/questions.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace commtask::bench::offload {
-
-void answers::add(const std::string& name, const std::string& unit, std::vector<double> samples) {
-    document_.push_back({{"name", name}, {"unit", unit}, {"samples", std::move(samples)}});
-}
 
 std::vector<int> sizes_in_bytes(int first, int last, int factor) {
     std::vector<int> sizes;

@@ -6,21 +6,14 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/answers.h"
+
 namespace commtask::bench::offload {
 
-/// What rank 0 found out: for each name the samples, in their unit.
-class answers {
-public:
-    void add(const std::string& name, const std::string& unit, std::vector<double> samples);
-    [[nodiscard]] const nlohmann::ordered_json& document() const { return document_; }
-
-private:
-    nlohmann::ordered_json document_ = nlohmann::ordered_json::array();
-};
+using bench::answers;
 
 struct place {
     int rank = 0;

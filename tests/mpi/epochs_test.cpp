@@ -167,6 +167,21 @@ TEST_F(Epochs, ATicketHoldsAPlaceBetweenTwoFences) {
     EXPECT_EQ(exposed_[0], value_of(left(), 0));
 }
 
+TEST_F(Epochs, ATicketThatIsDroppedLeavesNoEpochOpen) {
+    const int value = value_of(rank_, 0);
+    commtask_ticket place{};
+    commtask_op lock = commtask_op_win_lock(MPI_LOCK_SHARED, right(), 0, window_);
+    ASSERT_EQ(commtask_ticket_take(&lock, &place), COMMTASK_OK) << commtask_last_error();
+    ASSERT_EQ(commtask_ticket_drop(lock.comm, place), COMMTASK_OK) << commtask_last_error();
+    refused(put_right(value), "no epoch is open");
+    then(commtask_op_win_fence(0, window_));
+    commtask_op put = put_right(value);
+    ASSERT_EQ(commtask_ticket_take(&put, &place), COMMTASK_OK) << commtask_last_error();
+    ASSERT_EQ(commtask_ticket_drop(put.comm, place), COMMTASK_OK) << commtask_last_error();
+    then(commtask_op_win_lock_all(0, window_)); // the fence's epoch was not used
+    run(commtask_op_win_unlock_all(window_));
+}
+
 TEST_F(Epochs, WhatIsInNoEpochIsRefused) {
     const int value = 1;
     MPI_Group all = MPI_GROUP_NULL;

@@ -5,6 +5,7 @@
 #include "one_sided_test.hpp"
 
 #include <array>
+#include <climits>
 #include <cstring>
 
 namespace commtask::test {
@@ -61,6 +62,15 @@ TEST_F(OneSidedRefusals, Notifications) {
     const int value = 0;
     refused(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, -1, window_), COMMTASK_ERR_TAG,
             "notification is -1");
+    void* tag_upper_bound = nullptr;
+    int is_set = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_upper_bound), &is_set);
+    const int most = *static_cast<int*>(tag_upper_bound);
+    if (most < INT_MAX) {
+        refused(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, most + 1, window_), COMMTASK_ERR_TAG,
+                "notification is");
+        refused(commtask_op_await_notify(most + 1, 1, left(), window_), COMMTASK_ERR_TAG, "notification is");
+    }
     refused(commtask_op_await_notify(0, 0, left(), window_), COMMTASK_ERR_COUNT, "count of notifications is 0");
     refused(commtask_op_await_notify(0, -3, left(), window_), COMMTASK_ERR_COUNT, "count of notifications");
     refused(commtask_op_await_notify(-2, 1, left(), window_), COMMTASK_ERR_TAG, "notification is -2");

@@ -80,5 +80,15 @@ TEST(Ending, SeesWhatCouldStillMove) {
     bench.complete(second);
 }
 
+TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {
+    constexpr std::size_t capacity = 64;
+    lane_bench bench{capacity};
+    for (std::size_t i = 0; i < capacity; ++i) bench.post();
+    ASSERT_FALSE(bench.the_lane().try_post(bench.make()));
+    std::thread poster{[&] { bench.post_unheld(0, {}); }};
+    bench.the_lane().abandon(); // whether the poster waits already or not
+    poster.join();
+}
+
 } // namespace
 } // namespace commtask::detail::testing

@@ -75,6 +75,7 @@ bool is_known(MPI_File handle) {
 
 bool is_good(const commtask_op& op) {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
+    if (kind.ordered_in == detail::order_class::collectives) return false;
     const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
     const commtask_side& there = kind.has_recv_side ? op.send : op.recv;
     if (kind.has_offset && detail::displacement_of(there) < 0) return false;

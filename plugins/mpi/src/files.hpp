@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files of the program. Nonblocking calls are tasks where they are right for sure: MPI finds a wrong mode, offset or number of
-// bytes at the call, so what it looks at is kept here. Other calls on the file come after those that were posted have been
-// issued, and see the position that they left.
+// bytes at the call, so what it looks at is kept here. Collective ones are MPI's own: MPICH makes them of collectives on one
+// communicator of the file, begun when somebody asks for that request, and a worker that asks meets the program's next call on the
+// file elsewhere on each rank. Other calls come after what was posted has been issued, and see the position that it left.
 #pragma once
 
 #include "post.hpp"

@@ -117,6 +117,12 @@ public:
     /// @param has_order  whether the caller asked for another order
     /// @return COMMTASK_OK, or why it may not come now
     [[nodiscard]] int enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept;
+    /// Any thread. Takes a place for an operation that is posted later; one on a window is entered in its book.
+    /// @param number  of the place, written on success
+    /// @return COMMTASK_OK, or why it may not come now
+    [[nodiscard]] int take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept;
+    /// Any thread. Such an operation has been posted, or never will be. Nothing where the communicator is no window's.
+    void settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept;
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }

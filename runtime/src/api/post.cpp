@@ -148,6 +148,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const std::uint64_t begin_ns = slot->posted_ns = now_ns();
     const std::uint64_t id = begin_trace(*slot, traced);
     queue.served_by->post(*slot);
+    runtime.settle_ticket(comm, ticket.number, false);
     if (traced != nullptr) trace_post(*traced, id, commtask_op_noop(comm), queue, COMMTASK_ORDERED, nullptr, begin_ns);
     return COMMTASK_OK;
 }
@@ -307,6 +308,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         task_pool::release(slot);
         return code == COMMTASK_AGAIN ? refuse(code, "the queue is full") : code;
     }
+    if (operation.takes_window && ticket != nullptr) runtime.settle_ticket(op.comm, ticket->number, true);
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);
     if (is_observed) {
@@ -398,11 +400,9 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
         return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
     }
     if (operation_of(operation->kind).has_partitions) return refuse_single_partitions(operation_of(operation->kind));
-    std::uint32_t unused_flags = 0;
-    if (code = runtime->enter_epoch(op, false, unused_flags); code != COMMTASK_OK) return code;
     const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
-    const std::uint64_t number = queue->orders[order].take_to_keep();
-    if (number == 0) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
+    std::uint64_t number = 0;
+    if (code = runtime->take_ticket(op, queue->orders[order], number); code != COMMTASK_OK) return code;
     *ticket = {number, order, queue->number};
     return COMMTASK_OK;
 }

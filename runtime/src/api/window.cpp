@@ -78,7 +78,7 @@ struct registration {
     int code = run_on_driver([&] {
         MPI_Comm_size(made->channel, &n_ranks);
         try {
-            if (has_epochs) made->epochs = std::make_unique<served_window::own_epochs>();
+            if (has_epochs) made->epochs = std::make_unique<served_window::own_epochs>(runtime.lanes());
             mine = open(runtime.windows(), *made, why);
         } catch (const std::exception&) { // no thread, or no memory: the others must hear of it
             mine.code = COMMTASK_ERR_NO_MEMORY;
@@ -160,6 +160,24 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     if (has_order) return check_order(op);
     flags |= COMMTASK_ORDERED;
     return window->epochs->book.enter(op, window->name);
+}
+
+int context::take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept {
+    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
+    const auto take = [&] { return number = order.take_to_keep(); };
+    if (window != nullptr && window->epochs) return window->epochs->book.enter_for_later(op, window->name, take);
+    return take() != 0 ? COMMTASK_OK
+                       : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
+}
+
+void context::settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept {
+    const auto window = windows_.find_by_channel(channel);
+    if (window == nullptr || !window->epochs) return;
+    if (is_posted) {
+        window->epochs->book.was_posted(number);
+    } else {
+        window->epochs->book.was_dropped(number);
+    }
 }
 
 } // namespace commtask::detail

@@ -31,20 +31,21 @@ public:
     }
 
     /// Any thread. Waits while the ring is full; items of threads in a happens-before relation keep their order.
-    /// @param while_full  void(): called again and again while this one waits for room
+    /// @param while_full  bool(): called again and again while this one waits for room; false: nobody takes any more, and the item
+    ///                    stays outside
     template <typename WhileFull>
     void put(Item* item, WhileFull&& while_full) noexcept {
         const std::uint64_t place = take_place();
         // Once per lap the limit is merely old: that is no full ring, and must cost neither a pause nor a yield.
         if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
         while (place >= limit_.load(std::memory_order_acquire)) {
-            while_full();
+            if (!while_full()) return;
             wait_for_room();
         }
         publish(place, item);
     }
     void put(Item* item) noexcept {
-        put(item, [] {});
+        put(item, [] { return true; });
     }
 
     /// Any thread. `on_place()` is called between taking a place and filling it: only then is the item sure to go in.

@@ -23,9 +23,11 @@ void lane::post(task& posted) noexcept {
     }
     if (driven_by_me != nullptr) return post_from_a_driver(posted);
     const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
-    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out.
+    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out. Nobody at
+    // all does once the lane was left behind: the task is one of those that stay as they are, and the poster goes on.
     inbox_.put(&posted, [this] {
         if (is_held_by_me()) make_room();
+        return !is_abandoned();
     });
     if (!posts_quietly) see_to_posted(flags);
 }

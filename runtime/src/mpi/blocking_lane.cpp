@@ -4,6 +4,7 @@
 // that was given up meanwhile is somebody else's.
 #include "mpi/blocking_lane.hpp"
 
+#include "core/operation_traits.hpp"
 #include "core/task_list.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
@@ -17,19 +18,39 @@
 
 namespace commtask::detail {
 
+namespace {
+
+/// Whether MPI may keep a thread until other processes come. Of what moves no data win_post and win_sync end at once.
+[[nodiscard]] bool waits_for_others(const commtask_op& op) noexcept {
+    return operation_of(op.kind).counts == count_shape::none;
+}
+
+} // namespace
+
 struct blocking_lane::shared {
+    explicit shared(lane_set& lanes) : beside(&lanes) {}
+
+    /// With the mutex.
+    void set_blocked(bool is_now) noexcept {
+        if (is_blocked == is_now || beside == nullptr) return;
+        is_blocked = is_now;
+        for (lane& each : *beside) each.add_blocked_outside(is_now ? 1 : -1);
+    }
+
     std::mutex mutex; ///< Guards the rest; MPI is never called with it held.
     std::condition_variable has_news;
     task_list waiting;
     task* running = nullptr; ///< Null also if it was given up while MPI had it.
     task_list ended;
+    lane_set* beside;        ///< Null when the thread is left alone.
+    bool is_blocked = false; ///< And the lanes know of it.
     bool is_in_mpi = false;
     bool is_over = false; ///< The thread ends when it comes by.
     std::thread thread;
     std::atomic<bool> has_ended{false}; ///< A hint that needs no lock.
 };
 
-blocking_lane::blocking_lane() : shared_(std::make_shared<shared>()) {
+blocking_lane::blocking_lane(lane_set& beside) : shared_(std::make_shared<shared>(beside)) {
     shared_->thread = std::thread([mine = shared_] { run(mine); });
     pthread_setname_np(shared_->thread.native_handle(), "commtask-window");
 }
@@ -41,6 +62,8 @@ blocking_lane::~blocking_lane() {
         shared_->is_over = true;
         shared_->running = nullptr;
         is_stuck = shared_->is_in_mpi;
+        shared_->set_blocked(false);
+        shared_->beside = nullptr;
     }
     shared_->has_news.notify_one();
     if (is_stuck) {
@@ -85,6 +108,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         mine->running = mine->waiting.pop();
         const commtask_op op = mine->running->op;
         mine->is_in_mpi = true;
+        mine->set_blocked(waits_for_others(op));
         lock.unlock();
         int code = MPI_SUCCESS;
         {
@@ -93,6 +117,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         }
         lock.lock();
         mine->is_in_mpi = false;
+        mine->set_blocked(false);
         task* const ended = mine->running;
         mine->running = nullptr;
         if (ended == nullptr) continue;

@@ -3,10 +3,11 @@
 // A thread for one window that the program synchronises itself. MPI has no nonblocking fence, start, wait or lock: each holds
 // its thread until other processes come, and no lane may wait for that. So all operations of such a window are called here,
 // one after the other, in the window's order; other windows and all communicators go on. One thread for each window, since
-// ranks may come to different windows in different orders. It sleeps while there is nothing to do.
+// ranks may come to different windows in different orders. It sleeps while there is nothing to do. While it waits in MPI the lanes
+// know of it: drivers that never pause would keep MPI's lock from it.
 #pragma once
 
-#include "core/task.hpp"
+#include "core/lane_set.hpp"
 
 #include <mpi.h>
 
@@ -17,7 +18,8 @@ namespace commtask::detail {
 class blocking_lane {
 public:
     /// On a thread of the program: the new one may run where that may. @throws std::system_error, std::bad_alloc
-    blocking_lane();
+    /// @param beside  whose drivers call MPI too; they outlast this object
+    explicit blocking_lane(lane_set& beside);
     blocking_lane(const blocking_lane&) = delete;
     blocking_lane& operator=(const blocking_lane&) = delete;
     /// A thread that MPI does not give back is left alone, and touches nothing of ours any more.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which operation may follow which: MPI's own rules, and no more than those. The book is of posts, not of what has ended: a task
-// that is canceled since a predecessor failed leaves it wrong, and what comes then is for MPI to find.
+// that is canceled since a predecessor failed leaves it wrong, and what comes then is for MPI to find. While a ticket is open, all
+// that comes is kept beside it, so that it can be told again without what was dropped.
 #include "mpi/epochs.hpp"
 
 #include "base/last_error.hpp"
@@ -10,8 +11,17 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace commtask::detail {
+namespace {
+
+template <typename Item>
+void make_room_for_one(std::vector<Item>& list) {
+    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 4);
+}
+
+} // namespace
 
 int check_synchronisation(const commtask_op& op, bool has_epochs, const std::string& name) noexcept {
     bool has_group = false;
@@ -42,10 +52,9 @@ int check_synchronisation(const commtask_op& op, bool has_epochs, const std::str
     return COMMTASK_OK;
 }
 
-bool epoch_book::is_locked(int rank) const noexcept { return std::ranges::find(locked_, rank) != locked_.end(); }
+bool epoch_state::is_locked(int rank) const noexcept { return std::ranges::find(locked_, rank) != locked_.end(); }
 
-/// Why the operation may not come now; null if it may.
-const char* epoch_book::trouble_with(const commtask_op& op) const noexcept {
+const char* epoch_state::trouble_with(const commtask_op& op) const noexcept {
     const bool is_in_lock = now_ == access::lock_all || (now_ == access::lock && is_locked(op.peer));
     const char* const open = "its last epoch has not ended";
     switch (op.kind) {
@@ -83,8 +92,9 @@ const char* epoch_book::trouble_with(const commtask_op& op) const noexcept {
     return now_ == access::lock && op.peer != MPI_PROC_NULL && !is_in_lock ? "the target is not locked" : nullptr;
 }
 
-/// @return false without memory
-bool epoch_book::move(const commtask_op& op) noexcept {
+void epoch_state::make_room() { make_room_for_one(locked_); }
+
+void epoch_state::move(const commtask_op& op) {
     switch (op.kind) {
     case COMMTASK_OP_WIN_FENCE:
         now_ = (assertion_of(op) & MPI_MODE_NOSUCCEED) != 0 ? access::none : access::fence;
@@ -95,10 +105,8 @@ bool epoch_book::move(const commtask_op& op) noexcept {
     case COMMTASK_OP_WIN_LOCK_ALL: now_ = access::lock_all; break;
     case COMMTASK_OP_WIN_COMPLETE:
     case COMMTASK_OP_WIN_UNLOCK_ALL: now_ = access::none; break;
-    case COMMTASK_OP_WIN_LOCK: try { locked_.push_back(op.peer);
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
+    case COMMTASK_OP_WIN_LOCK:
+        locked_.push_back(op.peer);
         now_ = access::lock;
         break;
     case COMMTASK_OP_WIN_UNLOCK:
@@ -109,20 +117,9 @@ bool epoch_book::move(const commtask_op& op) noexcept {
         if (now_ == access::fence && operation_of(op.kind).counts != count_shape::none) now_ = access::used_fence;
         break;
     }
-    return true;
 }
 
-int epoch_book::enter(const commtask_op& op, const std::string& name) noexcept {
-    const std::lock_guard guard{mutex_};
-    if (const char* const why = trouble_with(op)) {
-        return refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
-    }
-    return move(op) ? static_cast<int>(COMMTASK_OK)
-                    : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember a lock");
-}
-
-const char* epoch_book::what_is_open() noexcept {
-    const std::lock_guard guard{mutex_};
+const char* epoch_state::what_is_open() const noexcept {
     if (is_posted_) return "win_wait";
     switch (now_) {
     case access::none:
@@ -133,6 +130,84 @@ const char* epoch_book::what_is_open() noexcept {
     case access::lock_all: return "win_unlock_all";
     }
     return nullptr;
+}
+
+int epoch_book::refuse_without_memory() noexcept {
+    return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember an epoch");
+}
+
+int epoch_book::check(const commtask_op& op, const std::string& name) const noexcept {
+    const char* const why = now_.trouble_with(op);
+    return why == nullptr ? static_cast<int>(COMMTASK_OK)
+                          : refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
+}
+
+/// @param is_kept  whether the operation has a ticket
+bool epoch_book::make_room(bool is_kept) noexcept {
+    try {
+        now_.make_room();
+        if (is_kept && since_.empty()) settled_ = now_;
+        if (is_kept || !since_.empty()) make_room_for_one(since_);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+/// After make_room().
+void epoch_book::add(const commtask_op& op, std::uint64_t ticket) noexcept {
+    now_.move(op);
+    if (ticket != 0 || !since_.empty()) since_.push_back({op, ticket});
+}
+
+int epoch_book::enter(const commtask_op& op, const std::string& name) noexcept {
+    const std::lock_guard guard{mutex_};
+    if (const int code = check(op, name); code != COMMTASK_OK) return code;
+    if (!make_room(false)) return refuse_without_memory();
+    add(op, 0);
+    return COMMTASK_OK;
+}
+
+/// What comes before the first open ticket need not be told again.
+void epoch_book::settle() noexcept {
+    const auto first_open = std::ranges::find_if(since_, [](const entry& each) { return each.ticket != 0; });
+    auto next = since_.begin();
+    try {
+        for (; next != first_open; ++next) {
+            if (settled_.trouble_with(next->op) == nullptr) settled_.move(next->op);
+        }
+    } catch (const std::bad_alloc&) { // the next time
+    }
+    since_.erase(since_.begin(), first_open == since_.end() ? first_open : next);
+}
+
+void epoch_book::was_posted(std::uint64_t ticket) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(since_, ticket, &entry::ticket);
+    if (found == since_.end()) return;
+    found->ticket = 0;
+    settle();
+}
+
+void epoch_book::was_dropped(std::uint64_t ticket) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(since_, ticket, &entry::ticket);
+    if (found == since_.end()) return;
+    since_.erase(found);
+    try {
+        epoch_state again = settled_;
+        for (const entry& each : since_) {
+            if (again.trouble_with(each.op) == nullptr) again.move(each.op);
+        }
+        now_ = std::move(again);
+    } catch (const std::bad_alloc&) { // it stays as if the operation had come
+    }
+    settle();
+}
+
+const char* epoch_book::what_is_open() noexcept {
+    const std::lock_guard guard{mutex_};
+    return now_.what_is_open();
 }
 
 } // namespace commtask::detail

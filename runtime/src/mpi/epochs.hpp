@@ -20,15 +20,17 @@ namespace commtask::detail {
 /// @param name  of the window, for the sentence
 [[nodiscard]] int check_synchronisation(const commtask_op& op, bool has_epochs, const std::string& name) noexcept;
 
-class epoch_book {
+/// Where a window stands.
+class epoch_state {
 public:
-    /// Any thread. Takes the operation into the book if it may come now.
-    /// @param name  of the window, for the sentence
-    /// @return COMMTASK_OK; ERR_WINDOW with a sentence, and nothing has changed
-    [[nodiscard]] int enter(const commtask_op& op, const std::string& name) noexcept;
-
-    /// Any thread. What must still be posted before the window can be given back; null if nothing.
-    [[nodiscard]] const char* what_is_open() noexcept;
+    /// Why the operation may not come now; null if it may.
+    [[nodiscard]] const char* trouble_with(const commtask_op& op) const noexcept;
+    /// So that one operation more can come without memory. @throws std::bad_alloc
+    void make_room();
+    /// The operation comes. @throws std::bad_alloc, and nothing has changed; not after make_room()
+    void move(const commtask_op& op);
+    /// What must still be posted before the window can be given back; null if nothing.
+    [[nodiscard]] const char* what_is_open() const noexcept;
 
 private:
     /// Towards others. One line per state: who moves it on.
@@ -43,13 +45,58 @@ private:
 
     [[nodiscard]] bool is_free() const noexcept { return now_ == access::none || now_ == access::fence; }
     [[nodiscard]] bool is_locked(int rank) const noexcept;
-    [[nodiscard]] const char* trouble_with(const commtask_op& op) const noexcept;
-    [[nodiscard]] bool move(const commtask_op& op) noexcept;
 
-    std::mutex mutex_; ///< Guards the rest.
     access now_ = access::none;
     bool is_posted_ = false; ///< Exposed by win_post.
     std::vector<int> locked_;
+};
+
+class epoch_book {
+public:
+    /// Any thread. Takes the operation into the book if it may come now.
+    /// @param name  of the window, for the sentence
+    /// @return COMMTASK_OK; ERR_WINDOW with a sentence, and nothing has changed
+    [[nodiscard]] int enter(const commtask_op& op, const std::string& name) noexcept;
+    /// The same for one that is posted later, in a place that it has now; was_posted() or was_dropped() comes then.
+    /// @param take_ticket  std::uint64_t(): takes the place, in the order of the book; 0 without memory
+    template <typename TakeTicket>
+    [[nodiscard]] int enter_for_later(const commtask_op& op, const std::string& name,
+                                      TakeTicket&& take_ticket) noexcept {
+        const std::lock_guard guard{mutex_};
+        if (const int code = check(op, name); code != COMMTASK_OK) return code;
+        if (!make_room(true)) return refuse_without_memory();
+        const std::uint64_t ticket = take_ticket();
+        if (ticket == 0) return refuse_without_memory();
+        add(op, ticket);
+        return COMMTASK_OK;
+    }
+
+    /// Any thread. What the ticket was taken for.
+    void was_posted(std::uint64_t ticket) noexcept;
+    /// Any thread. What the ticket was taken for never comes: the window stands as if it had not been entered. What was posted
+    /// after it and may not come without it is for MPI to find.
+    void was_dropped(std::uint64_t ticket) noexcept;
+
+    /// Any thread. What must still be posted before the window can be given back; null if nothing.
+    [[nodiscard]] const char* what_is_open() noexcept;
+
+private:
+    struct entry {
+        commtask_op op;
+        std::uint64_t ticket = 0; ///< 0: it is posted.
+    };
+
+    // With the mutex:
+    [[nodiscard]] int check(const commtask_op& op, const std::string& name) const noexcept;
+    [[nodiscard]] static int refuse_without_memory() noexcept;
+    [[nodiscard]] bool make_room(bool is_kept) noexcept;
+    void add(const commtask_op& op, std::uint64_t ticket) noexcept;
+    void settle() noexcept;
+
+    std::mutex mutex_;         ///< Guards the rest.
+    epoch_state now_;          ///< With all that was entered.
+    epoch_state settled_;      ///< Before the first of the next; of no use while there are none.
+    std::vector<entry> since_; ///< From the first ticket that is open on.
 };
 
 } // namespace commtask::detail

@@ -64,6 +64,12 @@ std::shared_ptr<const served_window> mpi_windows::find(MPI_Win window) noexcept 
     return found == open_.end() ? nullptr : *found;
 }
 
+std::shared_ptr<const served_window> mpi_windows::find_by_channel(MPI_Comm channel) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(open_, channel, [](const auto& each) { return each->channel; });
+    return found == open_.end() ? nullptr : *found;
+}
+
 int mpi_windows::open(served_window& made, window_part& mine, std::string& why) {
     const errors_come_back scope;
     if (keyval_ == MPI_KEYVAL_INVALID) {

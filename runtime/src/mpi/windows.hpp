@@ -37,6 +37,7 @@ struct served_window {
     std::string name;
     /// Of a window that the program synchronises itself; null in the library's epoch.
     struct own_epochs {
+        explicit own_epochs(lane_set& lanes) : thread(lanes) {}
         epoch_book book;
         blocking_lane thread;
         std::atomic<const transport*> serves{nullptr}; ///< The one whose tasks it has.
@@ -54,6 +55,8 @@ public:
 
     /// Any thread. Null if the window is not registered, or was freed.
     [[nodiscard]] std::shared_ptr<const served_window> find(MPI_Win window) noexcept;
+    /// Any thread. By its own communicator. Null if that is none of a window.
+    [[nodiscard]] std::shared_ptr<const served_window> find_by_channel(MPI_Comm channel) noexcept;
 
     /// A driver. Makes errors of the window come back, and opens its epoch. @return an MPI error code, and a sentence
     [[nodiscard]] int open(served_window& made, window_part& mine, std::string& why);

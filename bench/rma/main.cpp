@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of two ranks that answers one question about one-sided access and writes the samples as JSON; bench/rma.py alternates
+// runs and sums up. Computing that is to be overlapped is a timed sleep: it leaves the core as if an accelerator computed, so
+// what is seen is progress, not the fight for cores. What an access costs a target that computes on its core is asked apart.
+#include "harness/answers.h"
+#include "harness/clock.h"
+#include "harness/report.h"
+#include "rma/way.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <functional>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+using namespace commtask::bench;
+using namespace commtask::bench::rma;
+
+enum class memory : std::uint8_t { created, allocated };
+#ifdef OPEN_MPI // has windows over memory of one's own for some networks only
+constexpr std::array memories{memory::allocated};
+#else
+constexpr std::array memories{memory::created, memory::allocated};
+#endif
+
+struct setting {
+    int n_samples = 0; ///< Of a small access.
+    int most_bytes = 0;
+    bool only_ends = false; ///< The smallest and the largest.
+};
+
+/// A window of both ranks.
+class exposed {
+public:
+    exposed(memory whose, int bytes) : own_(whose == memory::created ? static_cast<std::size_t>(bytes) : 0) {
+        if (whose == memory::created) {
+            MPI_Win_create(own_.data(), bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window_);
+        } else {
+            char* base = nullptr;
+            MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&base), &window_);
+            std::fill_n(base, bytes, '\0');
+        }
+    }
+    exposed(const exposed&) = delete;
+    exposed& operator=(const exposed&) = delete;
+    ~exposed() { MPI_Win_free(&window_); }
+    [[nodiscard]] MPI_Win window() const { return window_; }
+
+private:
+    std::vector<char> own_;
+    MPI_Win window_ = MPI_WIN_NULL;
+};
+
+void compute_elsewhere(double ns) {
+    if (ns <= 0) return;
+    timespec left{static_cast<time_t>(ns / 1e9), static_cast<long>(ns) % 1'000'000'000L};
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) != 0) {}
+}
+
+struct times {
+    double start_ns = 0;
+    double finish_ns = 0;
+};
+
+/// How long each of the two computes between start and end.
+struct computing {
+    double origin_ns = 0;
+    double target_ns = 0;
+};
+
+times access_once(way& by, kind what, std::vector<char>& buffer, int bytes, computing lengths) {
+    by.barrier();
+    const std::uint64_t begin = ticks();
+    if (by.rank() == target) {
+        by.expose(what);
+        compute_elsewhere(lengths.target_ns);
+        by.unexpose(what);
+        return {};
+    }
+    by.start(what, buffer.data(), bytes);
+    const std::uint64_t started = ticks();
+    compute_elsewhere(lengths.origin_ns);
+    const std::uint64_t computed = ticks();
+    by.finish(what);
+    return {ns_between(begin, started), ns_between(computed, ticks())};
+}
+
+/// The computing is to take as long; no figure of a report.
+double middle(std::vector<double> samples) {
+    const auto at = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+    std::ranges::nth_element(samples, at);
+    return *at;
+}
+
+/// The time of an access whose target waits in the library; then how much of it hides behind computing of the same length on both
+/// ranks; and of an operation how long it takes towards a target that computes for much longer.
+void ask_of_size(way& by, kind what, const std::string& name, std::vector<char>& buffer, int bytes, int n_samples,
+                 answers& out) {
+    constexpr int n_warm_up = 2;
+    const auto sample = [&](computing lengths, const auto& take) {
+        for (int i = -n_warm_up; i < n_samples; ++i) {
+            const times took = access_once(by, what, buffer, bytes, lengths);
+            if (i >= 0) take(took);
+        }
+    };
+    std::vector<double> alone_ns;
+    sample({}, [&](const times& took) { alone_ns.push_back(took.start_ns + took.finish_ns); });
+    double length_ns = by.rank() == origin ? middle(alone_ns) : 0;
+    by.share(length_ns);
+    std::vector<double> percent;
+    sample({length_ns, length_ns}, [&](const times& took) {
+        percent.push_back(100 * std::max(0.0, 1 - (took.start_ns + took.finish_ns) / length_ns));
+    });
+    for (double& value : alone_ns) value *= 1e-3;
+    out.add(name + ": alone", "us", alone_ns);
+    out.add(name + ": overlap", "%", percent);
+    if (has_own_epoch(what)) return;
+    std::vector<double> busy_us;
+    constexpr double long_ns = 3e6;
+    sample({0, std::max(long_ns, 4 * length_ns)},
+           [&](const times& took) { busy_us.push_back((took.start_ns + took.finish_ns) * 1e-3); });
+    out.add(name + ": target computes", "us", busy_us);
+}
+
+[[nodiscard]] std::string window_name(memory whose) { return whose == memory::created ? "Win_create" : "Win_allocate"; }
+
+void ask_accesses(way& by, std::span<const kind> accesses, const setting& how, answers& out) {
+    constexpr int factor = 8;
+    const auto next = [&how](int bytes) {
+        return how.only_ends ? how.most_bytes : std::min(std::max(bytes * factor, 1 << 10), how.most_bytes);
+    };
+    std::vector<char> buffer(static_cast<std::size_t>(how.most_bytes));
+    for (const memory whose : memories) {
+        const exposed here{whose, how.most_bytes};
+        for (const kind what : accesses) {
+            by.open(here.window(), what);
+            for (int bytes = 8;; bytes = next(bytes)) {
+                const std::string name =
+                    std::string(name_of(what)) + " of " + std::to_string(bytes) + " B, " + window_name(whose);
+                const int n_samples = bytes > (256 << 10) ? std::max(2, how.n_samples / 3) : how.n_samples;
+                ask_of_size(by, what, name, buffer, bytes, n_samples, out);
+                if (bytes == how.most_bytes) break;
+            }
+            by.close();
+        }
+    }
+}
+
+/// Milliseconds of a fixed amount of work.
+[[nodiscard]] double work_ms() {
+    constexpr int n_steps = 1'500'000;
+    const std::uint64_t begin = ticks();
+    volatile double value = 1;
+    for (int i = 0; i < n_steps; ++i) value = value * 0.999999 + 1e-6;
+    return ns_between(begin, ticks()) * 1e-6;
+}
+
+/// What work on the target's core takes without a window, beside one that nobody accesses, and beside accesses without a pause.
+void ask_slowdown(way& by, const setting& how, answers& out) {
+    constexpr int bytes = 64 << 10;
+    std::vector<char> buffer(bytes);
+    const auto work = [&](const std::string& name, const std::function<void(int)>& beside) {
+        std::vector<double> ms;
+        for (int i = -1; i < how.n_samples; ++i) {
+            by.barrier();
+            if (by.rank() == target) {
+                const double took = work_ms();
+                if (i >= 0) ms.push_back(took);
+            } else {
+                beside(i);
+            }
+        }
+        by.barrier();
+        out.add(name, "ms", ms);
+    };
+    const auto nothing = [](int) {};
+    work("work: no window", nothing);
+    for (const memory whose : memories) {
+        const exposed here{whose, bytes};
+        by.open(here.window(), kind::accumulate);
+        work("work: " + window_name(whose) + ", nobody accesses it", nothing);
+        for (const kind what : operations) {
+            constexpr int n_accesses = 16;
+            work("work: " + window_name(whose) + ", beside " + name_of(what) + "s of " + std::to_string(bytes) + " B",
+                 [&](int) {
+                     for (int k = 0; k < n_accesses; ++k) {
+                         by.start(what, buffer.data(), bytes);
+                         by.finish(what);
+                     }
+                 });
+        }
+        by.close();
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    std::string question;
+    std::string json_file;
+    setting how{.n_samples = 20, .most_bytes = 4 << 20};
+    CLI::App app{"One question about one-sided access, answered by one run of two ranks."};
+    app.add_option("--question", question, "operations, epochs or slowdown; of tasks also hops")
+        ->required()
+        ->check(CLI::IsMember({"operations", "epochs", "slowdown", "hops"}));
+    app.add_option("--json", json_file, "where the samples are written")->required();
+    app.add_option("--samples", how.n_samples, "of a small access; large ones get fewer")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--largest", how.most_bytes, "access in bytes, a multiple of 8")->check(CLI::Range(8, 1 << 28));
+    app.add_flag("--only-ends", how.only_ends, "the smallest and the largest access");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        const auto by = make_way(question);
+        if (ask_more(*by, question, how.n_samples, json_file)) return 0;
+        answers out;
+        int who_knows = origin;
+        if (question == "operations") {
+            ask_accesses(*by, operations, how, out);
+        } else if (question == "epochs") {
+            ask_accesses(*by, epochs, how, out);
+        } else if (question == "slowdown") {
+            ask_slowdown(*by, how, out);
+            who_knows = target;
+        } else {
+            throw std::runtime_error("only the program with tasks answers " + question);
+        }
+        if (by->rank() == who_knows) {
+            const std::string why = write_document(out.document(), json_file);
+            if (!why.empty()) throw std::runtime_error("cannot write " + json_file + ": " + why);
+        }
+        return 0;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "bench_rma: %s\n", error.what());
+        return 1;
+    }
+}
