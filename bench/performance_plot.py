@@ -35,7 +35,7 @@ def plots_of(document):
     """What is to be drawn of one result."""
     plots = [_lines(lines) for lines in document.lines][:MOST_LINES]
     plots += [_bars(what, sides[0][1]["unit"], [row for _, row in sides], [side for side, _ in sides])
-              for what, sides in document.lattices.items()]
+              for what, sides in document.groups.items()]
     by_unit = {}
     for row in document.bars:
         by_unit.setdefault(row["unit"], []).append(row)

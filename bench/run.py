@@ -22,6 +22,7 @@ import breakdown  # noqa: E402
 import campaign  # noqa: E402
 import dslash  # noqa: E402
 import fft  # noqa: E402
+import lane_runs  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
 import multigrid  # noqa: E402
@@ -60,8 +61,14 @@ COMPARISONS = {
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
-GAP_US = 300.0  # of the links of lanes: many messages of what two cores can do beside them
 WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
+
+
+def minutes(text):
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no number of minutes")
+    return value
 
 
 def parse(arguments):
@@ -81,7 +88,9 @@ def parse(arguments):
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
-    parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
+    parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there of these sources already")
+    parser.add_argument("--slice", type=minutes, metavar="MIN",
+                        help="all only: begin nothing that would not end within so many minutes; the exit status is then 75")
     return parser.parse_args(arguments)
 
 
@@ -89,27 +98,6 @@ def run_program(given, build):
     ranks = build.mpiexec(2, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
     command = ranks + [str(build.program(f"bench_{given.name}"))]
     return miniapp.publish([(given.name, lambda: program.report_of(command, given.quick))], given.json)
-
-
-def run_lanes(given, build):
-    """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
-    bench = str(build.program("bench_lanes"))
-    if given.simulate:
-        words = [bench, "--simulate", *(["--quick"] if given.quick else []), *(["--json", given.json] if given.json else [])]
-        return subprocess.run(words, timeout=600, check=False).returncode
-    runs = []
-    if build.is_mpich:
-        library = build.program("libcommtask_emulated_link.so").resolve()
-        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
-        runs.append((build.mpiexec(2) + over_links + [bench, "--gapped"], ""))
-    for n_ranks in (1, 2):
-        for level in (["--serialized"], []):
-            runs.append((build.mpiexec(n_ranks) + [bench, *level], given.json if n_ranks == 2 and not level else ""))
-    status = 0
-    for command, json_file in runs:
-        report = (given.name, lambda words=command: program.report_of(words, given.quick))
-        status = miniapp.publish([report], json_file) or status
-    return status
 
 
 def measure(given, build):
@@ -129,18 +117,20 @@ def measure(given, build):
     if given.name == "node":
         return node.run(build, given.quick, given.json)
     if given.name == "lanes":
-        return run_lanes(given, build)
+        return lane_runs.run(build, given.quick, given.json, given.simulate)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)
 
 
 def stamp(file, seconds, is_quick):
-    """Adds to a result when it was measured and how long that took: the next run says from it how long it will take."""
+    """Adds to a result when and of which sources it was measured and how long that took: the next run says from it how long it will take."""
+    commit = campaign.sources()
     documents = json.loads(Path(file).read_text(encoding="utf-8"))
     for document in documents if isinstance(documents, list) else [documents]:
         document["measured"] = datetime.date.today().isoformat()
-        document["seconds"] = round(seconds)
+        document["seconds"] = max(1, round(seconds))
+        document["commit"] = commit
         if os.sched_getscheduler(0) != os.SCHED_OTHER:
             document["prefix"] = f"chrt -f {os.sched_getparam(0).sched_priority}"  # other work was kept off the cores
         if is_quick:
@@ -156,8 +146,8 @@ def complaint(given):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
     if given.simulate and given.name != "lanes":
         return "--simulate: lanes only"
-    if given.name != "all" and (given.results or given.resume):
-        return "--results and --resume: all only; --json names the file of one benchmark"
+    if given.name != "all" and (given.results or given.resume or given.slice):
+        return "--results, --resume and --slice: all only; --json names the file of one benchmark"
     return ""
 
 
@@ -171,7 +161,7 @@ def main(arguments):
     try:
         build = launch.Build(given.build_dir)
         if given.name == "all":
-            return campaign.run(given.build_dir, given.quick, given.results, given.resume)
+            return campaign.run(given.build_dir, given.quick, given.results, given.resume, 60 * given.slice if given.slice else None)
         begin = time.monotonic()
         status = measure(given, build)
         if status == 0 and given.json and Path(given.json).is_file():
