@@ -10,7 +10,7 @@ import re
 
 SIZE = r"(?P<x>\d+) (?P<scale>B|KiB|MiB)"
 SCALES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-#: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` is a line, `what` a plot.
+#: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` is a line, `what` (and `more`) a plot.
 AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
     (rf"(?P<what>.+) of {SIZE}, (?P<side>.+)", "message", "B", True),
     (rf"(?P<what>.+), {SIZE}, \d+ ranks, (?P<side>.+)", "message", "B", True),
@@ -18,7 +18,7 @@ AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
     (rf"(?P<what>[^,]+) {SIZE}, (?P<side>.+)", "message", "B", True),
     (r"(?P<what>.+) by (?P<x>\d+) threads, (?P<side>.+)", "threads", "", False),
     (r"(?P<what>.+ B) to (?P<x>\d+), (?P<side>.+)", "destinations", "", False),
-    (r"QCD (?P<x>\d+)\^4(?P<what>.*?), (?P<side>.+)", "sites per side", "", True),
+    (r"(?P<what>QCD )(?P<x>\d+)\^4(?P<more>.*?), (?P<side>.+)", "sites per side", "", True),
     (r"(?P<side>.+), (?P<x>\d+) outstanding", "outstanding", "", True),
     (r"(?P<side>.+), (?P<x>\d+) receives waiting", "receives that wait", "", False),
     (r"(?P<side>.+) 2\^(?P<x>\d+)", "points", "2^", False),
@@ -61,7 +61,8 @@ class Document:
             for pattern, axis, axis_unit, is_log in AXES:
                 match = pattern.fullmatch(name)
                 if match:
-                    what = match.groupdict().get("what", "")
+                    what = " ".join(match.groupdict().get(part, "") for part in ("what", "more"))
+                    what = " ".join(what.split())
                     key = (what, axis, row["unit"])
                     lines = found.setdefault(key, Lines(what or self._title(axis, row["unit"]), axis, axis_unit, is_log, row["unit"]))
                     x = float(match["x"]) * SCALES[match.groupdict().get("scale", "B")]

@@ -26,7 +26,7 @@ def _lines(document):
             "title": f"{lines.title} [{lines.unit}]",
             "x": {"label": lines.axis, "unit": lines.axis_unit, "values": xs, "log": lines.is_log and xs[0] > 0},
             "y": {"label": lines.unit, "unit": lines.unit, "log": is_log},
-            "series": [{"label": side, "dash": side.endswith("again"),
+            "series": [{"label": side, "dash": side.endswith(("again", "beside MPI_Startall")),
                         "values": [one[x]["median"] if x in one and (one[x]["median"] > 0 or not is_log) else None for x in xs]}
                        for side, one in lines.series.items()]}))
     return f'<div class="plots">{"".join(plots)}</div>' if plots else ""
