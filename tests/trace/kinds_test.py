@@ -6,6 +6,7 @@
 """Usage: kinds_test.py FOLDER_OF_THE_REPORT CONVERTER -- LAUNCHER... PROGRAM"""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,19 @@ def check_threads(trace):
         demand(calls.count("win_fence") == len(of(trace, "win_fence")), f"calls of the library's own thread: {calls}")
 
 
+def check_otf2(converter, traces, folder, n_messages):
+    """Where there is a reader for it: it has nothing to complain of."""
+    if "otf2" not in subprocess.run([converter, "--formats"], stdout=subprocess.PIPE, text=True, check=True).stdout.split() or \
+            shutil.which("otf2-print") is None:
+        print("OTF2 was left out: otf2-print is not there, or the converter was built without it")
+        return
+    subprocess.run([converter, traces, "--otf2", folder], stdout=subprocess.DEVNULL, check=True)
+    done = subprocess.run(["otf2-print", folder / "traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+    demand(not done.stderr, done.stderr)
+    sends = [line for line in done.stdout.splitlines() if line.startswith("MPI_ISEND ")]
+    demand(len(sends) == n_messages, f"{len(sends)} sends in the archive, {n_messages} messages")
+
+
 def main():
     converter = sys.argv[2]
     command = sys.argv[sys.argv.index("--") + 1:]
@@ -74,6 +88,7 @@ def main():
         subprocess.run([*command, str(folder / "file")], env={**environment, "COMMTASK_TRACE": str(folder / "trace")}, timeout=50, check=True)
         run = trace_run.read_run([folder / "trace"])
         model = load.load([folder / "trace"])
+        check_otf2(converter, folder / "trace", folder / "archive", len(run.messages))
         done = subprocess.run([converter, str(folder / "trace")], stdout=subprocess.PIPE, text=True, check=True)
     demand(f"{len(run.messages)} messages are on both ranks" in done.stdout, f"{len(run.messages)} messages, the converter: {done.stdout}")
     check_messages(run)

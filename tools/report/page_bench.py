@@ -80,11 +80,13 @@ def _papers(document):
 
 def _document(document):
     machine = ", ".join(str(value) for key, value in document.machine.items() if isinstance(value, str))
+    n_cores = document.machine.get("cores", "?")
+    cores = f"{n_cores} core{'' if n_cores == 1 else 's'}"
     groups = "".join(f"<h3>{escape(what)}</h3>" + _bars([row for _, row in sides], [side for side, _ in sides])
                        for what, sides in document.groups.items())
     bars = _bars(document.bars) if document.bars else ""
     return (f'<section class="bench"><h2>{escape(document.benchmark)}, {escape(document.setting)}</h2>'
-            f'<p class="soft">{escape(machine)}{", " if machine else ""}{escape(document.machine.get("cores", "?"))} cores. Medians; '
+            f'<p class="soft">{escape(machine)}{", " if machine else ""}{escape(cores)}. Medians; '
             f'thin lines from the 10th to the 90th percentile.</p>{_lines(document)}{groups}{bars}{_papers(document)}{_table_of(document)}'
             '</section>')
 

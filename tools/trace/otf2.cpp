@@ -65,6 +65,8 @@ public:
 
     void write() {
         find_communicators();
+        // In the order in which they are defined: readers complain of another.
+        for (OTF2_CommRef number = 0; auto& [key, numbered] : comms_) numbered.first = number++;
         for (const rank_trace& each : from_.ranks) collect(each);
         write_events();
         write_definitions();
