@@ -50,8 +50,8 @@ CASES = (
     Case("delayed", "16.16.16.32", "double", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
     Case("delayed", "16.16.16.64", "single", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
     Case("link", "16.16.16.32", "double", 4, ()),
-    Case("rendezvous", "16.16.16.32", "double", 4, ()),
-    Case("rendezvous", "16.16.16.64", "single", 4, ()),
+    Case("rendezvous", "16.16.16.32", "double", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
+    Case("rendezvous", "16.16.16.64", "single", 4, (("offload", 0.97), ("omp", 1.5), ("tbb", 0.97))),
 )
 
 

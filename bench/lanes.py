@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Question: what do lanes bring, and what do they cost? Rates of small messages of one rank to itself, of two ranks, and over
-# links whose contexts inject with gaps; or, simulated, bursts in virtual time on networks that are not here, where the policy
-# that chooses lanes is compared with the best choice. Goals there: within 10 % of the best, never slower than one lane.
+# Question: what do lanes bring, and what do they cost? bench_lanes over emulated links that inject one message per gap and context,
+# which is what lanes are for; then on this machine as it is, one rank to itself and two, with MPI_THREAD_SERIALIZED and one lane,
+# and with MPI_THREAD_MULTIPLE, since MPI's thread level is a process's; and in virtual time, on networks and with numbers of lanes that
+# are not here, where the policy that chooses lanes is compared with the best choice. Goals there: within 10 % of the best, never
+# slower than one lane.
 """bench_lanes in all its settings, and what is said about the bursts that it simulates."""
 
 import json
@@ -9,30 +11,36 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import figures
 import miniapp
 import program
 import whole_file
 
 GAP_US = 300.0  # of the links: many messages of what two cores can do beside them
+LIMIT_S = 600
 MOST_OVER_BEST = 1.1
 MOST_OVER_ONE_LANE = 1.0
 
 
-def run(build, is_quick, json_file):
-    """MPI's thread level is a process's: one lane under SERIALIZED is a run of its own. The file is that of two ranks."""
+def joined(reports):
+    """One report of several whose settings are the same: the thread levels of a process each."""
+    first = reports[0]
+    for other in reports[1:]:
+        first.rows += other.rows
+    return first
+
+
+def over_gaps(build, is_quick):
+    if not build.is_mpich:
+        raise miniapp.Skipped("the emulated link needs a build with MPICH")
+    library = build.program("libcommtask_emulated_link.so").resolve()
+    links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
+    return program.report_of(build.mpiexec(2) + links + [str(build.program("bench_lanes")), "--gapped"], is_quick)
+
+
+def as_it_is(build, is_quick, n_ranks):
     bench = str(build.program("bench_lanes"))
-    runs = []
-    if build.is_mpich:
-        library = build.program("libcommtask_emulated_link.so").resolve()
-        over_links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
-        runs.append((build.mpiexec(2) + over_links + [bench, "--gapped"], ""))
-    for n_ranks in (1, 2):
-        for level in (["--serialized"], []):
-            runs.append((build.mpiexec(n_ranks) + [bench, *level], json_file if n_ranks == 2 and not level else ""))
-    status = 0
-    for command, file in runs:
-        status = miniapp.publish([("lanes", lambda words=command: program.report_of(words, is_quick))], file) or status
-    return status
+    return joined([program.report_of(build.mpiexec(n_ranks) + [bench, *level], is_quick) for level in (["--serialized"], [])])
 
 
 def curves_of(long_bursts):
@@ -68,6 +76,29 @@ def text_of(name, curves, policy):
     return "\n".join(lines)
 
 
+def simulated(build):
+    """What the program writes of its bursts in virtual time."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bursts.json"
+        words = [str(build.program("bench_lanes")), "--simulate", "--json", str(file)]
+        if subprocess.run(words, timeout=LIMIT_S, check=False).returncode != 0:
+            raise miniapp.Failed(f"{' '.join(words)} did not end well")
+        return json.loads(file.read_text(encoding="utf-8"))
+
+
+def policy_report(document):
+    """How the policy does on each network; the curves are for --simulate."""
+    report = figures.Report("lanes", "simulated", {"cpu": "virtual time"})
+    for network in document["networks"]:
+        name, policy = network["name"], verdict_on(network["cases"])
+        note = f"{policy['mean_over_best']:.3g} and {policy['mean_over_one_lane']:.3g} on average of {policy['cases']} sizes, bursts and limits"
+        report.rows.append(figures.Row(f"{name}: the policy's time over the best choice's, at worst", "x", [policy["worst_over_best"]],
+                                       goals=(figures.Goal("median", True, MOST_OVER_BEST),), note=note))
+        report.rows.append(figures.Row(f"{name}: the policy's time over one lane's, at worst", "x", [policy["worst_over_one_lane"]],
+                                       goals=(figures.Goal("median", True, MOST_OVER_ONE_LANE),)))
+    return report
+
+
 def summary_of(document):
     """What the program wrote, summed up, and its text."""
     networks, texts = [], []
@@ -78,15 +109,17 @@ def summary_of(document):
     return {"benchmark": document["benchmark"], "setting": document["setting"], "networks": networks}, "\n\n".join(texts)
 
 
-def simulate(build, json_file):
-    """The exit status of the driver."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "bursts.json"
-        words = [str(build.program("bench_lanes")), "--simulate", "--json", str(file)]
-        if subprocess.run(words, timeout=600, check=False).returncode != 0:
-            raise miniapp.Failed(f"{' '.join(words)} did not end well")
-        summary, text = summary_of(json.loads(file.read_text(encoding="utf-8")))
+def show_simulated(build, json_file):
+    """In virtual time alone, with its tables; the exit status of the driver."""
+    summary, text = summary_of(simulated(build))
     print(text)
     if json_file:
         whole_file.write_json(json_file, summary)
     return 0
+
+
+def run(build, is_quick, json_file):
+    """All of it as one result; the exit status of the driver."""
+    parts = [("lanes, links", lambda: over_gaps(build, is_quick))]
+    parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: as_it_is(build, is_quick, n)) for n_ranks in (1, 2)]
+    return miniapp.publish([*parts, ("lanes, simulated", lambda: policy_report(simulated(build)))], json_file)

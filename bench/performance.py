@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tools" / "report"))
 sys.path.insert(0, str(ROOT / "bench"))
 
 import bench_results  # noqa: E402
-import figures  # noqa: E402
+import campaign  # noqa: E402
 import performance_plot  # noqa: E402
 import run  # noqa: E402
 import whole_file  # noqa: E402
@@ -76,15 +76,17 @@ def machine_text(machine):
 
 def facts(document, file):
     words = [machine_text(document.get("machine", {}))]
-    words += [f"measured {document['measured']}"] if document.get("measured") else []
+    measured = f"measured {document['measured']}" if document.get("measured") else ""
+    measured += f" at {document['commit']}" if document.get("commit") else ""
+    words += [measured + (f", in {campaign.seconds_text(document['seconds'])}" if document.get("seconds") else "")] if measured else []
     words += ["a quick run: not to be quoted"] if document.get("quick") else []
     prefix = f"{document['prefix']} " if document.get("prefix") else ""
     command = f"`{prefix}scripts/bench {file.stem.replace('-', ' --setting ', 1)}`"
     return f"*{'; '.join(word for word in words if word)}; {command}.*"
 
 
-def picture_name(file, document):
-    return "performance-" + re.sub(r"[^a-z0-9]+", "-", f"{file.stem.removesuffix('-' + document.setting)} {document.setting}".lower()) + ".png"
+def picture_name(document):
+    return "performance-" + re.sub(r"[^a-z0-9]+", "-", f"{document.benchmark} {document.setting}".lower()) + ".png"
 
 
 def paper_lines(papers, benchmark, setting):
@@ -103,7 +105,7 @@ def section(document, file, papers, figures_folder):
     plots = performance_plot.plots_of(document)
     pictures = {}
     if plots:
-        name = picture_name(file, document)
+        name = picture_name(document)
         pictures[name] = plots
         lines += [f"![{document.benchmark}, {document.setting}]({figures_folder}/{name})", ""]
     lines += table(heads, cells) + [""]
@@ -137,7 +139,7 @@ def breakdown_section(results, papers, figures_folder):
 def goals(documents):
     """What is missed, a line for each section."""
     lines, n_goals, n_missed = [], 0, 0
-    for document, _ in documents:
+    for document in documents:
         rows = [row for row in document.rows if row.get("goal")]
         missed = [row for row in rows if not row.get("met")]
         n_goals, n_missed = n_goals + len(rows), n_missed + len(missed)
@@ -157,32 +159,43 @@ def reached(row):
     return number(row["median"]) + (f", 99th percentile {number(row.get('p99'))}" if "p99" in row["goal"] else "")
 
 
-def order(file):
-    """As `scripts/bench all` runs them."""
-    import campaign
-    names = [part.benchmark for part in campaign.PARTS]
-    benchmark = file.stem.split("-")[0]
-    return names.index(benchmark) if benchmark in names else len(names), file.stem
+def missing(parts):
+    """What the page says of parts without a result."""
+    if not parts:
+        return []
+    return [f"Without a result: {', '.join(part.name for part in parts)}. `scripts/bench all --resume` measures what is missing.", ""]
+
+
+def part_section(part, file, documents, papers, figures_folder):
+    """(lines, {picture file: plots}) of one part of `scripts/bench all`."""
+    if not file.exists():
+        return [f"*{part.benchmark}{', ' + part.setting if part.setting else ''}: no result is stored. Either it was not measured yet, or "
+                f"it could not run; `scripts/bench {' '.join(part.words)}` says which.*", ""], {}
+    if part.benchmark == "breakdown":
+        return breakdown_section(bench_results.read([file]), papers, figures_folder)
+    lines, pictures = [], {}
+    for document in documents:
+        more, drawn = section(document, file, papers, figures_folder)
+        lines += more
+        pictures |= drawn
+    return lines, pictures
 
 
 def render(folder, figures_folder):
     """(the page, {picture file: plots})."""
     papers = bench_results.papers()
-    files = sorted(folder.glob("*.json"), key=order)
     questions = {**run.PROGRAMS, **run.COMPARISONS}
-    documents = [(document, file) for file in files for document in bench_results.read([file]).documents]
-    lines, pictures, seen = INTRODUCTION.splitlines() + ["", *goals(documents)], {}, set()
-    for document, file in documents:
-        if document.benchmark not in seen:
-            seen.add(document.benchmark)
-            lines += [f"## {document.benchmark}: {questions.get(document.benchmark, '')}".rstrip(": "), ""]
-        more, drawn = section(document, file, papers, figures_folder)
+    files = {part: folder / f"{part.name}.json" for part in campaign.PARTS}
+    documents = {part: bench_results.read([file]).documents for part, file in files.items() if file.exists()}
+    lines = INTRODUCTION.splitlines() + ["", *goals([one for some in documents.values() for one in some])]
+    lines += missing([part for part, file in files.items() if not file.exists()])
+    pictures, seen = {}, set()
+    for part, file in files.items():
+        if part.benchmark not in seen:
+            seen.add(part.benchmark)
+            lines += [f"## {part.benchmark}: {questions[part.benchmark]}", ""]
+        more, drawn = part_section(part, file, documents.get(part, []), papers, figures_folder)
         lines += more
-        pictures |= drawn
-    results = bench_results.read([file for file in files if file.stem == "breakdown"])
-    if results.breakdowns:
-        more, drawn = breakdown_section(results, papers, figures_folder)
-        lines += [f"## breakdown: {questions['breakdown']}", "", *more]
         pictures |= drawn
     return "\n".join(lines).rstrip("\n") + "\n", pictures
 
@@ -204,6 +217,8 @@ def check(given, text, pictures):
     for name, plots in pictures.items():
         if performance_plot.digest_in(given.figures / name) != performance_plot.digest(plots):
             found.append(f"{name} is missing, or drawn from other results")
+    known = {f"{part.name}.json" for part in campaign.PARTS}
+    found += [f"{file.name} is no part of scripts/bench all" for file in sorted(given.results.glob("*.json")) if file.name not in known]
     found += [f"{file.name} belongs to no result" for file in sorted(given.figures.glob("performance-*.png")) if file.name not in pictures]
     return found
 

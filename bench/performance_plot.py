@@ -11,6 +11,7 @@ import struct
 import whole_file
 
 MOST_BARS = 22  # of one plot; of more only those with a goal or a ratio
+AGAIN = ("again", "beside MPI_Startall")  # rows that compare what is a line already with another one
 MOST_LINES = 10  # plots of one picture
 STYLE = 1  # another number draws all pictures anew
 PART_COLOURS = {"compute": "#4e79a7", "post": "#e15759", "wait": "#f0b64d", "misc": "#b8c4cf"}
@@ -28,14 +29,14 @@ def _bars(title, unit, rows, names=None):
 def _lines(lines):
     return {"kind": "lines", "title": lines.title, "unit": lines.unit, "axis": f"{lines.axis} {lines.axis_unit}".strip(), "log": lines.is_log,
             "series": {side: [[x, row["median"], row.get("p10", row["median"]), row.get("p90", row["median"])] for x, row in sorted(one.items())]
-                       for side, one in lines.series.items() if not side.endswith("again")}}
+                       for side, one in lines.series.items() if not side.endswith(AGAIN)}}
 
 
 def plots_of(document):
     """What is to be drawn of one result."""
     plots = [_lines(lines) for lines in document.lines][:MOST_LINES]
     plots += [_bars(what, sides[0][1]["unit"], [row for _, row in sides], [side for side, _ in sides])
-              for what, sides in document.lattices.items()]
+              for what, sides in document.groups.items()]
     by_unit = {}
     for row in document.bars:
         by_unit.setdefault(row["unit"], []).append(row)

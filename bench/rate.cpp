@@ -143,9 +143,10 @@ void report_rates(report& out, const options& given) {
                          }});
     }
     const std::vector<series> all = alternate(sides, given.rounds(40));
+    const goal third_of_mpi{.of = goal::field::ratio, .kind = goal::bound::at_least, .limit = 0.3};
     for (std::size_t i = 0; i < all.size(); i += 3) {
         out.add(all[i]);
-        out.add(all[i + 1], all[i]);
+        out.add(all[i + 1], all[i], windows[i / 3] == 64 ? std::vector<goal>{third_of_mpi} : std::vector<goal>{});
         out.add(all[i + 2]);
     }
 }

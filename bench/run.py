@@ -65,6 +65,13 @@ ALL = "all of these in all settings, stored in bench/results, and docs/performan
 WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
 
 
+def minutes(text):
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no number of minutes")
+    return value
+
+
 def parse(arguments):
     names = {**PROGRAMS, **COMPARISONS, "all": ALL}
     parser = argparse.ArgumentParser(
@@ -82,7 +89,9 @@ def parse(arguments):
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
-    parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
+    parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there of these sources already")
+    parser.add_argument("--slice", type=minutes, metavar="MIN",
+                        help="all only: begin nothing that would not end within so many minutes; the exit status is then 75")
     return parser.parse_args(arguments)
 
 
@@ -111,18 +120,20 @@ def measure(given, build):
     if given.name == "rma":
         return rma.run(build, given.quick, given.json)
     if given.name == "lanes":
-        return lanes.simulate(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
+        return lanes.show_simulated(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)
 
 
 def stamp(file, seconds, is_quick):
-    """Adds to a result when it was measured and how long that took: the next run says from it how long it will take."""
+    """Adds to a result when and of which sources it was measured and how long that took: the next run says from it how long it will take."""
+    commit = campaign.sources()
     documents = json.loads(Path(file).read_text(encoding="utf-8"))
     for document in documents if isinstance(documents, list) else [documents]:
         document["measured"] = datetime.date.today().isoformat()
-        document["seconds"] = round(seconds)
+        document["seconds"] = max(1, round(seconds))
+        document["commit"] = commit
         if os.sched_getscheduler(0) != os.SCHED_OTHER:
             document["prefix"] = f"chrt -f {os.sched_getparam(0).sched_priority}"  # other work was kept off the cores
         if is_quick:
@@ -138,8 +149,8 @@ def complaint(given):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
     if given.simulate and given.name != "lanes":
         return "--simulate: lanes only"
-    if given.name != "all" and (given.results or given.resume):
-        return "--results and --resume: all only; --json names the file of one benchmark"
+    if given.name != "all" and (given.results or given.resume or given.slice):
+        return "--results, --resume and --slice: all only; --json names the file of one benchmark"
     return ""
 
 
@@ -153,7 +164,7 @@ def main(arguments):
     try:
         build = launch.Build(given.build_dir)
         if given.name == "all":
-            return campaign.run(given.build_dir, given.quick, given.results, given.resume)
+            return campaign.run(given.build_dir, given.quick, given.results, given.resume, 60 * given.slice if given.slice else None)
         begin = time.monotonic()
         status = measure(given, build)
         if status == 0 and given.json and Path(given.json).is_file():

@@ -181,10 +181,11 @@ private:
     struct nodes {
         explicit nodes(tbb_exchange& of)
             : compute(graph, flow::unlimited,
-                      [&of](const step_item& at, ports& ready) {
-                          of.compute(at);
-                          of.release(at, ready);
-                      }),
+                      commtask::tbb::traced("tile or pack",
+                                            [&of](const step_item& at, ports& ready) {
+                                                of.compute(at);
+                                                of.release(at, ready);
+                                            })),
               receive(graph, flow::unlimited, [&of](step_item& at) { return of.receiving(at); }),
               send(graph, flow::unlimited, [&of](step_item& at) { return of.sending(at); }),
               arrived(graph, flow::unlimited, [&of](const step_item& at, ports& ready) { of.release(at, ready); }) {

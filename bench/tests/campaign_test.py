@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # All benchmarks in a row, with a runner of the test's own in their place: what is said of the time that is left, that one part's
-# failure stops no other, that a run which was stopped can go on, and that the page has what was measured, missed goals too.
+# failure stops no other, that a run which was stopped can go on in slices but not with other sources' results, and that the page
+# has what was measured, missed goals too, and what was not.
 """python3 -m unittest, from the folder above."""
 
 import contextlib
@@ -8,6 +9,7 @@ import io
 import json
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -28,7 +30,8 @@ if name == "broken": sys.exit(3)
 if name == "absent": sys.exit(77)
 row = {"name": "a|b", "unit": "ns", "median": 2, "p10": 1, "p90": 3, "p99": 3, "ratio_to": "c", "ratio": 0.5, "goal": "ratio >= 0.9",
        "met": False, "ratio_p10": 0.4, "ratio_p90": 0.6}
-json.dump({"benchmark": name, "setting": "here", "machine": {"cores": 2}, "seconds": 100, "words": words, "results": [row]}, open(file, "w"))
+json.dump({"benchmark": name, "setting": "here", "machine": {"cores": 2}, "seconds": 100, "commit": "now", "words": words, "results": [row]},
+          open(file, "w"))
 """
 
 
@@ -43,10 +46,11 @@ class Campaign(unittest.TestCase):
         drawing.start()
         self.addCleanup(drawing.stop)
 
-    def run_all(self, *parts, is_quick=True, has_resumed=False):
+    def run_all(self, *parts, is_quick=True, has_resumed=False, slice_s=None, commit="now"):
         said = io.StringIO()
-        with contextlib.redirect_stderr(said), mock.patch.object(campaign, "draw_readme", return_value=0):
-            status = campaign.run("build", is_quick, str(self.folder), has_resumed, parts, self.runner)
+        with contextlib.redirect_stderr(said), mock.patch.object(campaign, "draw_readme", return_value=0), \
+                mock.patch.object(campaign, "sources", return_value=commit):
+            status = campaign.run(str(self.folder.parent), is_quick, str(self.folder), has_resumed, slice_s, parts, self.runner)
         return status, said.getvalue()
 
     def stored(self, name):
@@ -75,12 +79,45 @@ class Campaign(unittest.TestCase):
         self.assertRegex(said, r"one +there already")
         self.assertRegex(said, r"two +measured")
 
-    def test_the_time_that_is_left_is_what_the_parts_took_when_they_were_stored(self):
-        self.run_all(campaign.Part("one"), campaign.Part("two"))
-        _, said = self.run_all(campaign.Part("one"), campaign.Part("two"), campaign.Part("new"), is_quick=False)
-        self.assertIn("[1/3] one: about 2 min; all that is left: 3 min and 1 of unknown length", said)
-        self.assertIn("[2/3] two: about 2 min; all that is left: 2 min and 1 of unknown length", said)
-        self.assertIn("[3/3] new: nobody knows how long", said)
+    def test_a_result_of_other_sources_is_measured_again(self):
+        self.run_all(campaign.Part("one"))
+        _, said = self.run_all(campaign.Part("one"), has_resumed=True, commit="later")
+        self.assertRegex(said, r"one +measured")
+
+    def test_a_slice_begins_only_what_it_can_end_and_says_that_something_is_left(self):
+        parts = (campaign.Part("long", about_s=500), campaign.Part("one", about_s=5))
+        status, said = self.run_all(*parts, slice_s=100)
+        self.assertEqual(status, campaign.LEFT)
+        self.assertRegex(said, r"one +measured")
+        self.assertRegex(said, r"long +left for the next slice")
+        self.assertEqual(self.run_all(*parts, slice_s=1000, has_resumed=True)[0], 0)
+
+    def test_what_failed_in_the_last_slice_comes_last_in_the_next(self):
+        parts = (campaign.Part("broken", about_s=1), campaign.Part("one", about_s=5), campaign.Part("two", about_s=9))
+        self.run_all(*parts[:1])
+        _, said = self.run_all(*parts, has_resumed=True)
+        self.assertIn("[1/3] one: about 5 s", said)
+        self.assertIn("[3/3] broken", said)
+
+    def test_a_part_that_takes_too_long_is_ended(self):
+        begin = time.monotonic()
+        status = campaign.run_part([sys.executable, "-c", "import signal; signal.pause()"], 0, lambda seconds: None)
+        self.assertEqual(status, campaign.TOO_LONG)
+        self.assertEqual(campaign.summary([("slow", status)])[1], 1)
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_the_short_ones_come_first_and_the_time_that_is_left_is_what_the_parts_took_when_they_were_stored(self):
+        self.run_all(campaign.Part("one"))
+        _, said = self.run_all(campaign.Part("one"), campaign.Part("new", about_s=40), is_quick=False)
+        self.assertIn("[1/3] new: about 40 s; all that is left: 5 min", said)
+        self.assertIn("[2/3] one: about 2 min; all that is left: 5 min", said)
+        self.assertIn("[3/3] demo", said)
+
+    def test_the_picture_of_the_readme_is_not_drawn_again_in_the_next_slice(self):
+        (self.folder / "figures").mkdir(parents=True)
+        (self.folder / "figures" / "overlap.png").touch()
+        for has_resumed, words in ((False, "measured"), (True, "there already"), (False, "measured")):
+            self.assertRegex(self.run_all(is_quick=False, has_resumed=has_resumed)[1], f"demo +{words}")
 
     def test_every_benchmark_that_the_driver_knows_is_in_all(self):
         self.assertEqual({part.benchmark for part in campaign.PARTS}, {*run.PROGRAMS, *run.COMPARISONS})
@@ -93,6 +130,7 @@ class Options(unittest.TestCase):
     def test_options_of_one_benchmark_are_refused_for_all_and_the_other_way_round(self):
         self.assertIn("--results", self.complaint("all", "--json", "x.json"))
         self.assertIn("all only", self.complaint("post", "--resume"))
+        self.assertIn("all only", self.complaint("post", "--slice", "30"))
         self.assertEqual(self.complaint("all", "--resume"), "")
         self.assertEqual(self.complaint("post", "--json", "x.json"), "")
 
@@ -119,6 +157,19 @@ class Page(unittest.TestCase):
         self.assertIn(r"| a\|b | 2 ns | [1..3] | 0.5 | [0.4..0.6] | c | ratio >= 0.9 | **missed** |", text)
         self.assertIn("a cpu, 2 cores; measured 2026-01-02; `scripts/bench post`", text)
         self.assertIn("SC'15", text)
+
+    def test_a_part_without_a_result_says_so_at_the_top_and_at_its_place(self):
+        self.write("post", self.row("c"))
+        text, _ = performance.render(self.folder, "figures")
+        without = next(line for line in text.splitlines() if line.startswith("Without a result: "))
+        self.assertIn("dslash-link", without)
+        self.assertNotIn("post", without)
+        self.assertIn("*dslash, link: no result is stored. Either it was not measured yet, or it could not run; `scripts/bench dslash "
+                      "--setting link` says which.*", text)
+
+    def test_a_result_says_of_which_sources_it_is_and_how_long_it_took(self):
+        self.write("post", self.row("c"), measured="2026-01-02", commit="abc", seconds=125)
+        self.assertIn("measured 2026-01-02 at abc, in 2 min; `scripts/bench post`", performance.render(self.folder, "figures")[0])
 
     def test_a_long_result_shows_its_goals_and_says_how_many_rows_it_has_more(self):
         self.write("rate", *(self.row(f"r{k}") for k in range(40)), self.row("goal", goal="median <= 3", met=True))

@@ -72,6 +72,21 @@ class Plans(unittest.TestCase):
         self.assertIs(run.decisive, run)
 
 
+class Standing(unittest.TestCase):
+    def test_a_receive_that_stands_is_under_way_for_nobody_and_its_phases_count_for_nothing(self):
+        stands, sent = receive(0, 10, 1000, stands=True), receive(500, 510, 600)
+        run = two_ranks([stands, sent], [], ([Thread(1, "main", [Span(0, 1000, "compute")])], ()))
+        overlap, = tables.overlap_table(run)
+        self.assertEqual((overlap.n_tasks, overlap.under_way), (2, 90))
+        self.assertEqual({row[2] for row in tables.phase_table(run)}, {1})
+
+    def test_the_librarys_own_thread_computes_nothing_and_ends_no_critical_path(self):
+        helper = Thread(3, "commtask-window", [Span(0, 100, "call"), Span(5000, 6000, "call")], is_helper=True)
+        main = Thread(1, "main", [Span(0, 1000, "compute")])
+        self.assertEqual(helper.computing(), [])
+        self.assertEqual(critical_path.critical_path(two_ranks([], [], ([main, helper], ())))[-1].end, 1000)
+
+
 class Causes(unittest.TestCase):
     def test_time_before_the_sender_posted_is_the_senders_whatever_the_receiver_did(self):
         late, waiting = send(500, 510, 520), receive(600, 610, 700)
@@ -98,6 +113,12 @@ class Causes(unittest.TestCase):
         sleeper = Worker(states=[(0, 180, "asleep"), (180, 1000, "issue")])
         run = Run([Rank(0, [task], [], [sleeper])])
         self.assertEqual(total(causes.blame(run, task, 100, 300)), {(causes.ASLEEP, 0): 80, (causes.BUSY, 0): 120})
+
+    def test_a_worker_that_the_program_paused_is_not_said_to_sleep(self):
+        task = receive(100, 300, 400)
+        for own in (True, False):
+            run = Run([Rank(0, [task], [], [Worker(has_own_core=own, states=[(0, 1000, "paused")])])])
+            self.assertEqual(total(causes.blame(run, task, 100, 400)), {(causes.PAUSED, 0): 300})
 
     def test_a_worker_without_a_core_of_its_own_is_named_as_that(self):
         task = receive(100, 300, 400)

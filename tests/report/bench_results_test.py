@@ -38,9 +38,18 @@ class Sorting(unittest.TestCase):
         self.assertEqual((len(made.lines), len(made.bars)), (0, 2))
 
     def test_modes_on_a_lattice_stand_side_by_side(self):
-        made = document(row("baseline 8.8.8.16 double"), row("omp 8.8.8.16 double"), row("omp 16.16.16.32 single"))
-        self.assertEqual({what: [side for side, _ in sides] for what, sides in made.lattices.items()},
-                         {"8.8.8.16 double": ["baseline", "omp"], "16.16.16.32 single": ["omp"]})
+        made = document(row("baseline 8.8.8.16 double"), row("omp, held 8.8.8.16 double"), row("omp 16.16.16.32 single"))
+        self.assertEqual({what: [side for side, _ in sides] for what, sides in made.groups.items()}, {"8.8.8.16 double": ["baseline", "omp, held"]})
+        self.assertEqual(len(made.bars), 1)
+
+    def test_sides_of_a_case_stand_side_by_side_whichever_the_name_says_first(self):
+        made = document(row("omp, 2 lanes: 1 box"), row("tbb: 1 box"), row("unblock: COMM_TASK"), row("unblock: held task"))
+        self.assertEqual({what: [side for side, _ in sides] for what, sides in made.groups.items()},
+                         {"1 box": ["omp, 2 lanes", "tbb"], "unblock": ["COMM_TASK", "held task"]})
+
+    def test_sizes_in_larger_units_are_on_the_same_axis(self):
+        lines, = document(row("exposed receiver early, 16 KiB, 4 ranks, bell"), row("exposed receiver early, 4 MiB, 4 ranks, bell")).lines
+        self.assertEqual((lines.title, sorted(lines.series["bell"])), ("exposed receiver early", [16 << 10, 4 << 20]))
 
     def test_the_parts_of_a_miniapps_time_add_up(self):
         times = {"produce_us": 3, "consume_us": 4, "post_us": 1, "wait_us": 2, "misc_us": 5, "overlap": 0.5}
@@ -57,7 +66,7 @@ class Sorting(unittest.TestCase):
             with self.subTest(path.name):
                 results = bench_results.read([path])
                 for one in results.documents:
-                    drawn = len(one.bars) + sum(map(len, one.lattices.values()))
+                    drawn = len(one.bars) + sum(map(len, one.groups.values()))
                     drawn += sum(len(series) for lines in one.lines for series in lines.series.values())
                     self.assertEqual(drawn, len(one.rows))
                 text = page_bench.render(results, with_header=True)

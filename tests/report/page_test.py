@@ -102,7 +102,7 @@ class InTheBrowser(unittest.TestCase):
         stored = HERE.parent.parent / "bench" / "results"
         folder = pathlib.Path(self.holder.name) / "bench"
         folder.mkdir()
-        page = make_page(folder, stored / "offload.json", stored / "dslash-crowded.json")
+        page = make_page(folder, stored / "offload-crowded.json", stored / "dslash-crowded.json")
         self.window.load(page)
         self.window.until("document.querySelectorAll('.plot .uplot').length >= 10")
         self.assertGreaterEqual(self.window.run("document.querySelectorAll('.value').length"), 6)

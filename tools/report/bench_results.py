@@ -8,17 +8,25 @@ import json
 import pathlib
 import re
 
-#: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` is a line, `what` a plot.
-AXES = (
-    (re.compile(r"(?P<what>.+) of (?P<x>\d+) B, (?P<side>.+)"), "message", "B", True),
-    (re.compile(r"(?P<what>.+) by (?P<x>\d+) threads, (?P<side>.+)"), "threads", "", False),
-    (re.compile(r"(?P<side>.+), (?P<x>\d+) outstanding"), "outstanding", "", True),
-    (re.compile(r"(?P<side>.+), (?P<x>\d+) receives waiting"), "receives that wait", "", False),
-    (re.compile(r"(?P<side>.+) 2\^(?P<x>\d+)"), "points", "2^", False),
-    (re.compile(r"(?P<side>.+), T_net = (?P<x>[\d.]+) T_comp"), "network's time over computing's", "", False),
-)
-#: Bars that belong side by side: a mode on a lattice.
-LATTICE = re.compile(r"(?P<side>\S+) (?P<what>\d+\.\d+\.\d+\.\d+ \w+)")
+SIZE = r"(?P<x>\d+) (?P<scale>B|KiB|MiB)"
+SCALES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+#: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` is a line, `what` (and `more`) a plot.
+AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
+    (rf"(?P<what>.+) of {SIZE}, (?P<side>.+)", "message", "B", True),
+    (rf"(?P<what>.+), {SIZE}, \d+ ranks, (?P<side>.+)", "message", "B", True),
+    (rf"(?P<side>.+), messages of {SIZE}", "message", "B", True),
+    (rf"(?P<what>[^,]+) {SIZE}, (?P<side>.+)", "message", "B", True),
+    (r"(?P<what>.+) by (?P<x>\d+) threads, (?P<side>.+)", "threads", "", False),
+    (r"(?P<what>.+ B) to (?P<x>\d+), (?P<side>.+)", "destinations", "", False),
+    (r"(?P<what>QCD )(?P<x>\d+)\^4(?P<more>.*?), (?P<side>.+)", "sites per side", "", True),
+    (r"(?P<side>.+), (?P<x>\d+) outstanding", "outstanding", "", True),
+    (r"(?P<side>.+), (?P<x>\d+) receives waiting", "receives that wait", "", False),
+    (r"(?P<side>.+) 2\^(?P<x>\d+)", "points", "2^", False),
+    (r"(?P<side>.+), T_net = (?P<x>[\d.]+) T_comp", "network's time over computing's", "", False),
+))
+#: Bars that belong side by side: a mode on a lattice, a side of a case.
+GROUPS = (re.compile(r"(?P<side>.+?) (?P<what>\d+\.\d+\.\d+\.\d+ \w+)"),
+          re.compile(r"(?P<side>(?:baseline|offload|omp|tbb)[^:]*): (?P<what>.+)"), re.compile(r"(?P<what>[^:]+): (?P<side>.+)"))
 #: Parts of a miniapp's time in the order of the papers' tables; the FFT computes in two steps.
 PARTS = (("compute", ("internal_us", "produce_us", "consume_us")), ("post", ("post_us",)), ("wait", ("wait_us",)), ("misc", ("misc_us",)))
 
@@ -43,25 +51,27 @@ class Document:
         self.machine = data.get("machine", {})
         self.facts = {key: value for key, value in data.items() if key != "results"}
         self.rows = data["results"]
-        self.lines, self.bars, self.lattices = [], [], {}
+        self.lines, self.bars, self.groups = [], [], {}
         self._sort()
 
     def _sort(self):
-        found = {}
+        found, groups = {}, {}
         for row in self.rows:
             name = row["name"]
             for pattern, axis, axis_unit, is_log in AXES:
                 match = pattern.fullmatch(name)
                 if match:
-                    what = match.groupdict().get("what", "")
+                    what = " ".join(match.groupdict().get(part, "") for part in ("what", "more"))
+                    what = " ".join(what.split())
                     key = (what, axis, row["unit"])
                     lines = found.setdefault(key, Lines(what or self._title(axis, row["unit"]), axis, axis_unit, is_log, row["unit"]))
-                    lines.series.setdefault(match["side"], {})[float(match["x"])] = row
+                    x = float(match["x"]) * SCALES[match.groupdict().get("scale", "B")]
+                    lines.series.setdefault(match["side"], {})[x] = row
                     break
             else:
-                match = LATTICE.fullmatch(name)
+                match = next(filter(None, (pattern.fullmatch(name) for pattern in GROUPS)), None)
                 if match:
-                    self.lattices.setdefault(match["what"], []).append((match["side"], row))
+                    groups.setdefault((match["what"], row["unit"]), []).append((match["side"], row))
                 else:
                     self.bars.append(row)
         for lines in found.values():
@@ -69,6 +79,11 @@ class Document:
                 self.lines.append(lines)
             else:
                 self.bars += [row for one in lines.series.values() for row in one.values()]
+        for (what, unit), sides in groups.items():
+            if len(sides) > 1:
+                self.groups[f"{what} [{unit}]" if what in self.groups else what] = sides
+            else:
+                self.bars.append(sides[0][1])
 
     @staticmethod
     def _title(axis, unit):

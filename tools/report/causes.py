@@ -12,6 +12,7 @@ PREDECESSOR = "predecessor"
 ORDER = "program order"
 BUSY = "worker busy"
 ASLEEP = "worker asleep"
+PAUSED = "worker paused"
 NO_CORE = "worker shares its core"
 NO_THREAD = "no free thread"
 TRANSFER = "transfer"
@@ -28,6 +29,8 @@ CAUSES = {
               "for each launcher); commtask-info shows who got one."),
     ASLEEP: ("the worker slept or napped",
              "Raise COMMTASK_SPIN_US where the worker has a core of its own, so that it stays awake between messages."),
+    PAUSED: ("the program had paused the workers",
+             "Call commtask_resume before something waits for messages: a paused worker only looks now and then."),
     BUSY: ("the worker was occupied with other tasks",
            "Send fewer, larger messages, keep callbacks and call doors short, or use several lanes."),
     PREDECESSOR: ("a communication task before it was not done",
@@ -72,18 +75,26 @@ def _in_worker(run, task, begin, end):
 def _worker_alone(worker, begin, end):
     """[(cause, ns)] of a time in which no thread of the program drove the lane."""
     if worker.has_own_core is False:
-        return [(NO_CORE, end - begin)]
-    slept = sum(b - a for a, b, state in worker.states_between(begin, end) if state in ("asleep", "nap"))
+        paused = _time_in(worker, begin, end, "paused")
+        return [(cause, ns) for cause, ns in ((PAUSED, paused), (NO_CORE, end - begin - paused)) if ns > 0]
+    slept, paused = _time_in(worker, begin, end, "asleep", "nap"), _time_in(worker, begin, end, "paused")
     share = worker.share_between(begin, end)
-    awake = NO_CORE if share is not None and share < OWN_CORE_SHARE and slept < (end - begin) / 2 else BUSY
-    return [(cause, ns) for cause, ns in ((ASLEEP, slept), (awake, end - begin - slept)) if ns > 0]
+    awake = NO_CORE if share is not None and share < OWN_CORE_SHARE and slept + paused < (end - begin) / 2 else BUSY
+    return [(cause, ns) for cause, ns in ((ASLEEP, slept), (PAUSED, paused), (awake, end - begin - slept - paused)) if ns > 0]
+
+
+def _time_in(worker, begin, end, *wanted):
+    return sum(b - a for a, b, state in worker.states_between(begin, end) if state in wanted)
 
 
 def _not_served(worker, begin, end):
     """(cause, ns): how much of a time the lane's messages got no progress, as far as the trace can tell."""
+    paused = _time_in(worker, begin, end, "paused")
+    if paused > (end - begin) / 2:
+        return PAUSED, paused
     if worker.has_own_core is False and not worker.samples:
         return NO_CORE, end - begin
-    slept = sum(b - a for a, b, state in worker.states_between(begin, end) if state in ("asleep", "nap"))
+    slept = _time_in(worker, begin, end, "asleep", "nap")
     share = worker.share_between(begin, end)
     if share is not None and share < OWN_CORE_SHARE:
         lacked = int((1 - share) * (end - begin))

@@ -66,7 +66,7 @@ def _last_end(run):
     for rank in run.ranks:
         for thread in rank.threads:
             for span in thread.spans:
-                if span.kind in ("compute", "wait", "call") and (best is None or span.end > best[0]):
+                if span.kind in ("compute", "wait", "call") and not thread.is_helper and (best is None or span.end > best[0]):
                     best = (span.end, rank.rank, thread.identity)
     return best
 

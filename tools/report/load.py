@@ -8,7 +8,7 @@ import bisect
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
-from trace_reader import COLLECTIVE, ENDS, STATES
+from trace_reader import ANY, COLLECTIVE, ENDS, ONE_SIDED, PROC_NULL, RECEIVES, SENDS, STATES
 from trace_run import read_run
 
 #: Steps of a task: index of trace_reader.PHASES.
@@ -62,9 +62,17 @@ class _Loader:
         for step in each.steps:
             begins[step.phase] = step.time - self.zero
         ended = begins[ENDED] if begins[ENDED] is not None else begins[DROPPED]
-        return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", each.operation, each.posted - self.zero,
-                    lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster, bytes=each.bytes, tag=each.tag,
-                    peer=each.peer if each.peer > -2 else None, waiting=begins[WAITING], held=begins[HELD],
+        peer, tag = each.matched if each.matched and each.peer == ANY else (each.peer, each.tag)
+        ranks = {rank for rank, _, _ in each.others}
+        if peer == PROC_NULL and len(ranks) == 1:
+            peer, tag = each.others[0][:2]
+        flags = self.trace.flags_of(each)
+        if flags & ONE_SIDED and not flags & (SENDS | RECEIVES):
+            tag = None
+        return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,
+                    each.posted - self.zero, stands=each.stands,
+                    lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster, bytes=each.bytes, tag=tag,
+                    peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
                     ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended, state=ENDS[each.end] if ended is not None else "open")
 
     def _comm_name(self, number):
@@ -92,7 +100,7 @@ class _Loader:
             begin, end = cut(span)
             waits = any(word in span.name.lower() for word in IDLE_WORDS)
             spans.append(Span(begin, end, "call" if span.sub == MPI_CALL else "sync" if waits else "region", span.name))
-            if span.sub == MPI_CALL and span.end is not None and not each.waits and not span.name.startswith(NEVER_WAIT):
+            if span.sub == MPI_CALL and not each.is_helper and span.end is not None and not each.waits and not span.name.startswith(NEVER_WAIT):
                 self._end_call(each.number, begin, end)
         for span in each.waits:
             begin, end = cut(span)
@@ -111,7 +119,7 @@ class _Loader:
         posts = self.post_times.get(each.number, ())
         if spans or (posts and not each.is_worker):
             spans.sort(key=lambda span: (span.begin, -span.end))
-            threads.append(Thread(each.number, each.name or f"thread {each.number}", spans, posts))
+            threads.append(Thread(each.number, each.name or f"thread {each.number}", spans, posts, each.is_helper))
 
     def _end_call(self, thread, begin, end):
         """An unmodified program's MPI_Wait and its like: what it waited for is taken to be the last of its thread's operations that

@@ -15,13 +15,13 @@ class Task:
     which it consists, if it is the run of a plan."""
 
     __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "waiting", "held", "ready",
-                 "issued", "ended", "state", "predecessors", "peers", "members", "unblocks")
+                 "issued", "ended", "state", "stands", "predecessors", "peers", "members", "unblocks")
 
     def __init__(self, rank, number, op, posted, **rest):
         self.rank, self.number, self.op, self.posted = rank, number, op, posted
         self.lane, self.peer, self.tag, self.comm, self.bytes = 0, None, None, "", 0
         self.poster = self.waiting = self.held = self.ready = self.issued = self.ended = None
-        self.state = "open"
+        self.state, self.stands = "open", False
         self.predecessors, self.peers, self.members, self.unblocks = (), (), (), []
         for name, value in rest.items():
             setattr(self, name, value)
@@ -36,11 +36,11 @@ class Task:
 
     @property
     def is_send(self):
-        return "send" in self.op and "recv" not in self.op
+        return ("send" in self.op and "recv" not in self.op) or self.op in ("multicast", "put_notify", "get_notify")
 
     @property
     def is_receive(self):
-        return "recv" in self.op and "send" not in self.op
+        return ("recv" in self.op and "send" not in self.op) or self.op == "await_notify"
 
     @property
     def decisive(self):
@@ -64,7 +64,7 @@ class Task:
 
     def title(self):
         """`recv 3 <- 1 tag 7, 8192 B`: the words that people search by."""
-        way = "<-" if self.is_receive else "->"
+        way = "<-" if self.is_receive or self.op == "get" else "->"
         to = f" {way} {self.peer}" if self.peer is not None and self.peer >= 0 else ""
         tag = f" tag {self.tag}" if self.tag is not None and to else ""
         size = f", {self.bytes} B" if self.bytes else ""
@@ -92,15 +92,18 @@ class Span:
 
 class Thread:
     """A thread of the program. Spans are sorted by their begin; a compute span may lie inside a wait. `posts`: times at which it
-    posted, of interest only as signs of life."""
+    posted, of interest only as signs of life. A helper is the library's own and never computes."""
 
-    def __init__(self, identity, name, spans=(), posts=()):
+    def __init__(self, identity, name, spans=(), posts=(), is_helper=False):
+        self.is_helper = is_helper
         self.identity, self.name, self.spans = identity, name, list(spans)
         self._seen = (min(posts), max(posts)) if posts else None
 
     def computing(self):
         """Its compute spans united; without any, all of its time but waits and calls, from its first sign of life to the last.
         A thread that never had to do with messages, as one that only stands in OpenMP's barrier, computes nothing then."""
+        if self.is_helper:
+            return []
         compute = [(s.begin, s.end) for s in self.spans if s.kind == "compute"]
         if compute:
             return union(compute)
@@ -112,11 +115,11 @@ class Thread:
 
 
 #: States of a worker in which it wants no processor.
-PAUSES = ("asleep", "nap", "driven")
+PAUSES = ("asleep", "nap", "driven", "paused")
 
 
 class Worker:
-    """The worker of a lane. States: issue, poll, idle, nap, asleep, driven; `samples` are (time, its processor time)."""
+    """The worker of a lane. States: issue, poll, idle, nap, asleep, driven, callback, paused; `samples` are (time, its processor time)."""
 
     def __init__(self, lane=0, cpu=None, has_own_core=None, states=(), samples=()):
         self.lane, self.cpu, self.has_own_core = lane, cpu, has_own_core

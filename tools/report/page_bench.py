@@ -26,7 +26,7 @@ def _lines(document):
             "title": f"{lines.title} [{lines.unit}]",
             "x": {"label": lines.axis, "unit": lines.axis_unit, "values": xs, "log": lines.is_log and xs[0] > 0},
             "y": {"label": lines.unit, "unit": lines.unit, "log": is_log},
-            "series": [{"label": side, "dash": side.endswith("again"),
+            "series": [{"label": side, "dash": side.endswith(("again", "beside MPI_Startall")),
                         "values": [one[x]["median"] if x in one and (one[x]["median"] > 0 or not is_log) else None for x in xs]}
                        for side, one in lines.series.items()]}))
     return f'<div class="plots">{"".join(plots)}</div>' if plots else ""
@@ -80,12 +80,14 @@ def _papers(document):
 
 def _document(document):
     machine = ", ".join(str(value) for key, value in document.machine.items() if isinstance(value, str))
-    lattices = "".join(f"<h3>{escape(what)}</h3>" + _bars([row for _, row in sides], [side for side, _ in sides])
-                       for what, sides in document.lattices.items())
+    n_cores = document.machine.get("cores", "?")
+    cores = f"{n_cores} core{'' if n_cores == 1 else 's'}"
+    groups = "".join(f"<h3>{escape(what)}</h3>" + _bars([row for _, row in sides], [side for side, _ in sides])
+                       for what, sides in document.groups.items())
     bars = _bars(document.bars) if document.bars else ""
     return (f'<section class="bench"><h2>{escape(document.benchmark)}, {escape(document.setting)}</h2>'
-            f'<p class="soft">{escape(machine)}{", " if machine else ""}{escape(document.machine.get("cores", "?"))} cores. Medians; '
-            f'thin lines from the 10th to the 90th percentile.</p>{_lines(document)}{lattices}{bars}{_papers(document)}{_table_of(document)}'
+            f'<p class="soft">{escape(machine)}{", " if machine else ""}{escape(cores)}. Medians; '
+            f'thin lines from the 10th to the 90th percentile.</p>{_lines(document)}{groups}{bars}{_papers(document)}{_table_of(document)}'
             '</section>')
 
 

@@ -12,7 +12,7 @@ import units
 PHASE_COLOURS = {"queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d37295", "ready": "#edc948", "in flight": "#59a14f",
                  "unblock": "#bcd9b3"}
 STATE_COLOURS = {"issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "nap": "#c9bfe0", "asleep": "#8d7cb8", "driven": "#b7c9a8",
-                 "callback": "#e0843c", "nothing": "#f3f3f3"}
+                 "callback": "#e0843c", "paused": "#5d5470", "nothing": "#f3f3f3"}
 PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f"}
 DEPTH_BINS = 1500
 MOST_DEPTH_PLOTS = 8

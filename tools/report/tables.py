@@ -10,6 +10,8 @@ def phase_table(run):
     """[(operation, phase, count, median, p99, longest, total)], ns; every operation, then "all"."""
     times = {}
     for task in run.tasks():
+        if task.stands:
+            continue
         for phase, begin, end in task.phases():
             times.setdefault((task.op, phase), []).append(end - begin)
     ops = sorted({op for op, _ in times})
@@ -52,7 +54,7 @@ def overlap_table(run):
             row = found.setdefault(task.comm, Overlap(task.comm))
             row.n_tasks += 1
             row.bytes += task.bytes or 0
-            if task.issued is not None and task.ended is not None:
+            if task.issued is not None and task.ended is not None and not task.stands:
                 flights.setdefault(task.comm, []).append((task.issued, task.ended))
         for comm, one in flights.items():
             one = union(one)

@@ -14,7 +14,7 @@ CHUNK_BYTES = 16384
 MAGIC = b"CTTRACE\0"
 VERSION = 1
 
-POSTED, RECEIVES_FROM, AFTER, POSTED_IN, POST_RETURNED, MOVED, MATCHED, SIGNALED, WAIT_BEGIN, WAIT_END = range(1, 11)
+POSTED, RECEIVES_FROM, AFTER, POSTED_IN, POST_RETURNED, MOVED, MATCHED, SIGNALED, WAIT_BEGIN, WAIT_END, ALSO = range(1, 12)
 STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_BEGIN, REGION_END, PROCESSOR = range(16, 23)
 TEXT_PART, THREAD, COMMUNICATOR, OPERATION, CLOCK = range(32, 37)
 CHUNK = 255
@@ -22,12 +22,15 @@ CHUNK = 255
 PHASES = ("posted", "waiting", "held", "ready", "in flight", "ended", "dropped")
 IN_FLIGHT, ENDED, DROPPED = 4, 5, 6
 ENDS = ("open", "completed", "failed", "canceled", "", "given up")
-STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback")
+STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback", "paused")
 COMPUTE_MODELS = ("", "OpenMP", "oneTBB", "the program")
 REGION_CLASSES = ("", "MPI", "OpenMP", "the program")
 
 AFTER_ITS_MEMBER = 1  # flag of AFTER
-SENDS, RECEIVES, COLLECTIVE, MPROBE, MRECV = 1, 2, 4, 8, 16  # flags of an operation
+SENDS, RECEIVES, COLLECTIVE, MPROBE, MRECV, ONE_SIDED = 1, 2, 4, 8, 16, 32  # flags of an operation
+STANDS = 8  # flag of POSTED
+HELPER_LANE = -2
+MOST_OTHERS = 1 << 16  # messages that one record may stand for
 ANY, PROC_NULL = -1, -2
 
 _record = struct.Struct("<QQQIBBBB")
@@ -69,10 +72,11 @@ class Task:
     kind: int = 0
     operation: str = "?"
     communicator: int = 0
-    peer: int = PROC_NULL  # destination, source or root
+    peer: int = PROC_NULL  # destination, source, root, or whose window
     tag: int = 0
     source: int | None = None  # of a sendrecv
     source_tag: int | None = None
+    others: list[tuple[int, int, int]] = field(default_factory=list)  # rank, tag, SENDS or RECEIVES, of a task with several messages
     lane: int = 0
     flags: int = 0
     posted: int | None = None
@@ -92,6 +96,11 @@ class Task:
     def time_of(self, phase: int) -> int | None:
         """When it came into a phase."""
         return next((step.time for step in self.steps if step.phase == phase), None)
+
+    @property
+    def stands(self) -> bool:
+        """A standing receive: nobody waits for it."""
+        return bool(self.flags & STANDS)
 
     @property
     def issued(self) -> int | None:
@@ -127,7 +136,7 @@ class Thread:
     number: int
     tid: int = 0
     name: str = ""
-    lane: int = -1  # whose worker it is
+    lane: int = -1  # whose worker it is; HELPER_LANE
     n_dropped: int = 0
     states: list[tuple[int, int, int]] = field(default_factory=list)  # time, lane, state
     waits: list[Span] = field(default_factory=list)  # id: the task that ended last
@@ -138,6 +147,11 @@ class Thread:
     @property
     def is_worker(self) -> bool:
         return self.lane >= 0
+
+    @property
+    def is_helper(self) -> bool:
+        """The library's own, and inside MPI for the program or waiting."""
+        return self.lane == HELPER_LANE
 
 
 @dataclass(slots=True)
@@ -325,6 +339,8 @@ class _Reader:
             elif kind == RECEIVES_FROM:
                 task = self._task(ident)
                 task.source, task.source_tag = halves(value)
+            elif kind == ALSO:
+                self._task(ident).others += [(*halves(value), flags)] * min(detail, MOST_OTHERS)
             elif kind == POSTED_IN:
                 self._task(ident).compute = value
             elif kind == POST_RETURNED:

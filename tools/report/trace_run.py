@@ -95,6 +95,11 @@ def _message_ends(trace: RankTrace):
             source, tag = task.matched or (source, tag)
             if source is not None and (peer := _world(communicator, source)) is not None:
                 yield (communicator.key, peer, trace.rank, tag), False, task
+        for rank, tag, direction in task.others:
+            if (peer := _world(communicator, rank)) is None or (direction == RECEIVES and task.end != 1):
+                continue
+            way = (trace.rank, peer) if direction == SENDS else (peer, trace.rank)
+            yield (communicator.key, *way, tag), direction == SENDS, task
 
 
 def _fnv(text: str, value: int = 0xcbf29ce484222325) -> int:

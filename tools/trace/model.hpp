@@ -27,8 +27,8 @@ struct trace_error : std::runtime_error {
 inline constexpr std::array<std::string_view, 7> phase_names{"posted",    "waiting", "held",   "ready",
                                                              "in flight", "ended",   "dropped"};
 inline constexpr std::array<std::string_view, 6> end_names{"open", "completed", "failed", "canceled", "", "given up"};
-inline constexpr std::array<std::string_view, 8> state_names{"none", "issue",  "poll",   "idle",
-                                                             "nap",  "asleep", "driven", "callback"};
+inline constexpr std::array<std::string_view, 9> state_names{"none",   "issue",  "poll",     "idle",  "nap",
+                                                             "asleep", "driven", "callback", "paused"};
 
 /// Phases as the format numbers them.
 inline constexpr std::uint8_t in_flight = 4;
@@ -42,21 +42,30 @@ struct step {
     std::uint32_t thread; ///< Who drove the lane.
 };
 
+/// A message that a task has beside those that its post names.
+struct other_message {
+    std::int32_t rank;
+    std::int32_t tag;
+    bool is_sent;
+};
+
 struct task {
     std::uint64_t id = 0;
     std::uint8_t kind = 0;
     std::uint8_t lane = 0;
     std::uint8_t end = 0; ///< Index of end_names.
+    bool stands = false;  ///< A standing receive.
     std::uint32_t communicator = 0;
     std::int32_t peer = detail::trace::nobody;
     std::int32_t tag = 0;
     std::optional<std::pair<std::int32_t, std::int32_t>> source;  ///< And its tag, of a sendrecv.
     std::optional<std::pair<std::int32_t, std::int32_t>> matched; ///< Source and tag of the message.
+    std::vector<other_message> others;                            ///< Of a task with several messages.
     std::uint64_t posted_ns = 0;                                  ///< 0: the record is lost.
     std::uint64_t post_returned_ns = 0;                           ///< 0: soon.
     std::uint64_t bytes = 0;
-    std::uint64_t sent_as = 0;     ///< Identifier of the message that it sent; 0: of none that is known.
-    std::uint64_t received_as = 0; ///< The same of the one that it received.
+    std::vector<std::uint64_t> sent_as;     ///< Identifiers of the messages that it sent, as far as they are known.
+    std::vector<std::uint64_t> received_as; ///< The same of those that it received.
     std::vector<step> steps;
     std::vector<std::uint64_t> after;
 

@@ -65,6 +65,8 @@ public:
 
     void write() {
         find_communicators();
+        // In the order in which they are defined: readers complain of another.
+        for (OTF2_CommRef number = 0; auto& [key, numbered] : comms_) numbered.first = number++;
         for (const rank_trace& each : from_.ranks) collect(each);
         write_events();
         write_definitions();
@@ -144,36 +146,45 @@ private:
                 locations_[place->second].events.push_back({at.time_ns, write});
             }
         };
-        const std::uint64_t request = ++n_requests_;
         const step& last = each.steps.back();
-        if ((flags & detail::trace::sends) != 0 && each.peer >= 0) {
-            add(*issued, [=, to = static_cast<std::uint32_t>(each.peer), tag = static_cast<std::uint32_t>(each.tag),
-                          bytes = each.bytes](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+        const auto add_send = [&](std::int32_t peer, std::int32_t its_tag, std::uint64_t bytes) {
+            const std::uint64_t request = ++n_requests_;
+            add(*issued, [=, to = static_cast<std::uint32_t>(peer),
+                          tag = static_cast<std::uint32_t>(its_tag)](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
                 return OTF2_EvtWriter_MpiIsend(writer, nullptr, time, to, comm, tag, bytes, request);
             });
-            if (each.end == 1) {
+            if (each.end != 1) return;
+            add(last, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                return OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, time, request);
+            });
+        };
+        const auto add_receive = [&](std::int32_t source, std::int32_t its_tag, std::uint64_t bytes) {
+            const std::uint64_t request = ++n_requests_;
+            add(*issued, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                return OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, time, request);
+            });
+            if (each.end == 1 && source >= 0) {
+                add(last, [=, from = static_cast<std::uint32_t>(source),
+                           tag = static_cast<std::uint32_t>(its_tag)](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+                    return OTF2_EvtWriter_MpiIrecv(writer, nullptr, time, from, comm, tag, bytes, request);
+                });
+            } else if (each.end != 0) {
                 add(last, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
-                    return OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, time, request);
+                    return OTF2_EvtWriter_MpiRequestCancelled(writer, nullptr, time, request);
                 });
             }
+        };
+        if ((flags & detail::trace::sends) != 0 && each.peer >= 0) add_send(each.peer, each.tag, each.bytes);
+        const std::uint64_t share = each.others.empty() ? 0 : each.bytes / each.others.size();
+        for (const other_message& other : each.others) {
+            if (other.rank < 0) continue;
+            other.is_sent ? add_send(other.rank, other.tag, share) : add_receive(other.rank, other.tag, share);
         }
         if ((flags & detail::trace::receives) == 0) return;
-        const std::uint64_t other = ++n_requests_;
         const auto asked = each.source ? *each.source : std::pair{each.peer, each.tag};
         const auto [source, its_tag] = each.matched.value_or(asked);
-        add(*issued, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
-            return OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, time, other);
-        });
-        if (each.end == 1 && source >= 0) {
-            add(last, [=, from = static_cast<std::uint32_t>(source), tag = static_cast<std::uint32_t>(its_tag),
-                       bytes = each.bytes](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
-                return OTF2_EvtWriter_MpiIrecv(writer, nullptr, time, from, comm, tag, bytes, other);
-            });
-        } else if (each.end != 0) {
-            add(last, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
-                return OTF2_EvtWriter_MpiRequestCancelled(writer, nullptr, time, other);
-            });
-        }
+        // Who sent a notification that might come from anybody is not known.
+        if (source >= 0 || (flags & detail::trace::one_sided) == 0) add_receive(source, its_tag, each.bytes);
     }
 
     void write_events() {

@@ -117,8 +117,8 @@ private:
     }
 
     [[nodiscard]] std::uint64_t correlation_of(const task& which) const {
-        if (which.sent_as != 0) return which.sent_as;
-        return which.received_as != 0 ? which.received_as : edge_id(which.id, 0);
+        if (!which.sent_as.empty()) return which.sent_as.front();
+        return which.received_as.empty() ? edge_id(which.id, 0) : which.received_as.front();
     }
 
     void write_lane(unsigned lane, int place) {
@@ -165,7 +165,7 @@ private:
     void write_phase(const task& each, track here, std::uint8_t phase, std::uint64_t begin_ns, std::uint64_t end_ns) {
         event_extras extras;
         if (phase == in_flight) {
-            if (each.sent_as != 0) extras.flows.push_back(each.sent_as);
+            extras.flows = each.sent_as;
             for (const std::uint64_t before : each.after) extras.ending_flows.push_back(edge_id(before, each.id));
         }
         writer_.begin(here, begin_ns, "phase", phase_names.at(std::min<std::size_t>(phase, phase_names.size() - 1)),
@@ -175,12 +175,12 @@ private:
 
     void write_end(const task& each, track here, std::uint64_t end_ns) {
         event_extras extras;
-        if (each.received_as != 0) extras.ending_flows.push_back(each.received_as);
+        extras.ending_flows = each.received_as;
         if (const auto found = successors_.find(each.id); found != successors_.end() && each.has_ended()) {
             for (const std::uint64_t later : found->second) extras.flows.push_back(edge_id(each.id, later));
         }
         if (extras.flows.empty() && extras.ending_flows.empty()) return;
-        writer_.instant(here, end_ns, "task", each.received_as != 0 ? "arrived" : "ended", extras);
+        writer_.instant(here, end_ns, "task", !each.received_as.empty() ? "arrived" : "ended", extras);
     }
 
     [[nodiscard]] std::string communicator_name(const task& which) const {

@@ -18,6 +18,8 @@ using detail::trace::file_header;
 using detail::trace::record;
 using detail::trace::record_type;
 
+constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record may stand for.
+
 [[nodiscard]] std::vector<char> contents_of(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
     if (!file) throw trace_error{path + " cannot be read"};
@@ -166,10 +168,15 @@ private:
             made.communicator = number;
             made.kind = sub;
             made.lane = lane;
+            made.stands = (flags & detail::trace::posted_to_stand) != 0;
             break;
         }
         case record_type::receives_from: task_of(each.id).source = both; break;
         case record_type::matched: task_of(each.id).matched = both; break;
+        case record_type::also:
+            task_of(each.id).others.insert(task_of(each.id).others.end(), std::min(number, most_others),
+                                           {both.first, both.second, flags == detail::trace::sends});
+            break;
         case record_type::after:
             // What a plan's run consists of began when it did: an arrow would point backwards.
             if ((flags & detail::trace::after_its_member) == 0) after_.emplace_back(each.id, each.value);
@@ -264,6 +271,22 @@ private:
 [[nodiscard]] std::string tag_text(std::int32_t tag) {
     return tag == detail::trace::any ? "any tag" : "tag " + std::to_string(tag);
 }
+/// " to ranks 1, 2, 3, from ranks 4": what a task with several messages has to do with, cut.
+[[nodiscard]] std::string others_text(const task& which) {
+    constexpr std::size_t most = 4;
+    std::string text;
+    for (const bool is_sent : {true, false}) {
+        std::size_t count = 0;
+        for (const other_message& each : which.others) {
+            if (each.is_sent != is_sent || ++count > most) continue;
+            text +=
+                (count > 1 ? ", " : std::string{text.empty() ? "" : ","} + (is_sent ? " to " : " from ") + "ranks ") +
+                std::to_string(each.rank);
+        }
+        if (count > most) text += " and " + std::to_string(count - most) + " more";
+    }
+    return text;
+}
 
 } // namespace
 
@@ -280,7 +303,12 @@ const task* rank_trace::find(std::uint64_t id) const {
 std::string describe(const rank_trace& of, const task& which) {
     const operation& kind = of.operation_of(which);
     std::string text = kind.name.empty() ? "task" : kind.name;
-    if (which.peer == detail::trace::nobody) return text;
+    if (which.stands) text = "standing " + text;
+    if (which.peer == detail::trace::nobody) return text + others_text(which);
+    if ((kind.flags & detail::trace::one_sided) != 0 && (kind.flags & detail::trace::receives) == 0) {
+        const bool notifies = (kind.flags & detail::trace::sends) != 0;
+        return text + " at " + rank_text(which.peer) + (notifies ? ", notification " + std::to_string(which.tag) : "");
+    }
     if ((kind.flags & detail::trace::is_collective) != 0) return text + ", root " + std::to_string(which.peer);
     text += ((kind.flags & detail::trace::sends) != 0 ? " to " : " from ") + rank_text(which.peer) + ", " +
             tag_text(which.tag);

@@ -144,11 +144,16 @@ void add_ends(rank_trace& of, std::map<channel, ends>& into) {
         }
         const bool receives =
             (flags & detail::trace::receives) != 0 && (flags & detail::trace::takes_matched) == 0 && which.end == 1;
-        if (!receives) continue;
         const std::pair asked = sends && which.source ? *which.source : std::pair{which.peer, which.tag};
         const auto [source, tag] = which.matched.value_or(asked);
-        if (const auto peer = in_world(source)) {
+        if (const auto peer = in_world(source); receives && peer) {
             into[{comm.key, *peer, of.rank(), tag}].receives.push_back(&which);
+        }
+        for (const other_message& other : which.others) {
+            const auto peer = in_world(other.rank);
+            if (peer && other.is_sent) into[{comm.key, of.rank(), *peer, other.tag}].sends.push_back(&which);
+            if (peer && !other.is_sent && which.end == 1)
+                into[{comm.key, *peer, of.rank(), other.tag}].receives.push_back(&which);
         }
     }
 }
@@ -168,8 +173,8 @@ void match(run& all) {
         for (std::size_t k = 0; k < count; ++k) {
             const std::uint64_t id = fnv(comm + "|" + std::to_string(source) + "|" + std::to_string(destination) + "|" +
                                          std::to_string(tag) + "|" + std::to_string(k));
-            found.sends[k]->sent_as = id;
-            found.receives[k]->received_as = id;
+            found.sends[k]->sent_as.push_back(id);
+            found.receives[k]->received_as.push_back(id);
         }
         all.n_messages += count;
     }

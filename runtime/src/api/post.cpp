@@ -122,6 +122,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const bool has_predecessors = options != nullptr && options->n_after + options->n_events > 0;
     unsigned said = 0;
     if ((flags & flag_is_call) != 0) said |= trace::posted_by_interposer;
+    if ((flags & flag_stands) != 0) said |= trace::posted_to_stand;
     if ((flags & COMMTASK_ORDERED) != 0) said |= trace::posted_in_order;
     if (has_predecessors) said |= trace::posted_after_others;
     traced.posted(id, op, queue, said, begin_ns);

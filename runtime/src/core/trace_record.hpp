@@ -28,6 +28,7 @@ enum class record_type : std::uint8_t {
     signaled = 8,
     wait_begin = 9,
     wait_end = 10,
+    also = 11,
     state = 16,
     compute_created = 17,
     compute_begin = 18,
@@ -53,16 +54,26 @@ enum class thread_state : std::uint8_t {
     asleep,   ///< Until somebody rings.
     driven,   ///< A bounded pause, since another thread drives.
     callback, ///< In a function of the program's.
+    paused,   ///< The program has paused it: it looks now and then.
 };
 
-enum posted_flag : std::uint8_t { posted_by_interposer = 1, posted_in_order = 2, posted_after_others = 4 };
+/// `lane` of a thread that is the library's own and drives none: it is inside MPI for the program, or waits.
+inline constexpr std::int32_t helper_lane = -2;
+
+enum posted_flag : std::uint8_t {
+    posted_by_interposer = 1,
+    posted_in_order = 2,
+    posted_after_others = 4,
+    posted_to_stand = 8
+};
 enum after_flag : std::uint8_t { after_its_member = 1 };
 enum operation_flag : std::uint8_t {
     sends = 1,
     receives = 2,
     is_collective = 4,
     takes_message_out = 8,
-    takes_matched = 16
+    takes_matched = 16,
+    one_sided = 32
 };
 
 /// How a task ended.

@@ -60,7 +60,7 @@ public:
     [[nodiscard]] std::uint64_t running_compute() noexcept;
     void set_running_compute(std::uint64_t id) noexcept;
 
-    /// The calling thread is the worker of a lane. Before it writes anything.
+    /// The calling thread is the worker of a lane, or a helper (trace::helper_lane). Before it writes anything.
     void begin_worker(int lane) noexcept { begin_thread(lane); }
 
     // Any thread, with a lock: what belongs to nobody -------------------------------------------------------------------

@@ -135,8 +135,10 @@ bool worker::has_something() const noexcept {
 /// wait for it outside of this library; with nothing unfinished it sleeps.
 void worker::rest() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
-    lane_.tell(trace::thread_state::asleep);
-    while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) rest_for_a_moment();
+    while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
+        lane_.tell(trace::thread_state::paused);
+        rest_for_a_moment();
+    }
     lane_.tell(trace::thread_state::idle);
     if (settings_.lend_core && !must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
 }

@@ -4,8 +4,10 @@
 // that was given up meanwhile is somebody else's.
 #include "mpi/blocking_lane.hpp"
 
+#include "base/system.hpp"
 #include "core/operation_traits.hpp"
 #include "core/task_list.hpp"
+#include "core/tracer.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
 
@@ -17,8 +19,31 @@
 #include <pthread.h>
 
 namespace commtask::detail {
-
 namespace {
+
+/// A call of MPI's as the trace shows it.
+class traced_call {
+public:
+    explicit traced_call(const commtask_op& op) noexcept : records_(tracer::current()) {
+        if (records_ == nullptr) return;
+        name_ = tracer::number_of(operation_of(op.kind).name);
+        write(trace::record_type::region_begin);
+    }
+    traced_call(const traced_call&) = delete;
+    traced_call& operator=(const traced_call&) = delete;
+    ~traced_call() {
+        if (records_ != nullptr) write(trace::record_type::region_end);
+    }
+
+private:
+    void write(trace::record_type type) noexcept {
+        constexpr std::uint8_t call_of_mpi = 1;
+        records_->write({now_ns(), 0, 0, {name_, type, 0, call_of_mpi}});
+    }
+
+    tracer* const records_;
+    std::uint32_t name_ = 0;
+};
 
 /// Whether MPI may keep a thread until other processes come. Of what moves no data win_post and win_sync end at once.
 [[nodiscard]] bool waits_for_others(const commtask_op& op) noexcept {
@@ -52,7 +77,6 @@ struct blocking_lane::shared {
 
 blocking_lane::blocking_lane(lane_set& beside) : shared_(std::make_shared<shared>(beside)) {
     shared_->thread = std::thread([mine = shared_] { run(mine); });
-    pthread_setname_np(shared_->thread.native_handle(), "commtask-window");
 }
 
 blocking_lane::~blocking_lane() {
@@ -101,6 +125,8 @@ bool blocking_lane::forget(const task& which) noexcept {
 }
 
 void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
+    pthread_setname_np(pthread_self(), "commtask-window"); // before the trace asks for it
+    if (tracer* const records = tracer::current()) records->begin_worker(trace::helper_lane);
     std::unique_lock lock{mine->mutex};
     for (;;) {
         mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
@@ -113,6 +139,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         int code = MPI_SUCCESS;
         {
             const errors_come_back errors;
+            const traced_call shown{op};
             code = errors.code_of(call_one_sided(op));
         }
         lock.lock();

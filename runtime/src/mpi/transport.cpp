@@ -5,7 +5,7 @@
 // returns success for what failed (mpi/errors.hpp); an MPI that does not set it leaves the zero that was there.
 #include "mpi/transport.hpp"
 
-#include "core/operation_traits.hpp"
+#include "core/handed_over.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
@@ -54,7 +54,7 @@ static void take_length(task& which, const MPI_Status& status) noexcept {
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
     std::memcpy(which.mpi_status, &status, sizeof status);
     // What a door started may be a receive: only MPI knows, and its status says.
-    const operation_traits& kind = operation_of(which.op.kind);
+    const operation_traits& kind = operation_of(kind_of(which.op));
     if (!kind.may_receive) return;
     if (kind.has_length_only) return take_length(which, status);
     if (kind.has_source && which.op.source == MPI_PROC_NULL) {
@@ -117,6 +117,7 @@ start_result mpi_transport::start(task& which) noexcept {
     }
     if (kind.takes_window && windows_ != nullptr && windows_->start_elsewhere(which, *this)) {
         std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+        if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
         which.run.open_parts = 1;
         ++n_elsewhere_;
         count_in_flight();

@@ -6,6 +6,7 @@
 
 #include "base/system.hpp"
 #include "core/comm_queue.hpp"
+#include "core/handed_over.hpp"
 #include "core/lane.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
@@ -27,15 +28,13 @@ namespace {
 
 [[nodiscard]] std::int32_t tag_of(int tag) noexcept { return tag == MPI_ANY_TAG ? trace::any : tag; }
 
-/// What is done: the interposer says it of a request that it hands over.
-[[nodiscard]] int kind_of(const commtask_op& op) noexcept {
-    return operation_of(op.kind).takes_request && op.array_form != 0 ? op.array_form : op.kind;
-}
-
 [[nodiscard]] std::uint8_t flags_of(const operation_traits& kind) noexcept {
     unsigned flags = 0;
-    if (kind.has_dest) flags |= trace::sends;
-    if (kind.has_source || kind.takes_message) flags |= trace::receives;
+    // A notification is a message on the window's own communicator.
+    const bool notifies = kind.has_steps && kind.has_target;
+    if (kind.has_dest || notifies) flags |= trace::sends;
+    if (kind.has_source || kind.takes_message || (kind.has_steps && !notifies)) flags |= trace::receives;
+    if (kind.takes_window) flags |= trace::one_sided;
     if (kind.is_ordered_by_default()) flags |= trace::is_collective;
     if (is_probe(kind)) flags |= trace::takes_message_out;
     if (kind.takes_message) flags |= trace::takes_matched;
@@ -119,6 +118,12 @@ void task_trace::write_posted(std::uint64_t id, const commtask_op& op, const com
     } else if (kind.has_source) {
         peer = rank_of(op.source);
         tag = tag_of(op.recv_tag);
+    } else if (kind.has_target) {
+        peer = rank_of(op.peer);
+        if (kind.has_steps) tag = tag_of(op.send_tag);
+    } else if (kind.has_steps) {
+        peer = rank_of(op.source);
+        tag = tag_of(op.recv_tag);
     } else if (kind.has_root) {
         peer = rank_of(op.peer);
     }
@@ -131,6 +136,24 @@ void task_trace::write_posted(std::uint64_t id, const commtask_op& op, const com
         records_.write(
             {begin_ns, id, halves(rank_of(op.source), tag_of(op.recv_tag)), {0, record_type::receives_from}});
     }
+    write_others(id, op, kind, begin_ns);
+}
+
+/// Of a task with several messages those that `posted` does not say.
+void task_trace::write_others(std::uint64_t id, const commtask_op& op, const operation_traits& kind,
+                              std::uint64_t begin_ns) noexcept {
+    const auto also = [&](int rank, int tag, std::uint32_t count, trace::operation_flag direction) {
+        records_.write({begin_ns, id, halves(rank_of(rank), tag_of(tag)), {count, record_type::also, 0, 0, direction}});
+    };
+    if (kind.has_dests) {
+        for (int i = 0; i < op.peer; ++i) also(op.dests[i], op.send_tag, 1, trace::sends);
+    }
+    if (kind.has_sources) {
+        for (int i = 0; i < op.source; ++i) also(op.sources[i], op.send_tag, 1, trace::receives);
+    }
+    const bool awaits = kind.has_steps && !kind.has_target;
+    if (awaits && op.recv.count > 1)
+        also(op.source, op.recv_tag, static_cast<std::uint32_t>(op.recv.count - 1), trace::receives);
 }
 
 void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/observer.hpp"
+#include "core/operation_traits.hpp"
 #include "core/tracer.hpp"
 #include "report/trace_file.hpp"
 
@@ -44,6 +45,8 @@ public:
 
 private:
     void member_begins(const task& which) noexcept;
+    void write_others(std::uint64_t id, const commtask_op& op, const operation_traits& kind,
+                      std::uint64_t begin_ns) noexcept;
     void write_posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
                       std::uint64_t begin_ns) noexcept;
 

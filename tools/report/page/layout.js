@@ -10,7 +10,7 @@ const COLOURS = {
   queued: "#b8b8b8", predecessor: "#9c755f", order: "#d37295", ready: "#edc948", "in flight": "#59a14f", unblock: "#bcd9b3",
   // States of a worker.
   issue: "#2f7f79", poll: "#7fbfb5", idle: "#dfe9e7", nap: "#c9bfe0", asleep: "#8d7cb8", driven: "#b7c9a8", callback: "#e0843c",
-  nothing: "#f3f3f3",
+  paused: "#5d5470", nothing: "#f3f3f3",
 };
 const ROW_HEIGHTS = { heading: 24, thread: 20, worker: 14, tasks: 13 };
 const ROW_GAP = 2;
