@@ -82,6 +82,7 @@ def parse(arguments):
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there already")
+    parser.add_argument("--check-options", action="store_true", help="do nothing else")
     return parser.parse_args(arguments)
 
 
@@ -158,6 +159,8 @@ def complaint(given):
         return "--simulate: lanes only"
     if given.name != "all" and (given.results or given.resume):
         return "--results and --resume: all only; --json names the file of one benchmark"
+    if given.json and (Path(given.json).is_dir() or not Path(given.json).parent.is_dir()):
+        return f"--json {given.json}: choose a file in a folder that is there"
     return ""
 
 
@@ -166,6 +169,8 @@ def main(arguments):
     if complaint(given):
         print(f"bench/run.py: {complaint(given)}", file=sys.stderr)
         return 2
+    if given.check_options:
+        return 0
     # As an exception, so that the program under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
