@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Wrong words for scripts that install, build or download: refused before any of that, by the word.
+# Wrong words for scripts that install, build or download: refused before any of that, by the word. What each script then does
+# is not tested here: it takes minutes, or a network.
 """The options of scripts/bench, scripts/get_mpi and scripts/onetbb, and COMMTASK_JOBS."""
 import unittest
 
