@@ -167,7 +167,7 @@ static void wrong_request_beside_an_open_one(void) {
     requests[1] = (MPI_Request)MPI_COMM_WORLD;
     say_class("testany", MPI_Testany(2, requests, &index, &flag, MPI_STATUS_IGNORE));
     say_class("waitany", MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE));
-    MPI_Barrier(MPI_COMM_WORLD); // nobody sends before both have looked: what has ended is found first
+    MPI_Barrier(MPI_COMM_WORLD); // until here the other request must be open on both ranks
     MPI_Send(&me, 1, MPI_INT, next_rank(), 8, MPI_COMM_WORLD);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     EXPECT(message == previous_rank());
