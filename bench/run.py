@@ -92,6 +92,7 @@ def parse(arguments):
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there of these sources already")
     parser.add_argument("--slice", type=minutes, metavar="MIN",
                         help="all only: begin nothing that would not end within so many minutes; the exit status is then 75")
+    parser.add_argument("--check-options", action="store_true", help="do nothing else")
     return parser.parse_args(arguments)
 
 
@@ -151,6 +152,8 @@ def complaint(given):
         return "--simulate: lanes only"
     if given.name != "all" and (given.results or given.resume or given.slice):
         return "--results, --resume and --slice: all only; --json names the file of one benchmark"
+    if given.json and (Path(given.json).is_dir() or not Path(given.json).parent.is_dir()):
+        return f"--json {given.json}: choose a file in a folder that is there"
     return ""
 
 
@@ -159,6 +162,8 @@ def main(arguments):
     if complaint(given):
         print(f"bench/run.py: {complaint(given)}", file=sys.stderr)
         return 2
+    if given.check_options:
+        return 0
     # As an exception, so that the program under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

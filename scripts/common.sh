@@ -21,6 +21,7 @@ packages_test=(libopenmpi-dev openmpi-bin otf2-tools clang-format-19 clang-tidy-
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+[[ $commtask_jobs =~ ^[1-9][0-9]{0,3}$ ]] || die "COMMTASK_JOBS=$commtask_jobs is not a whole number from 1 to 9999"
 
 # mpi_alternatives: which MPI plain mpiexec, mpicc and the like mean, a line for each of Debian's groups.
 mpi_alternatives() {

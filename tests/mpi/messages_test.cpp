@@ -56,12 +56,12 @@ TEST_P(Send, BringsTheDataAndTheStatus) {
     EXPECT_EQ(status.source, left());
     EXPECT_EQ(status.tag, 7);
     EXPECT_EQ(status.bytes, static_cast<MPI_Count>(sent.size() * sizeof(int)));
-    int n_elements = -1;
-    MPI_Get_count(&status.mpi, MPI_INT, &n_elements);
-    EXPECT_EQ(n_elements, count);
     EXPECT_EQ(finish(send), COMMTASK_OK);
     EXPECT_EQ(finish(token_in), COMMTASK_OK);
     EXPECT_EQ(finish(token_out), COMMTASK_OK);
+    int n_elements = -1;
+    MPI_Get_count(&status.mpi, MPI_INT, &n_elements);
+    EXPECT_EQ(n_elements, count);
     EXPECT_EQ(received, values_of(left(), count));
 }
 

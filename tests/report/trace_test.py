@@ -202,6 +202,24 @@ class Refusals(Case):
         (self.folder / "a.json").write_text('{"some": "thing"}')
         self.refusal("--html", "out.html", "a.json", contains="scripts/bench")
 
+    def test_json_that_is_nested_beyond_all_measure(self):
+        (self.folder / "a.json").write_text("[" * 100000)
+        self.refusal("--html", "out.html", "a.json", contains="a.json")
+
+    def test_json_without_a_result(self):
+        (self.folder / "a.json").write_text("[]")
+        self.refusal("--html", "out.html", "a.json", contains="no result")
+
+    def test_what_never_ends(self):
+        self.refusal("--text", "/dev/zero", contains="no trace of commtask's")
+
+    def test_an_empty_name(self):
+        halo_run(self.folder)
+        for words in ([""], ["--html", "", self.folder], ["--otf2", "", self.folder]):
+            done = report(*words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("a name must not be empty", done.stderr)
+
     def test_an_unknown_option_and_no_input(self):
         self.assertEqual(report("--colour", self.folder).returncode, 2)
         self.assertEqual(report().returncode, 2)

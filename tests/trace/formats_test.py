@@ -126,6 +126,12 @@ def check_lost_output(options, traces):
     demand(done.returncode == 1 and "standard output was lost" in done.stderr, done.stderr)
 
 
+def check_refusals(options, traces):
+    for words in (["--no-such-option"], [traces, f"--{options.format}"], [traces, f"--{options.format}", ""], [""], ["/dev/zero"]):
+        done = subprocess.run([options.convert, *words], capture_output=True, text=True, timeout=20, check=False)
+        demand(done.returncode == 2 and done.stderr.count("\n") == 1, f"{words}: {done.returncode}, {done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--reader", required=True)
@@ -150,6 +156,7 @@ def main():
         run = trace_run.read_run([traces])
         demand(f"{len(run.messages)} messages are on both ranks" in said, said)
         check_end_before_the_end(options, traces, folder)
+        check_refusals(options, traces)
         check_lost_output(options, traces)
         if options.format == "perfetto" and not os.access(options.perfetto, os.X_OK):
             print(SKIP_SCHEMA)

@@ -121,6 +121,7 @@ TEST(LaneTable, IsRefusedWithTheReason) {
     EXPECT_THAT(lane_table_of("{").why_not, HasSubstr("parse error"));
     EXPECT_THAT(lane_table_of("{}").why_not, HasSubstr("'machine' not found"));
     EXPECT_THAT(read_lane_table("/no/such/file").why_not, HasSubstr("No such file"));
+    for (const char* endless : {"/dev/zero", "/"}) EXPECT_EQ(read_lane_table(endless).why_not, "it is no regular file");
     saturation_table table = contexts(2);
     table.rows[1].size_bytes = 8;
     EXPECT_THAT(lane_table_of(text_of(table, "")).why_not,

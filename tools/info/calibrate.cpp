@@ -18,11 +18,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -202,10 +207,24 @@ void print(const detail::saturation_table& table) {
     }
 }
 
+/// After a failure.
+[[nodiscard]] std::string why_not(const std::string& file) {
+    return "cannot write " + file + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe): no other thread fails
+}
+
 /// @return why it could not be written; empty: it is there
 [[nodiscard]] std::string write(const std::string& text, const std::string& file) {
     std::ofstream out{file};
-    return out << text << std::flush ? "" : "cannot write " + file;
+    return out << text << std::flush ? "" : why_not(file);
+}
+
+/// @return why it could not; empty: it can. A file that was not there is not there afterwards
+[[nodiscard]] std::string try_to_write(const std::string& file) {
+    std::error_code unknown;
+    const bool was_there = std::filesystem::exists(std::filesystem::symlink_status(file, unknown));
+    if (!std::ofstream{file, std::ios::app}.is_open()) return why_not(file);
+    if (!was_there) std::filesystem::remove(file, unknown);
+    return "";
 }
 
 } // namespace
@@ -221,12 +240,13 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
         return 2;
     }
     int can_write = 1; // asked before a minute of measuring
-    if (rank == 0) can_write = std::ofstream{file, std::ios::app}.is_open() ? 1 : 0;
-    MPI_Bcast(&can_write, 1, MPI_INT, 0, comm);
-    if (can_write == 0) {
-        if (rank == 0) std::cerr << "commtask-info: cannot write " << file << "\n";
-        return 1;
+    if (rank == 0) {
+        const std::string why = try_to_write(file);
+        if (!why.empty()) std::cerr << "commtask-info: " << why << "\n";
+        can_write = why.empty() ? 1 : 0;
     }
+    MPI_Bcast(&can_write, 1, MPI_INT, 0, comm);
+    if (can_write == 0) return 1;
     // The old table plays no part, and need not be there. NOLINTNEXTLINE(concurrency-mt-unsafe)
     unsetenv("COMMTASK_LANE_TABLE");
     commtask_config config = COMMTASK_CONFIG_INIT;

@@ -135,6 +135,12 @@ class Info(unittest.TestCase):
             self.assertEqual(len(refusals), 1, done.stdout + done.stderr)
             self.assertIn("--jsno", refusals[0])
 
+    def test_refuses_options_that_exclude_each_other(self):
+        for words in (["--json", "--config-markdown"], ["--calibrate", "lanes.json", "--json"], ["--calibrate", ""]):
+            done = subprocess.run([PROGRAM, *words], text=True, capture_output=True, timeout=20)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
     def test_tells_its_version_once(self):
         done = run("--version")
         self.assertEqual(done.returncode, 0)
@@ -165,7 +171,7 @@ class Info(unittest.TestCase):
             self.assertEqual(self.report(COMMTASK_LANES="2", COMMTASK_LANE_TABLE=file)["nodes"][0]["ranks"][0]["runtime"]["code"], 0)
             done = run("--calibrate", os.path.join(folder, "no", "folder"), COMMTASK_LANES="1")
             self.assertEqual(done.returncode, 1)
-            self.assertIn("cannot write", done.stderr)
+            self.assertIn("folder: No such file or directory", done.stderr)
 
     def test_an_output_that_is_full_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

@@ -91,12 +91,17 @@ int main(int argc, char** argv) try {
     bool wants_json = false;
     bool wants_page = false;
     std::string table;
-    app.add_flag("--json", wants_json, "Print one JSON object");
-    app.add_flag("--config-markdown", wants_page, "Print the page docs/configuration.md and exit");
+    CLI::Option* const json = app.add_flag("--json", wants_json, "Print one JSON object");
+    CLI::Option* const page =
+        app.add_flag("--config-markdown", wants_page, "Print the page docs/configuration.md and exit")->excludes(json);
     app.add_option("--calibrate", table,
                    "Measure what lanes bring, on two ranks or one, and write the table to this file "
                    "for COMMTASK_LANE_TABLE")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(CLI::Validator{
+            [](const std::string& file) { return std::string{file.empty() ? "the file has no name" : ""}; }, ""})
+        ->excludes(json)
+        ->excludes(page);
     app.set_version_flag("--version", version());
     try {
         app.parse(argc, argv);

@@ -33,15 +33,21 @@ class Refusal(Exception):
     """A sentence for the user; exit status 2."""
 
 
+def name(text):
+    if not text:
+        raise argparse.ArgumentTypeError("a name must not be empty")
+    return text
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="commtask-report", description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("inputs", nargs="+", metavar="INPUT",
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", type=name,
                         help="a folder that COMMTASK_TRACE named, its files, or JSON of scripts/bench")
     parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines")
-    parser.add_argument("--html", metavar="FILE", help=f"write the page there (default: {DEFAULT_PAGE})")
-    parser.add_argument("--perfetto", metavar="FILE", help="write the trace for ui.perfetto.dev")
-    parser.add_argument("--otf2", metavar="FOLDER", help="write the trace for Vampir and Scalasca")
+    parser.add_argument("--html", metavar="FILE", type=name, help=f"write the page there (default: {DEFAULT_PAGE})")
+    parser.add_argument("--perfetto", metavar="FILE", type=name, help="write the trace for ui.perfetto.dev")
+    parser.add_argument("--otf2", metavar="FOLDER", type=name, help="write the trace for Vampir and Scalasca")
     parser.add_argument("--version", action="version", version=f"commtask-report {VERSION}")
     return parser.parse_args(arguments)
 

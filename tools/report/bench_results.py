@@ -131,6 +131,10 @@ def read(paths):
             raise ResultError(f"{path} cannot be read: {error.strerror}.") from error
         except ValueError as error:
             raise ResultError(f"{path} is no JSON: {error}.") from error
+        except RecursionError as error:
+            raise ResultError(f"{path} is nested too deeply for a result.") from error
+        if data == []:
+            raise ResultError(f"{path} has no result.")
         for one in data if isinstance(data, list) else [data]:
             if isinstance(one, dict) and isinstance(one.get("results"), list) and all(
                     isinstance(row, dict) and {"name", "unit", "median"} <= row.keys() for row in one["results"]):

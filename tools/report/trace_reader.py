@@ -238,7 +238,10 @@ class _Reader:
     def __init__(self, path: Path):
         self.path = path
         try:
-            self.data = path.read_bytes()
+            with path.open("rb") as file:
+                self.data = file.read(CHUNK_BYTES)
+                if self.data[:8] == MAGIC:  # what else it is may never end
+                    self.data += file.read()
         except OSError as error:
             raise TraceError(f"{path} cannot be read: {error.strerror}") from error
         self.texts: dict[int, bytearray] = defaultdict(bytearray)

@@ -77,11 +77,21 @@ int main(int argc, char** argv) {
     std::string otf2;
     bool asks_formats = false;
     CLI::App app{"Converts traces that COMMTASK_TRACE wrote."};
-    app.add_option("traces", traces, "files, or the folder that COMMTASK_TRACE named");
-    app.add_option("--perfetto", perfetto, "write this file for ui.perfetto.dev");
-    app.add_option("--otf2", otf2, "make this folder, an archive for Vampir and Scalasca");
+    const CLI::Validator named{
+        [](const std::string& name) { return std::string{name.empty() ? "a name must not be empty" : ""}; }, ""};
+    app.add_option("traces", traces, "files, or the folder that COMMTASK_TRACE named")->check(named);
+    app.add_option("--perfetto", perfetto, "write this file for ui.perfetto.dev")->check(named);
+    app.add_option("--otf2", otf2, "make this folder, an archive for Vampir and Scalasca")->check(named);
     app.add_flag("--formats", asks_formats, "print which of the two this program was built with");
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& wants_help) {
+        app.exit(wants_help);
+        return is_output_whole() ? 0 : 1;
+    } catch (const CLI::ParseError& reason) {
+        std::fprintf(stderr, "commtask-trace-convert: %s; --help lists the options.\n", reason.what());
+        return 2;
+    }
     if (asks_formats) {
         print_formats();
         return is_output_whole() ? 0 : 1;

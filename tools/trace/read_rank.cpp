@@ -23,7 +23,15 @@ constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record m
 [[nodiscard]] std::vector<char> contents_of(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
     if (!file) throw trace_error{path + " cannot be read"};
-    return {std::istreambuf_iterator<char>{file}, {}};
+    std::vector<char> found(sizeof(chunk));
+    file.read(found.data(), static_cast<std::streamsize>(found.size()));
+    found.resize(static_cast<std::size_t>(file.gcount()));
+    const std::string_view begin{found.data(), found.size()};
+    if (begin.starts_with(
+            std::string_view{detail::trace::magic, sizeof file_header::magic})) { // what else it is may never end
+        found.insert(found.end(), std::istreambuf_iterator<char>{file}, {});
+    }
+    return found;
 }
 
 [[nodiscard]] std::vector<int> parse_members(std::string_view text) {

@@ -88,6 +88,19 @@ case $(LD_PRELOAD= "$run" --verbose /bin/sh -c 'echo $LD_PRELOAD' 2>&1) in
     echo "FAULT: --verbose does not say what is done"
     failures=$((failures + 1)) ;;
 esac
+printf '#!/no/such/interpreter -x\n' >"$folder/strange"
+chmod +x "$folder/strange"
+expect_refusal "interpreter '/no/such/interpreter', which is not there" "$folder/strange"
+for option in --help --version --list; do
+    expect_refusal "$option is not followed by anything" "$option" more
+    for lost in '>/dev/full' '>&-'; do
+        output=$(eval '"$run" $option 2>&1' "$lost")
+        case $?:$output in
+        "1:commtask-run: standard output was lost") ;;
+        *) echo "FAULT: $option $lost: said $output"; failures=$((failures + 1)) ;;
+        esac
+    done
+done
 if ! "$run" --list | grep -q '^    MPI_Isend$'; then
     echo "FAULT: --list does not list"
     failures=$((failures + 1))

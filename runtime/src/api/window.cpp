@@ -246,12 +246,15 @@ int commtask_win_unregister(MPI_Win window) noexcept {
     if (code == COMMTASK_OK) code = code_of_barrier;
     int mpi_code = MPI_SUCCESS;
     runtime->windows().remove(window);
+    lane& attentive = runtime->lanes()[0];
     const int code_of_errand = run_on_driver([&] {
         MPI_Comm channel = opened->channel;
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
+        // By the driver: from the caller's thread the worker could still be in MPI when the caller goes on to call it.
+        attentive.attend(-1);
     });
-    runtime->lanes()[0].attend(-1);
+    if (code_of_errand != COMMTASK_OK) attentive.attend(-1); // nobody has run it
     if (code == COMMTASK_OK) code = code_of_errand;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
     return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace commtask::detail {
@@ -58,10 +60,17 @@ lane_table_file lane_table_of(const std::string& text) {
 }
 
 lane_table_file read_lane_table(const std::string& file) {
+    lane_table_file none;
+    // A device may never end.
+    std::error_code unknown;
+    const auto kind = std::filesystem::status(file, unknown);
+    if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind)) {
+        none.why_not = "it is no regular file";
+        return none;
+    }
     std::ifstream in{file};
     const std::string text{std::istreambuf_iterator<char>{in}, {}};
     if (in.is_open() && !in.bad() && !text.empty()) return lane_table_of(text);
-    lane_table_file none;
     none.why_not =
         in.is_open() ? "it is empty" : std::strerror(errno); // NOLINT(concurrency-mt-unsafe): once, in commtask_init
     return none;
