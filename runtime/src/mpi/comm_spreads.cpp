@@ -39,7 +39,8 @@ int mpi_comms::spread_by_thread(comm_queue& home) noexcept {
                 made->name = std::move(name);
                 made->trace_number = home.trace_number;
                 made->node_before = std::move(made->node);
-                made->node = bells_ == nullptr ? nullptr : peers_of(home.comm, home.is_intercommunicator, *bells_);
+                made->node =
+                    bells_ == nullptr ? nullptr : peers_of(home.comm, home.is_intercommunicator, *bells_, knows_far_);
                 made->open();
                 over.push_back(made);
             }
