@@ -30,6 +30,11 @@ def quantile_of_counts(counts, fraction):
     return last
 
 
+def paired_differences(side, reference):
+    """For every round how much the median of `side` is above that of `reference`; rounds without either are left out."""
+    return [quantile(own, 0.5) - quantile(other, 0.5) for own, other in zip(side, reference) if own and other]
+
+
 def paired_ratios(side, reference):
     """For every round the median of `side` over that of `reference`; rounds that cannot be compared are left out."""
     pairs = ((own, quantile(other, 0.5)) for own, other in zip(side, reference) if own and other)
@@ -43,7 +48,7 @@ def _rounded(value):
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """A bound on "median", "p99" or "ratio", which is the rounds' median."""
+    """A bound on "median", "p99", or, each the rounds' median, "ratio" or "difference", which has the row's unit."""
 
     of: str
     is_upper: bool
@@ -65,12 +70,14 @@ def at_least(limit):
 class Row:
     """One result. `ratios` has one entry per round."""
 
-    def __init__(self, name, unit, samples, ratio_to=None, ratios=None, goals=(), note=""):
+    def __init__(self, name, unit, samples, ratio_to=None, ratios=None, goals=(), note="",
+                 differences=None):
         self.name = name
         self.unit = unit
         self.samples = samples
         self.ratio_to = ratio_to
         self.ratios = ratios or []
+        self.differences = differences or []
         self.goals = goals
         self.note = note
 
@@ -82,8 +89,12 @@ class Row:
         return quantile(self.ratios, 0.5) if self.ratios else None
 
     @property
+    def difference(self):
+        return quantile(self.differences, 0.5) if self.differences else None
+
+    @property
     def is_met(self):
-        values = {"median": self._at(0.5), "p99": self._at(0.99), "ratio": self.ratio}
+        values = {"median": self._at(0.5), "p99": self._at(0.99), "ratio": self.ratio, "difference": self.difference}
         return all(goal.is_met(values[goal.of]) for goal in self.goals)
 
     def to_json(self):
@@ -99,6 +110,8 @@ class Row:
             out["ratio_p10"] = _rounded(quantile(self.ratios, 0.1))
             out["ratio_p90"] = _rounded(quantile(self.ratios, 0.9))
             out["rounds"] = len(self.ratios)
+        if any(goal.of == "difference" for goal in self.goals):
+            out["difference"] = _rounded(self.difference) if self.differences else None
         out["samples"] = len(self.samples)
         if self.note:
             out["note"] = self.note
@@ -125,6 +138,8 @@ class Report:
         for row in self.rows:
             one = row.to_json()
             verdict = "" if one["goal"] is None else "met" if row.is_met else "NOT MET"
+            note = f"{one['difference']:.4g} {row.unit} more" if one.get("difference") is not None else ""
+            verdict = f"{verdict} ({note})" if note else verdict
             spread = f"{one['ratio_p10']:.4g}..{one['ratio_p90']:.4g}" if row.ratios else ""
             numbers = [f"{one[key]:.4g}" for key in ("median", "p10", "p90", "p99")]
             ratio = f"{one['ratio']:.4g}" if row.ratios else ""
@@ -151,7 +166,8 @@ def of_samples(document):
         to = row.get("ratio_to")
         report.rows.append(Row(row["name"], row["unit"], [sample for each in row["rounds"] for sample in each], to,
                                paired_ratios(row["rounds"], rounds[to]) if to else None,
-                               tuple(map(_goal_of, row.get("goals", ()))), row.get("note", "")))
+                               tuple(map(_goal_of, row.get("goals", ()))), row.get("note", ""),
+                               paired_differences(row["rounds"], rounds[to]) if to else None))
     return report
 
 

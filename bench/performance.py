@@ -154,6 +154,8 @@ def anchor(document):
 
 
 def reached(row):
+    if "difference" in row["goal"]:
+        return f"{number(row.get('difference'))} {row['unit']} more"
     if "ratio" in row["goal"]:
         return number(row.get("ratio"))
     return number(row["median"]) + (f", 99th percentile {number(row.get('p99'))}" if "p99" in row["goal"] else "")

@@ -16,7 +16,7 @@ namespace commtask::bench {
 namespace {
 
 nlohmann::ordered_json to_json(const goal& one) {
-    static constexpr std::array fields{"median", "p99", "ratio"};
+    static constexpr std::array fields{"median", "p99", "ratio", "difference"};
     nlohmann::ordered_json out;
     out["of"] = fields.at(static_cast<std::size_t>(one.of));
     out[one.kind == goal::bound::at_most ? "at_most" : "at_least"] = one.limit;

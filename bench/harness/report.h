@@ -15,7 +15,7 @@ namespace commtask::bench {
 
 /// An upper or lower bound on one figure of a row.
 struct goal {
-    enum class field : unsigned char { median, p99, ratio };
+    enum class field : unsigned char { median, p99, ratio, difference }; ///< The last two: to the row it refers to.
     field of = field::ratio;
     enum class bound : unsigned char { at_most, at_least };
     bound kind = bound::at_most;

@@ -72,6 +72,13 @@ class Rows(unittest.TestCase):
             row = of({"name": "unblock", "unit": "us", "rounds": [[1] * 98, [worst, worst]], "goals": bounds})[0]
             self.assertEqual((row.is_met, row.to_json()["goal"]), (is_met, "median <= 5 and p99 <= 20"))
 
+    def test_may_have_a_goal_on_how_much_they_are_above_another_row_round_by_round(self):
+        for limit, is_met in ((20, True), (19, False)):
+            row, _ = of({"name": "bound", "unit": "ns", "rounds": [[50], [70], [500]], "ratio_to": "unbound",
+                         "goals": [{"of": "difference", "at_most": limit}]},
+                        {"name": "unbound", "unit": "ns", "rounds": [[30], [50], [90]]})
+            self.assertEqual((row.is_met, row.to_json()["difference"], row.to_json()["goal"]), (is_met, 20, f"difference <= {limit}"))
+
     def test_miss_a_goal_on_a_ratio_that_could_not_be_formed(self):
         row, _ = of(POST, {**YARD, "rounds": [[], [0]]})
         self.assertEqual((row.is_met, row.to_json()["ratio"]), (False, None))

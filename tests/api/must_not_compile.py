@@ -3,6 +3,7 @@
 # reason that the program names. Without the first half a misspelt header would make every such test pass.
 """usage: must_not_compile.py PROGRAM -- COMPILER WORDS..."""
 import re
+import shutil
 import subprocess
 import sys
 
@@ -10,8 +11,11 @@ import sys
 def main(arguments):
     program, separator, *compile_words = arguments
     assert separator == "--", __doc__
+    if shutil.which(compile_words[0]) is None:
+        print(f"{compile_words[0]} is not installed")
+        return 77
     with open(program, encoding="utf-8") as file:
-        expected = re.search(r"^// expect: (.+)$", file.read(), re.M)
+        expected = re.search(r"^(?://|!) expect: (.+)$", file.read(), re.M)
     if expected is None:
         print(f"{program}: the line '// expect: <regular expression>' is missing")
         return 1

@@ -27,6 +27,10 @@ if(NOT COMMTASK_SANITIZE STREQUAL "thread-omp")
     commtask_run_omp_test(omp.hold passive RANKS 2
                           ENVIRONMENT OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ${hold_environment})
 endif()
+if(COMMTASK_SANITIZE STREQUAL "thread-omp")
+    # Two threads of one team on held tasks, which Archer bears; the rest has teams of one there (CMakeLists.txt).
+    commtask_run_omp_test(omp.hold t2 RANKS 1 2 ENVIRONMENT OMP_NUM_THREADS=2 ${hold_environment})
+endif()
 foreach(threads IN LISTS few_team_sizes)
     commtask_run_omp_test(omp.hold_many t${threads} RANKS 1 2 LABELS stress TIMEOUT 120
                           ENVIRONMENT OMP_NUM_THREADS=${threads} COMMTASK_TEST_TASKS=${n_tasks})
@@ -42,6 +46,32 @@ if(COMMTASK_SANITIZE STREQUAL "none")
                           ENVIRONMENT OMP_NUM_THREADS=2 HOLD_TEST_EXPECTS=bound LD_PRELOAD=${hold_library})
     commtask_run_omp_test(omp.hold_check behind RANKS 1 ENVIRONMENT OMP_NUM_THREADS=2 "HOLD_TEST_EXPECTS=stands behind"
                           LD_PRELOAD=${COMMTASK_LIBOMP}:${hold_library})
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(older "${CMAKE_CURRENT_BINARY_DIR}/older/libomp.so.5")
+    add_test(NAME omp.hold_check.older.build COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/older_libomp.py"
+                                                     "${COMMTASK_LIBOMP}" "${older}")
+    commtask_finish_test(omp.hold_check.older.build 20 1 "omp" "")
+    set_tests_properties(omp.hold_check.older.build PROPERTIES FIXTURES_SETUP omp.hold_check.older)
+    commtask_run_omp_test(omp.hold_check older RANKS 1 ENVIRONMENT OMP_NUM_THREADS=2 "HOLD_TEST_EXPECTS=older than LLVM 19"
+                          LD_PRELOAD=${hold_library}:${older})
+    set_tests_properties(omp.hold_check.older.n1 PROPERTIES FIXTURES_REQUIRED omp.hold_check.older)
+
+    # The same program from the clangs of docs/hold.md's table, linked with this libomp.
+    foreach(version IN ITEMS 14 15 16 19 22)
+        set(test omp.hold.clang-${version}.n2)
+        add_test(
+            NAME ${test}
+            COMMAND
+                Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/hold_compilers.py" --clang
+                clang-${version} --source "${CMAKE_CURRENT_SOURCE_DIR}/hold_compilers.c" --work
+                "${CMAKE_CURRENT_BINARY_DIR}/hold_compilers-${version}" "--include=${COMMTASK_OMP_H_DIR}"
+                "--flags=-I${PROJECT_SOURCE_DIR}/runtime/include -I${PROJECT_BINARY_DIR}/runtime/include \
+-I${PROJECT_SOURCE_DIR}/plugins/omp/include ${mpi_flags}" "--libraries=$<TARGET_FILE:commtask_omp_hold> $<TARGET_FILE:commtask_omp> \
+$<TARGET_FILE:commtask> ${COMMTASK_LIBOMP} ${mpi_libraries} ${mpi_run_path} \
+-Wl,-rpath,$<TARGET_FILE_DIR:commtask_omp_hold>:$<TARGET_FILE_DIR:commtask_omp>:$<TARGET_FILE_DIR:commtask>:${COMMTASK_LIBOMP_DIR}" --
+                ${MPIEXEC_EXECUTABLE} ${COMMTASK_MPIEXEC_FLAGS} ${MPIEXEC_NUMPROC_FLAG} 2)
+        commtask_finish_test(${test} 60 2 "omp;mpi;ranks-2" "")
+    endforeach()
 endif()
 
 commtask_add_test_program(omp.docs.hold_halo "${PROJECT_SOURCE_DIR}/docs/snippets/hold_halo.c" commtask_omp_hold)

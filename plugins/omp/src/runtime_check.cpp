@@ -4,6 +4,7 @@
 // dependents of communication tasks start too early without a word. Looking at the dynamic linker's choice costs
 // nothing in the tasks; it cannot see a runtime that was linked statically or loaded privately.
 #include "errors.hpp"
+#include "held_task.hpp"
 #include "kmp.hpp"
 
 #include <dlfcn.h>
@@ -47,9 +48,11 @@ const std::string& runtime_objection() noexcept {
 } // namespace commtask::omp
 
 int commtask_omp_check(void) noexcept {
-    const std::string& objection = commtask::omp::runtime_objection();
-    if (objection.empty()) {
-        return COMMTASK_OK;
+    using namespace commtask::omp;
+    if (!runtime_objection().empty()) {
+        return set_last_error(COMMTASK_ERR_RUNTIME, ("commtask: " + runtime_objection()).c_str());
     }
-    return commtask::omp::set_last_error(COMMTASK_ERR_RUNTIME, ("commtask: " + objection).c_str());
+    // No failure: a program that holds nothing needs no binding.
+    (void)set_last_error(COMMTASK_OK, binding_objection().empty() ? "" : ("commtask: " + binding_objection()).c_str());
+    return COMMTASK_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A ring of ranks with a collective on each lap: every rank adds what came from its left, and all learn the sum. Once with
- * functions that hold tasks, and once in the blocking mode, whose tasks wait in MPI's own functions and let others run. */
-#include "program.h"
+ * functions that hold tasks, and once in the blocking mode, whose tasks wait in MPI's own functions and let others run; then every
+ * other collective, and waits for requests, each way. */
+#include "collectives.h"
 
 enum { n_laps = 25 };
 
@@ -77,12 +78,70 @@ static double laps_that_block(void) {
     return n_wrong + (sum != n_ranks);
 }
 
+static double all_collectives(const struct collectives* with) {
+    static struct exchange x;
+    int n_wrong = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int turn = 0; turn < 5; ++turn) {
+#pragma omp task depend(inout : x)
+        prepare(&x);
+#pragma omp task depend(inout : x)
+        exchange(with, &x, MPI_COMM_WORLD);
+#pragma omp task depend(in : x)
+        n_wrong += look(&x);
+    }
+    return n_wrong;
+}
+
+/* Requests that a task waits for itself: one, and several with their statuses. No task depends on another, so all of them begin
+ * and none is needed that lies under a waiting one. */
+static double waits_that_block(void) {
+    int came[n_laps][3], n_wrong = 0;
+    const int left = (rank + n_ranks - 1) % n_ranks, right = (rank + 1) % n_ranks;
+#pragma omp parallel
+#pragma omp single
+    for (int lap = 0; lap < n_laps; ++lap) {
+#pragma omp task firstprivate(lap) shared(came, n_wrong)
+        {
+            MPI_Request receive, send;
+            MPI_Status status;
+            MPI_Irecv(&came[lap][0], 1, MPI_INT, left, 100 + lap, MPI_COMM_WORLD, &receive);
+            MPI_Isend(&lap, 1, MPI_INT, right, 100 + lap, MPI_COMM_WORLD, &send);
+            MPI_Wait(&receive, &status);
+            MPI_Wait(&send, MPI_STATUS_IGNORE);
+            const int is_wrong = receive != MPI_REQUEST_NULL || status.MPI_SOURCE != left || came[lap][0] != lap;
+#pragma omp atomic
+            n_wrong += is_wrong;
+        }
+#pragma omp task firstprivate(lap) shared(came, n_wrong)
+        {
+            const int mine[2] = {10 * rank + lap, 20 * rank + lap}, first_tag = 200 + 2 * lap;
+            int is_wrong = 0;
+            MPI_Request requests[4];
+            MPI_Status statuses[4];
+            for (int i = 0; i < 2; ++i) {
+                MPI_Irecv(&came[lap][1 + i], 1, MPI_INT, left, first_tag + i, MPI_COMM_WORLD, &requests[i]);
+                MPI_Isend(&mine[i], 1, MPI_INT, right, first_tag + i, MPI_COMM_WORLD, &requests[2 + i]);
+            }
+            MPI_Waitall(4, requests, statuses);
+            for (int i = 0; i < 2; ++i) {
+                is_wrong += came[lap][1 + i] != 10 * (i + 1) * left + lap || statuses[i].MPI_TAG != first_tag + i;
+            }
+#pragma omp atomic
+            n_wrong += is_wrong;
+        }
+    }
+    return n_wrong;
+}
+
 int main(int argc, char** argv) {
     begin(&argc, &argv, MPI_TASK_MULTIPLE);
     int blocks = 0, holds = 0;
     TAMPI_Blocking_enabled(&blocks);
     TAMPI_Nonblocking_enabled(&holds);
     /* A message to itself is not sent before it is received, which a team of one thread has no task for then. */
-    const double n_wrong = laps_that_hold() + (n_ranks > 1 ? laps_that_block() : 0);
+    const double n_wrong = laps_that_hold() + (n_ranks > 1 ? laps_that_block() : 0) + all_collectives(&holding) +
+                           all_collectives(&blocking) + waits_that_block();
     return end("ring", n_wrong + (blocks != 1) + (holds != 1), 0);
 }

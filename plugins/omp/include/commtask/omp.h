@@ -75,7 +75,8 @@ typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void
 
 /** Whether this process can have communication tasks: LLVM's OpenMP runtime must serve all its OpenMP code.
  *  @return COMMTASK_OK; ERR_RUNTIME if another runtime, e.g. libgomp, serves code that gcc compiled: it would start
- *          tasks too early, silently. commtask_omp_last_error() says what to do.
+ *          tasks too early, silently. commtask_omp_last_error() says what to do. After COMMTASK_OK it says why tasks cannot be
+ *          held (commtask/omp_hold.h), or is "" if they can; that is no failure, as only programs that hold tasks need it.
  *  @threads Any, at any time, also before commtask_init. Every other function asks by itself. */
 COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
 

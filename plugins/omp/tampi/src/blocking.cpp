@@ -102,6 +102,11 @@ COMMTASK_TAMPI_BLOCKING(Alltoallv, Ialltoallv,
                          void* recv, const int recv_counts[], const int recv_displs[], MPI_Datatype recv_type,
                          MPI_Comm comm),
                         send, send_counts, send_displs, send_type, recv, recv_counts, recv_displs, recv_type, comm)
+COMMTASK_TAMPI_BLOCKING(Alltoallw, Ialltoallw,
+                        (const void* send, const int send_counts[], const int send_displs[],
+                         const MPI_Datatype send_types[], void* recv, const int recv_counts[], const int recv_displs[],
+                         const MPI_Datatype recv_types[], MPI_Comm comm),
+                        send, send_counts, send_displs, send_types, recv, recv_counts, recv_displs, recv_types, comm)
 COMMTASK_TAMPI_BLOCKING(Reduce, Ireduce,
                         (const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op, int root,
                          MPI_Comm comm),

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 
 #include <dlfcn.h>
 
@@ -23,6 +24,34 @@ MPI_Status* status_of(MPI_Fint* status) noexcept {
 }
 
 void forget(MPI_Fint* request) noexcept { *request = MPI_Request_c2f(MPI_REQUEST_NULL); }
+
+// Some MPIs start from Fortran past MPI_Init_thread of C, where this library stands, and some receive past its MPI_Recv: then
+// the blocking mode has no way in, so no program in Fortran is told that it has it. `error` may be null in mpi_f08.
+void init_thread(const char* name, MPI_Fint required, MPI_Fint* provided, MPI_Fint* error) noexcept {
+    using function = void(const MPI_Fint*, MPI_Fint*, MPI_Fint*);
+    const MPI_Fint known = std::min<MPI_Fint>(required, MPI_THREAD_MULTIPLE);
+    MPI_Fint code = MPI_SUCCESS;
+    reinterpret_cast<function*>(dlsym(RTLD_NEXT, name))(&known, provided, &code);
+    if (error != nullptr) {
+        *error = code;
+    }
+    if (code != MPI_SUCCESS) {
+        return;
+    }
+    commtask::tampi::begin(known, provided);
+    if (required >= MPI_TASK_MULTIPLE) {
+        std::fputs("commtask: MPI_TASK_MULTIPLE was asked for from Fortran, where blocking functions of MPI stop their "
+                   "thread: no "
+                   "more than MPI_THREAD_MULTIPLE is given; use TAMPI_Iwait, or the TAMPI_I... subroutines, in tasks\n",
+                   stderr);
+    }
+}
+
+void finalize(const char* name, MPI_Fint* error) noexcept {
+    using function = void(MPI_Fint*);
+    commtask::tampi::end();
+    reinterpret_cast<function*>(dlsym(RTLD_NEXT, name))(error);
+}
 
 } // namespace
 
@@ -54,21 +83,17 @@ COMMTASK_TAMPI_FORTRAN(tampi_iallreduce_,
 
 extern "C" {
 
-// Some MPIs start from Fortran past MPI_Init_thread of C, where this library stands; others come by there too.
 COMMTASK_TAMPI_API_ void mpi_init_thread_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
-    using function = void(const MPI_Fint*, MPI_Fint*, MPI_Fint*);
-    const MPI_Fint known = std::min<MPI_Fint>(*required, MPI_THREAD_MULTIPLE);
-    reinterpret_cast<function*>(dlsym(RTLD_NEXT, "mpi_init_thread_"))(&known, provided, error);
-    if (*error == MPI_SUCCESS) {
-        commtask::tampi::begin(*required, provided);
-    }
+    init_thread("mpi_init_thread_", *required, provided, error);
 }
 
-COMMTASK_TAMPI_API_ void mpi_finalize_(MPI_Fint* error) {
-    using function = void(MPI_Fint*);
-    commtask::tampi::end();
-    reinterpret_cast<function*>(dlsym(RTLD_NEXT, "mpi_finalize_"))(error);
+COMMTASK_TAMPI_API_ void mpi_init_thread_f08_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+    init_thread("mpi_init_thread_f08_", *required, provided, error);
 }
+
+COMMTASK_TAMPI_API_ void mpi_finalize_(MPI_Fint* error) { finalize("mpi_finalize_", error); }
+
+COMMTASK_TAMPI_API_ void mpi_finalize_f08_(MPI_Fint* error) { finalize("mpi_finalize_f08_", error); }
 
 COMMTASK_TAMPI_API_ void tampi_irecv_(void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* source,
                                       const MPI_Fint* tag, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* status,
