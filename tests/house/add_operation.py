@@ -62,8 +62,10 @@ def main():
         sys.exit("the table has a row more, and --check does not see it")
     subprocess.run(generator, check=True)
     fortran = copy / "plugins/omp/fortran"
-    subprocess.run([sys.executable, fortran / "generate.py", "--template", fortran / "commtask_omp.f90.in", "--plans",
-                    fortran / "plans.f90.in", "--out", copy / "module.f90"], check=True)
+    template = fortran / "commtask_omp.f90.in"
+    parts = sorted(set(fortran.glob("*.f90.in")) - {template})
+    subprocess.run([sys.executable, fortran / "generate.py", "--template", template, "--parts", *parts, "--out",
+                    copy / "module.f90"], check=True)
     for text in (copy / "module.f90", copy / "docs/operations.md"):
         if "comm_task_neighbor_swap" not in text.read_text(encoding="utf-8"):
             sys.exit(f"{text} has no comm_task_neighbor_swap")
