@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by scripts/demo, scripts/test and scripts/bench (sourced, never run): what must be installed, how to say what
-# is being done, how to configure and build one preset, and that two runs do not do so at once. Only missing Debian packages are installed, as root or with
-# sudo; a machine without either gets the one line that its administrator needs.
+# is being done, how to configure and build one preset, and that two runs do not do so at once. Only missing Debian packages
+# are installed, as root or with sudo; a machine without either gets the one line that its administrator needs.
 
 commtask_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 commtask_jobs=${COMMTASK_JOBS:-$(nproc)}

@@ -33,7 +33,7 @@ int collective_agree(MPI_Comm comm, int mine, const char* name, int my_code) noe
     if (code != COMMTASK_OK) return code;
     if (my_code != COMMTASK_OK) return my_code;
     if (lowest[0] != COMMTASK_OK) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm was refused, since its arguments are wrong");
+        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm was refused, and says why");
     }
     if (lowest[1] == -lowest[2]) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "%s is %d here, and from %d to %d among the ranks of comm", name, mine,
@@ -42,15 +42,17 @@ int collective_agree(MPI_Comm comm, int mine, const char* name, int my_code) noe
 
 int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector<MPI_Comm>& made) {
     made.assign(static_cast<std::size_t>(count), MPI_COMM_NULL);
+    int failed = COMMTASK_OK;
     for (int lane = 0; lane < count; ++lane) {
         MPI_Comm& next = made[static_cast<std::size_t>(lane)];
         commtask_status status = COMMTASK_STATUS_INIT;
         int code = run_own(commtask_op_comm_dup(&next, comm), status);
         if (code == COMMTASK_FAILED) return refuse_failed(status, "duplicate comm");
         if (code == COMMTASK_OK) static_cast<void>(runtime.queue_of(next, code, lane));
-        if (code != COMMTASK_OK) return code;
+        // What this rank alone could not do must not leave the others in the next duplication.
+        if (failed == COMMTASK_OK) failed = code;
     }
-    return COMMTASK_OK;
+    return failed;
 }
 
 } // namespace commtask::detail

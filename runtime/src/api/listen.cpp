@@ -68,6 +68,11 @@ bool listener_book::remove(const commtask_listener_s& ended) noexcept {
     return std::erase(listeners_, &ended) > 0;
 }
 
+bool listener_book::has_one_of(MPI_Comm comm) noexcept {
+    const std::lock_guard guard{mutex_};
+    return std::ranges::any_of(listeners_, [comm](const commtask_listener_s* each) { return each->comm() == comm; });
+}
+
 void listener_book::close_all() noexcept {
     const std::lock_guard guard{mutex_};
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };

@@ -95,6 +95,8 @@ public:
     [[nodiscard]] bool add(commtask_listener_s& made) noexcept;
     /// @return whether it was there
     [[nodiscard]] bool remove(const commtask_listener_s& ended) noexcept;
+    /// Any thread.
+    [[nodiscard]] bool has_one_of(MPI_Comm comm) noexcept;
     /// Before the end: asks the drivers to withdraw all receives. Waits for nothing.
     void close_all() noexcept;
     /// At the end, when no lane is driven.

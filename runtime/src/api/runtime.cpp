@@ -52,8 +52,15 @@ namespace {
     return level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SERIALIZED";
 }
 
-[[nodiscard]] int check_thread_level(int thread_level, std::int64_t n_lanes) {
+[[nodiscard]] int check_thread_level(int thread_level, std::int64_t n_lanes, bool announces) {
     if (thread_level >= MPI_THREAD_MULTIPLE) return COMMTASK_OK;
+    if (announces) {
+        return refuse(
+            COMMTASK_ERR_THREAD_LEVEL,
+            "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES is set: a watcher calls MPI for other "
+            "ranks, whatever its own is doing. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it out",
+            thread_level_text(thread_level));
+    }
     if (n_lanes > 1) {
         return refuse(COMMTASK_ERR_THREAD_LEVEL,
                       "MPI was initialised with %s, and COMMTASK_LANES is %d: the workers of several lanes call MPI at "
@@ -314,7 +321,7 @@ struct own_lanes {
         return is_other_mpi ? check_library() : check_mpi(); // once more, for the sentence
     }
     if (code == COMMTASK_OK) code = library_code;
-    if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes);
+    if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes, settings.node_announce_bytes > 0);
     own_lanes lanes;
     if (code == COMMTASK_OK) code = guarded([&] { return collect_lanes(lanes, settings); });
     agreement agreed = collective_agree(code, rank, settings, lanes);

@@ -38,9 +38,17 @@ template <typename Errand>
 }
 
 /// What a rank has to say against its own call.
-[[nodiscard]] int check_by_message(const comm_queue& home, const message_promises& promised) noexcept {
+[[nodiscard]] int check_by_message(context& runtime, const comm_queue& home,
+                                   const message_promises& promised) noexcept {
     if (home.spread() != nullptr && home.spread()->is_by_thread()) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by threads already, until it is freed", home.name.c_str());
+    }
+    if (runtime.listeners().has_one_of(home.comm)) {
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "somebody listens on %s: its standing receives would stay on one lane, and messages go by others; "
+            "listen on a duplicate of it",
+            home.name.c_str());
     }
     if (promised.no_any_source || promised.no_any_tag) return COMMTASK_OK;
     return refuse(
@@ -57,18 +65,32 @@ template <typename Errand>
         return MPI_SUCCESS;
     };
     int code = run_on_worker(look, home.comm, "look at the info of comm");
-    if (code == COMMTASK_OK) code = check_by_message(home, promised);
-    const int as_number = (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0);
-    code = collective_agree(home.comm, as_number,
-                            "what comm's info promises (1 for mpi_assert_no_any_source, 2 for mpi_assert_no_any_tag)",
-                            code);
+    if (code == COMMTASK_OK) code = check_by_message(runtime, home, promised);
+    const int as_number =
+        (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0) + (home.spread() != nullptr ? 4 : 0);
+    code = collective_agree(
+        home.comm, as_number,
+        "what is known of comm (1 for mpi_assert_no_any_source, 2 for mpi_assert_no_any_tag, 4 if it is "
+        "spread already)",
+        code);
     const auto n_lanes = static_cast<int>(runtime.lanes().size());
     if (code != COMMTASK_OK || n_lanes == 1 || home.spread() != nullptr) return code;
     std::vector<MPI_Comm> duplicates;
     code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
-    if (code != COMMTASK_OK) return code;
-    auto spread = [&] { return runtime.comms().spread_by_message(home, duplicates, promised); };
-    return run_on_worker(spread, home.comm, "spread comm over the lanes");
+    if (code == COMMTASK_OK) {
+        auto spread = [&] { return runtime.comms().spread_by_message(home, duplicates, promised); };
+        code = run_on_worker(spread, home.comm, "spread comm over the lanes");
+    }
+    // All or none: a message that one rank sends by a duplicate must be looked for there by the other. Collectives stay at home.
+    const int agreed = collective_agree(home.comm, 0, "nothing", code);
+    if (agreed != COMMTASK_OK && code == COMMTASK_OK) {
+        auto undo = [&] {
+            runtime.comms().forget_spread(home);
+            return MPI_SUCCESS;
+        };
+        static_cast<void>(run_on_worker(undo, home.comm, "take the spread back"));
+    }
+    return agreed;
 }
 
 } // namespace
@@ -81,6 +103,9 @@ comm_queue& queue_of_ticket(comm_queue& first, const commtask_ticket& ticket) no
 
 int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept {
     const comm_spread& spread = *queue->spread();
+    // A call of MPI's that became a task meets calls that did not, which know nothing of duplicates.
+    const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
+    if (is_call && !spread.is_by_thread()) return COMMTASK_OK;
     const bool stands = (static_cast<std::uint32_t>(op.reserved) & flag_stands) != 0;
     if (spread.is_by_thread() && stands) return COMMTASK_OK; // a listener's slots are its one lane's
     if (spread.is_by_thread() && ticket != nullptr) {

@@ -197,7 +197,7 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         lane_.prepare_sleep();
         lane_.return_baton();
         if (has_moved) naps.restart();
-        return has_moved || lane_.is_announced() || has_reason_to_wake();
+        return has_moved || lane_.is_announced() || lane_.is_attentive() || has_reason_to_wake();
     });
     if (is_watched) lane_.release_watcher();
     if (how == bell::woken::by_a_thread) naps.begin_at_bound();

@@ -16,6 +16,7 @@ namespace commtask::detail {
 
 int mpi_comms::spread_by_thread(comm_queue& home) noexcept {
     const errors_come_back scope;
+    if (home.spread() != nullptr) return MPI_SUCCESS; // two threads have asked for it
     try {
         const std::size_t n_lanes = lanes_.n_at_work();
         std::vector<comm_queue*> over;
@@ -78,6 +79,16 @@ int mpi_comms::spread_by_message(comm_queue& home, const std::vector<MPI_Comm>& 
         return MPI_ERR_NO_MEM;
     }
     return MPI_SUCCESS;
+}
+
+void mpi_comms::forget_spread(comm_queue& home) noexcept {
+    const comm_spread* const ended = home.spread();
+    if (ended == nullptr) return;
+    {
+        const std::lock_guard guard{mutex_};
+        for (const comm_queue* each : ended->over()) std::erase(duplicates_, each->comm);
+    }
+    home.set_spread(nullptr);
 }
 
 /// The communicator is being freed.

@@ -75,6 +75,9 @@ public:
     void take_back(const question& asked) noexcept;
 
     /// The queue that tasks without a communicator of their own use.
+    /// A driver: another rank could not spread it by message. The duplicates are MPI's to free, since not all ranks have them.
+    void forget_spread(comm_queue& home) noexcept;
+
     [[nodiscard]] comm_queue& world() noexcept { return *world_; }
 
     /// Whether MPI let the constructor do its work.
