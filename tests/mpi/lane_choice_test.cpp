@@ -2,7 +2,7 @@
 //
 // mpi.lane_choice: what commtask_lanes_choose answers in a runtime, with a table and without, and how many lanes commtask_lanes_set
 // leaves at work. The table says that four lanes are four times as fast as one; it is written by each rank for itself.
-#include "runtime_test.hpp"
+#include "lanes_fixture.hpp"
 
 #include <commtask/commtask.hpp>
 
@@ -122,8 +122,7 @@ TEST_F(LaneChoiceByTable, CarriesABurstOverTheChosenLanes) {
     }
     EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(received, values_of(left(), n_messages));
-    const auto free = [](void* freed) { return MPI_Comm_free(static_cast<MPI_Comm*>(freed)); };
-    for (MPI_Comm& each : comms) run(commtask_op_call(+free, &each, each));
+    for (MPI_Comm& each : comms) free_on_worker(each, each);
 }
 
 TEST_F(LaneChoiceByTable, AnswersNoMoreLanesThanAreAtWork) {
@@ -153,8 +152,7 @@ TEST_F(LaneChoice, KeepsNewCommunicatorsOnTheLanesAtWorkAndServesTheOthersAllThe
         EXPECT_EQ(received, left());
     }
     ASSERT_EQ(commtask_lanes_set(n_lanes), COMMTASK_OK);
-    const auto free = [](void* freed) { return MPI_Comm_free(static_cast<MPI_Comm*>(freed)); };
-    for (MPI_Comm& each : comms) run(commtask_op_call(+free, &each, each));
+    for (MPI_Comm& each : comms) free_on_worker(each, each);
 }
 
 TEST_F(LaneChoice, IsOneLaneWithoutATableWhereTheMpiLetsLanesTakeTurns) {

@@ -2,7 +2,7 @@
 //
 // mpi.lanes: two and three lanes on real ranks. Which lane serves a communicator, and that edges, cancels, failures, plans and
 // waits go from lane to lane as they do within one. An MPI without MPI_THREAD_MULTIPLE skips it.
-#include "runtime_test.hpp"
+#include "lanes_fixture.hpp"
 
 #include <commtask/commtask.hpp>
 
@@ -15,14 +15,8 @@
 namespace commtask::test {
 namespace {
 
-class Lanes : public Runtime, public testing::WithParamInterface<int> {
+class Lanes : public RuntimeOnLanes {
 protected:
-    [[nodiscard]] commtask_config configuration() const override {
-        commtask_config settings = COMMTASK_CONFIG_INIT;
-        settings.lanes = static_cast<unsigned>(GetParam());
-        settings.verbose = COMMTASK_ZERO;
-        return settings;
-    }
     void SetUp() override {
         Runtime::SetUp();
         if (HasFatalFailure()) return;
@@ -31,7 +25,7 @@ protected:
     }
     void TearDown() override {
         for (MPI_Comm& each : lane_comms_) {
-            if (each != MPI_COMM_NULL) free_on_worker(each);
+            if (each != MPI_COMM_NULL) free_on_worker(each, each);
         }
         Runtime::TearDown();
     }
@@ -39,12 +33,6 @@ protected:
     [[nodiscard]] static int n_lanes() { return GetParam(); }
     [[nodiscard]] MPI_Comm on(int lane) const { return lane_comms_[static_cast<std::size_t>(lane)]; }
     [[nodiscard]] int last_lane() const { return n_lanes() - 1; }
-
-    /// A communicator's end is a call like any other. Every rank's tasks on it have ended.
-    static void free_on_worker(MPI_Comm& comm) {
-        const auto free = [](void* freed) { return MPI_Comm_free(static_cast<MPI_Comm*>(freed)); };
-        run(commtask_op_call(+free, &comm, comm));
-    }
 
     std::array<MPI_Comm, 3> lane_comms_{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
 };
@@ -65,7 +53,7 @@ TEST_P(Lanes, ServeTheDuplicatesThatAreMadeForThem) {
     }
     std::vector<MPI_Comm> more = split_lanes(comm_, 1);
     EXPECT_EQ(lane_of(more.at(0)), 0);
-    free_on_worker(more[0]);
+    free_on_worker(more[0], more[0]);
 }
 
 TEST_P(Lanes, ServeOtherCommunicatorsInTurnAndTheWorldByTheFirst) {
@@ -76,7 +64,7 @@ TEST_P(Lanes, ServeOtherCommunicatorsInTurnAndTheWorldByTheFirst) {
         MPI_Comm next = MPI_COMM_NULL;
         run(commtask_op_comm_dup(&next, comm_));
         EXPECT_EQ(lane_of(next), nth % n_lanes());
-        free_on_worker(next);
+        free_on_worker(next, next);
     }
 }
 
@@ -90,7 +78,7 @@ TEST_P(Lanes, AreChosenByTheProgramBeforeTheFirstTask) {
         EXPECT_EQ(commtask_comm_set_lane(chosen, lane), COMMTASK_OK);
         EXPECT_EQ(commtask_comm_set_lane(chosen, (lane + 1) % n_lanes()), COMMTASK_ERR_ARGUMENT);
         EXPECT_NE(std::string{commtask_last_error()}.find("before its first task"), std::string::npos);
-        free_on_worker(chosen);
+        free_on_worker(chosen, chosen);
     }
     EXPECT_EQ(commtask_comm_set_lane(comm_, n_lanes()), COMMTASK_ERR_ARGUMENT);
     EXPECT_NE(std::string{commtask_last_error()}.find("COMMTASK_LANES"), std::string::npos);
@@ -139,7 +127,7 @@ TEST_P(Lanes, AreChosenByAnInfoKeyWhereMpiKeepsIt) {
             MPI_Comm_free(&refused);
         }
     }
-    free_on_worker(chosen);
+    free_on_worker(chosen, chosen);
     if (!is_kept) GTEST_SKIP() << "MPI_Comm_get_info does not give the key back";
 }
 
@@ -351,7 +339,7 @@ TEST_P(Lanes, ServeFreshCommunicatorsOfSeveralThreadsAtOnce) {
     EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     for (MPI_Comm& each : fresh) {
         run(commtask_op_barrier(each));
-        free_on_worker(each);
+        free_on_worker(each, each);
     }
 }
 

@@ -14,6 +14,13 @@ void record_send(int i, const commtask_options* how = nullptr, commtask_t* task 
     CHECK(commtask_post(&send, how, task) == COMMTASK_OK);
 }
 
+void record_send_after(int i, commtask_t predecessor) {
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.after = &predecessor;
+    how.n_after = 1;
+    record_send(i, &how);
+}
+
 } // namespace
 
 void finalize_half_ready() {
@@ -24,10 +31,7 @@ void finalize_half_ready() {
     CHECK(commtask_record_begin() == COMMTASK_OK);
     record_send(0);
     record_send(1, nullptr, &second);
-    commtask_options how = COMMTASK_OPTIONS_INIT;
-    how.after = &second;
-    how.n_after = 1;
-    record_send(2, &how);
+    record_send_after(2, second);
     CHECK(commtask_record_end(&half_ready) == COMMTASK_OK);
     CHECK(commtask_release(&second) == COMMTASK_OK);
     CHECK(commtask_plan_hold(half_ready, 0) == COMMTASK_OK);
@@ -65,10 +69,7 @@ void peer_leaves_in_a_run() {
     CHECK(commtask_post(&from_other, nullptr, &receive) == COMMTASK_OK);
     const commtask_op to_other = commtask_op_send(&numbers[1], 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
     CHECK(commtask_post(&to_other, nullptr, nullptr) == COMMTASK_OK);
-    commtask_options behind = COMMTASK_OPTIONS_INIT;
-    behind.after = &receive;
-    behind.n_after = 1;
-    record_send(0, &behind);
+    record_send_after(0, receive);
     CHECK(commtask_record_end(&exchange) == COMMTASK_OK);
     CHECK(commtask_release(&receive) == COMMTASK_OK);
     CHECK(commtask_plan_hold(exchange, 1) == COMMTASK_OK);

@@ -3,7 +3,7 @@
 // mpi.spread: one communicator on several lanes, by the posting thread and by ranks and tags. What arrives and in which order,
 // what is refused, and that tasks really go where they should: a lane that is held up holds others up no more, and messages by
 // ranks and tags do not go by the communicator that the program has. An MPI without MPI_THREAD_MULTIPLE skips it.
-#include "runtime_test.hpp"
+#include "lanes_fixture.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -13,16 +13,10 @@
 namespace commtask::test {
 namespace {
 
-class Spread : public Runtime, public testing::WithParamInterface<int> {
+class Spread : public RuntimeOnLanes {
 protected:
-    [[nodiscard]] commtask_config configuration() const override {
-        commtask_config settings = COMMTASK_CONFIG_INIT;
-        settings.lanes = static_cast<unsigned>(GetParam());
-        settings.verbose = COMMTASK_ZERO;
-        return settings;
-    }
     void TearDown() override {
-        if (made_ != MPI_COMM_NULL) free_on_worker(made_);
+        if (made_ != MPI_COMM_NULL) free_on_worker(made_, MPI_COMM_WORLD);
         Runtime::TearDown();
     }
 
@@ -41,10 +35,6 @@ protected:
         run(commtask_op_call(+duplicate, &wanted, comm_));
         MPI_Info_free(&wanted.info);
         return made_;
-    }
-    static void free_on_worker(MPI_Comm& comm) {
-        const auto free = [](void* freed) { return MPI_Comm_free(static_cast<MPI_Comm*>(freed)); };
-        run(commtask_op_call(+free, &comm, MPI_COMM_WORLD));
     }
 
     /// The sentence of a post that must be refused.
@@ -100,7 +90,7 @@ TEST_P(Spread, ByThreadGivesEachThreadALaneOfItsOwn) {
 
 TEST_P(Spread, ByThreadComesByItselfWhereMessagesMayOvertake) {
     EXPECT_TRUE(goes_on_beside_a_held_lane(make({overtaking})));
-    free_on_worker(made_);
+    free_on_worker(made_, MPI_COMM_WORLD);
     // Ranks and tags are better keys, and need a call of all ranks.
     MPI_Comm& with_keys = make({overtaking, no_source});
     EXPECT_EQ(commtask_comm_spread(with_keys, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << commtask_last_error();
@@ -326,7 +316,7 @@ TEST_P(Spread, CommunicatorsComeAndGo) {
         }
         EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         run(commtask_op_barrier(comm));
-        free_on_worker(comm);
+        free_on_worker(comm, MPI_COMM_WORLD);
     }
     // What is not freed ends with the library.
     MPI_Comm& comm = make({no_tag});

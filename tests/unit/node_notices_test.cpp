@@ -4,6 +4,7 @@
 // falls asleep, another sends, the watcher looks and wakes. The network is the test: a carrier that takes what the test lets it.
 #include "core/worker.hpp"
 #include "fake_transport.hpp"
+#include "in_sight.hpp"
 #include "patience.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ namespace commtask::detail {
 namespace {
 
 using testing::comes_true;
+using testing::is_seen_asleep;
 using testing::lane_bench;
 
 constexpr std::int64_t limit_bytes = 1000;
@@ -112,7 +114,7 @@ protected:
         bench_.the_lane().return_baton();
     }
 
-    [[nodiscard]] bool sleeps_in_sight() const { return mine_.my_line(0).is_asleep(); }
+    [[nodiscard]] bool sleeps_in_sight() const { return testing::sleeps_in_sight(mine_); }
     [[nodiscard]] int announced() const { return mine_.announced_to_me(); }
 
     alignas(4096) std::array<std::atomic<std::uint64_t>, 2 * node_bells::page_bytes / sizeof(std::uint64_t)> pages_{};
@@ -153,13 +155,7 @@ TEST_F(NodeNotices, AReceiverSleepsUntilTheWatcherRingsAndNapsWhileItIsUnderWay)
         static_cast<void>(ring_for_notice(from_far, watchers_));
         ASSERT_TRUE(comes_true([&] { return !sleeps_in_sight(); }));
         EXPECT_EQ(announced(), 1);
-        const std::uint64_t n_passes = bench_.the_lane().approx_passes();
-        bool has_slept = false;
-        ASSERT_TRUE(comes_true([&] {
-            has_slept = has_slept || sleeps_in_sight();
-            return bench_.the_lane().approx_passes() > n_passes + 200;
-        }));
-        EXPECT_FALSE(has_slept) << "nobody rings for its pieces";
+        EXPECT_FALSE(is_seen_asleep(mine_, bench_.the_lane(), 200)) << "nobody rings for its pieces";
         land(received, 2 * limit_bytes);
         EXPECT_TRUE(comes_true([&] { return received.life.state() == task_state::completed; }));
     }
@@ -170,16 +166,10 @@ TEST_F(NodeNotices, AReceiverSleepsUntilTheWatcherRingsAndNapsWhileItIsUnderWay)
 TEST_F(NodeNotices, WhatWasAnnouncedBeforeItsReceiveIsUnderWayAtOnce) {
     EXPECT_EQ(ring_for_notice(from_far, watchers_), 0U);
     task& received = post(COMMTASK_OP_RECV, 2);
-    bool has_slept = false;
     {
         const worker beside{bench_.the_lane(), plan()};
-        const std::uint64_t n_passes = bench_.the_lane().approx_passes();
-        ASSERT_TRUE(comes_true([&] {
-            has_slept = has_slept || sleeps_in_sight();
-            return bench_.the_lane().approx_passes() > n_passes + 200;
-        }));
+        EXPECT_FALSE(is_seen_asleep(mine_, bench_.the_lane(), 200));
     }
-    EXPECT_FALSE(has_slept);
     bench_.complete(received, {.source = 2, .bytes = 2 * limit_bytes});
     EXPECT_EQ(announced(), 0);
 }
@@ -187,16 +177,10 @@ TEST_F(NodeNotices, WhatWasAnnouncedBeforeItsReceiveIsUnderWayAtOnce) {
 TEST_F(NodeNotices, WhatNobodyAnnouncesIsNappedFor) {
     bench_.carrier().sizes.room_bytes = limit_bytes; // only a small message fits
     task& received = post(COMMTASK_OP_RECV, 2);
-    bool has_slept = false;
     {
         const worker beside{bench_.the_lane(), plan()};
-        const std::uint64_t n_passes = bench_.the_lane().approx_passes();
-        ASSERT_TRUE(comes_true([&] {
-            has_slept = has_slept || sleeps_in_sight();
-            return bench_.the_lane().approx_passes() > n_passes + 200;
-        }));
+        EXPECT_FALSE(is_seen_asleep(mine_, bench_.the_lane(), 200));
     }
-    EXPECT_FALSE(has_slept);
     bench_.complete(received, {.source = 2, .bytes = limit_bytes});
     EXPECT_EQ(announced(), 0) << "it was small";
 }

@@ -8,6 +8,8 @@
 #include "mpi/counts.hpp"
 #include "own.hpp"
 
+#include <commtask/trace.h>
+
 #include <array>
 #include <atomic>
 
@@ -15,8 +17,6 @@ namespace commtask::interposer {
 namespace {
 
 using detail::trace::record_type;
-
-constexpr std::uint8_t of_mpi = 1;
 
 [[nodiscard]] std::uint32_t name_of(unsigned number) noexcept {
     static std::array<std::atomic<std::uint32_t>, n_wrappers> known{};
@@ -30,7 +30,7 @@ constexpr std::uint8_t of_mpi = 1;
 
 void write(std::uint64_t time_ns, record_type type, std::uint32_t name) noexcept {
     if (detail::tracer* const records = detail::tracer::current()) {
-        records->write({time_ns, 0, 0, {name, type, 0, of_mpi}});
+        records->write({time_ns, 0, 0, {name, type, 0, COMMTASK_TRACE_REGION_MPI}});
     }
 }
 

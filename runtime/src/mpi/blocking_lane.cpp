@@ -11,6 +11,8 @@
 #include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
 
+#include <commtask/trace.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -37,8 +39,7 @@ public:
 
 private:
     void write(trace::record_type type) noexcept {
-        constexpr std::uint8_t call_of_mpi = 1;
-        records_->write({now_ns(), 0, 0, {name_, type, 0, call_of_mpi}});
+        records_->write({now_ns(), 0, 0, {name_, type, 0, COMMTASK_TRACE_REGION_MPI}});
     }
 
     tracer* const records_;

@@ -5,8 +5,6 @@
 // the one that they stand for frees them when it is freed, which all ranks do at the same place.
 #include "mpi/comms.hpp"
 
-#include "mpi/peers.hpp"
-
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -34,14 +32,8 @@ int mpi_comms::spread_by_thread(comm_queue& home) noexcept {
                     const std::lock_guard guard{mutex_};
                     made = &closed_queue(i);
                 }
-                made->comm = home.comm;
-                made->n_peers = home.n_peers;
-                made->is_intercommunicator = home.is_intercommunicator;
-                made->name = std::move(name);
+                give_comm(*made, home.comm, home.n_peers, home.is_intercommunicator, std::move(name));
                 made->trace_number = home.trace_number;
-                made->node_before = std::move(made->node);
-                made->node =
-                    bells_ == nullptr ? nullptr : peers_of(home.comm, home.is_intercommunicator, *bells_, knows_far_);
                 made->open();
                 over.push_back(made);
             }

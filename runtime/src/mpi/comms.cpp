@@ -161,12 +161,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
         open_.try_emplace(comm, nullptr); // from here on nothing needs memory of ours
         made = &closed_queue(owner);
     }
-    made->comm = comm;
-    made->n_peers = n_peers;
-    made->is_intercommunicator = is_intercommunicator != 0;
-    made->name = std::move(name);
-    made->node_before = std::move(made->node);
-    made->node = bells_ == nullptr ? nullptr : peers_of(comm, made->is_intercommunicator, *bells_, knows_far_);
+    give_comm(*made, comm, n_peers, is_intercommunicator != 0, std::move(name));
     if (tracer* const records = tracer::current()) {
         made->trace_number = ++n_traced_;
         record_communicator(*records, comm, made->trace_number, made->name, made->is_intercommunicator);
@@ -191,6 +186,17 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     const auto asked = questions_.find(comm);
     if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked); // it is outdated
     return MPI_SUCCESS;
+}
+
+/// Says in a queue that is not open yet what it is the queue of.
+void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_intercommunicator,
+                          std::string name) noexcept {
+    made.comm = comm;
+    made.n_peers = n_peers;
+    made.is_intercommunicator = is_intercommunicator;
+    made.name = std::move(name);
+    made.node_before = std::move(made.node);
+    made.node = bells_ == nullptr ? nullptr : peers_of(comm, is_intercommunicator, *bells_, knows_far_);
 }
 
 /// One that no communicator has. With the lock held.

@@ -74,10 +74,10 @@ public:
     static void answer(question& asked) noexcept;
     void take_back(const question& asked) noexcept;
 
-    /// The queue that tasks without a communicator of their own use.
     /// A driver: another rank could not spread it by message. The duplicates are MPI's to free, since not all ranks have them.
     void forget_spread(comm_queue& home) noexcept;
 
+    /// The queue that tasks without a communicator of their own use.
     [[nodiscard]] comm_queue& world() noexcept { return *world_; }
 
     /// Whether MPI let the constructor do its work.
@@ -90,6 +90,7 @@ private:
     [[nodiscard]] int add_new(MPI_Comm comm, comm_queue*& queue, int lane);
     [[nodiscard]] std::size_t next_lane(MPI_Comm comm) noexcept;
     [[nodiscard]] comm_queue& closed_queue(std::size_t lane);
+    void give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_intercommunicator, std::string name) noexcept;
     void put_away(comm_queue& closed) noexcept;
     void close(comm_queue& freed) noexcept;
     void retire(comm_queue& freed) noexcept;
