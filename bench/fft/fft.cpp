@@ -151,7 +151,7 @@ private:
     void measure_posts(int n_rounds) {
         tiled::work& of = *soi_->exchanges()[0];
         const tiled::layout& sizes = of.sizes();
-        tiled::urgent_sender sender(MPI_COMM_WORLD, tiled::schedule_options{}.at_once);
+        tiled::urgent_sender sender({.all = MPI_COMM_WORLD}, tiled::schedule_options{}.at_once);
         for (int round = 0; round < n_rounds; ++round) {
             std::vector<commtask_t> receives;
             MPI_Barrier(MPI_COMM_WORLD);

@@ -7,12 +7,12 @@
 
 #include "aligned.hpp"
 
-#include <fftw3-mpi.h>
+#include <fftw3.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <complex>
 #include <cstdint>
-#include <stdexcept>
 
 namespace commtask::bench {
 
@@ -22,25 +22,9 @@ inline constexpr double planning_limit_s = 150;
 class fftw_mpi_peer {
 public:
     /// Once, after MPI has started and before wisdom is read.
-    static void start() {
-        fftw_mpi_init();
-        fftw_set_timelimit(planning_limit_s);
-    }
+    static void start();
 
-    fftw_mpi_peer(std::int64_t n, MPI_Comm comm) {
-        ptrdiff_t own = 0;
-        ptrdiff_t first = 0;
-        ptrdiff_t own_out = 0;
-        ptrdiff_t first_out = 0;
-        const ptrdiff_t size =
-            fftw_mpi_local_size_1d(n, comm, FFTW_FORWARD, FFTW_MEASURE, &own, &first, &own_out, &first_out);
-        array_ = soi::aligned_array<std::complex<double>>(static_cast<std::size_t>(size));
-        own_ = static_cast<std::size_t>(own);
-        auto* const data = reinterpret_cast<fftw_complex*>(array_.data());
-        natural_ = fftw_mpi_plan_dft_1d(n, data, data, comm, FFTW_FORWARD, FFTW_MEASURE);
-        scrambled_ = fftw_mpi_plan_dft_1d(n, data, data, comm, FFTW_FORWARD, FFTW_MEASURE | FFTW_MPI_SCRAMBLED_OUT);
-        if (natural_ == nullptr || scrambled_ == nullptr) throw std::runtime_error("FFTW-MPI gave no plan");
-    }
+    fftw_mpi_peer(std::int64_t n, MPI_Comm comm);
     ~fftw_mpi_peer() {
         fftw_destroy_plan(natural_);
         fftw_destroy_plan(scrambled_);
