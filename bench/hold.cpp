@@ -2,8 +2,9 @@
 //
 // Question: is a task that holds eight messages cheaper than eight communication tasks? Measured are creating them (four receives
 // and four sends to this rank), the whole burst with the wait for it, from MPI's message to the first instruction of the
-// dependent task, and what a task that starts nothing pays for being bound, with and without a dependence. Goals: creation and
-// burst at most 0.4 of eight COMM_TASKs, unblock within 10 %, an empty task at most 20 ns more; all alternated in one run.
+// dependent task, and what a task that starts nothing pays for being bound: without a dependence, with one, and with one in a
+// team of one thread that has had a detached task, as a program with communication tasks has it. Goals: creation and burst at
+// most 0.4 of eight COMM_TASKs, unblock within 10 %, an empty task at most 20 ns more; all alternated in one run.
 #include <commtask/omp.h>
 #include <dlfcn.h>
 #include <omp.h>
@@ -132,12 +133,23 @@ task_functions of_libomp() {
             reinterpret_cast<decltype(&__kmpc_omp_task)>(dlsym(loaded, "__kmpc_omp_task"))};
 }
 
+enum class empty_task { alone, depends, depends_beside_detached };
+
+/// A task of plain OpenMP that an event completes: from then on libomp keeps dependences in a team of one thread too.
+void make_a_detached_task() {
+    omp_event_handle_t event;
+#pragma omp task detach(event)
+    {}
+    omp_fulfill_event(event);
+}
+
 /// Tasks that start nothing, in nanoseconds per task. Dependences are no matter of libcommtask-omp-hold: one function serves both.
-template <bool HaveDependences>
+template <empty_task Kind>
 void sample_empty(int n_threads, const task_functions& through, round_samples& out) {
     static std::array<char, 64> places;
     constexpr std::uint8_t inout = 3;
-    constexpr int n_tasks = HaveDependences ? 500 : 2000; // chains are slow in a team of 2
+    constexpr bool has_dependence = Kind != empty_task::alone;
+    constexpr int n_tasks = has_dependence ? 500 : 2000; // chains are slow in a team of 2
     static struct {
         std::int32_t numbers[4];
         const char* source;
@@ -148,11 +160,12 @@ void sample_empty(int n_threads, const task_functions& through, round_samples& o
 #pragma omp single
     for (int turn = -2; turn < 20; ++turn) {
         const std::int32_t thread = __kmpc_global_thread_num(&here);
+        if constexpr (Kind == empty_task::depends_beside_detached) make_a_detached_task();
         const std::uint64_t begin = ticks();
         for (int i = 0; i < n_tasks; ++i) {
             void* const task = through.allocate(&here, thread, is_tied, size_bytes, 8,
                                                 [](std::int32_t, void*) -> std::int32_t { return 0; });
-            if constexpr (HaveDependences) {
+            if constexpr (has_dependence) {
                 dependence one{&places.at(static_cast<std::size_t>(i) % places.size()), 1, inout};
                 __kmpc_omp_task_with_deps(&here, thread, task, 1, &one, 0, nullptr);
             } else {
@@ -165,10 +178,15 @@ void sample_empty(int n_threads, const task_functions& through, round_samples& o
     }
 }
 
+template <empty_task Kind>
+void add_empty(std::vector<side>& sides, const std::string& name, int n_threads) {
+    sides.push_back(
+        {name, "ns", [n_threads, past = of_libomp()](auto& out) { sample_empty<Kind>(n_threads, past, out); }});
+    sides.push_back({name + ", bound", "ns", [n_threads](auto& out) { sample_empty<Kind>(n_threads, {}, out); }});
+}
+
 void ask(session& here, const options& given) {
     if (commtask_omp_hold_check() != COMMTASK_OK) throw std::runtime_error(commtask_omp_last_error());
-    const task_functions bound;
-    const task_functions unbound = of_libomp();
     std::vector<side> sides;
     for (const int n : {1, 2}) {
         const std::string team = n == 1 ? ", team of 1" : ", team of 2";
@@ -179,12 +197,12 @@ void ask(session& here, const options& given) {
             sides.push_back({what + ": one held task", "ns/message",
                              [=](auto& out) { sample_burst<one_held_task>(n, is_whole, out); }});
         }
-        sides.push_back({"empty task" + team, "ns", [=](auto& out) { sample_empty<false>(n, unbound, out); }});
-        sides.push_back(
-            {"empty task" + team + ", bound", "ns", [=](auto& out) { sample_empty<false>(n, bound, out); }});
-        const std::string depends = "empty task with a dependence" + team;
-        sides.push_back({depends, "ns", [=](auto& out) { sample_empty<true>(n, unbound, out); }});
-        sides.push_back({depends + ", bound", "ns", [=](auto& out) { sample_empty<true>(n, bound, out); }});
+        add_empty<empty_task::alone>(sides, "empty task" + team, n);
+        add_empty<empty_task::depends>(sides, "empty task with a dependence" + team, n);
+        if (n == 1) {
+            add_empty<empty_task::depends_beside_detached>(
+                sides, "empty task with a dependence, after a detached one" + team, n);
+        }
     }
     sides.push_back({"unblock: COMM_TASK", "us", [](auto& out) { sample_unblock<eight_tasks>(out); }});
     sides.push_back({"unblock: held task", "us", [](auto& out) { sample_unblock<one_held_task>(out); }});

@@ -3,7 +3,7 @@
 // The detach bridge. In a team of several threads the worker fulfils the task's event itself. In a team of one thread
 // (OMP_NUM_THREADS=1, or outside of parallel regions) libomp counts a task's children only while an earlier child is
 // incomplete, and a foreign fulfil takes that child away before its dependents are released: taskwait then returns too
-// early. There the worker only rings a bell, and the team's own thread fulfils the event. See docs/adr/0020.
+// early. There the worker only rings a desk bell (a proxy task), and the team's own thread fulfils the event. See docs/adr/0020.
 #include "bridge.hpp"
 
 #include "check.hpp"
@@ -72,7 +72,7 @@ bool answer_is_proxy(std::uint32_t flags) noexcept {
     return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
 }
 
-/// Makes a bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
+/// Makes a desk bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
 /// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
 /// in the same step in which it is taken out of the count.
 kmp_task* make_desk_bell(omp_event_handle_t event, std::uint32_t flags) noexcept {
@@ -98,8 +98,8 @@ void end_operation(held_task& held) noexcept {
     // Not the last one, or of a task that waits in place: then `held` may be gone already.
     if (!held.note_ended()) {
         ledger::of_process().note_ended();
-    } else if (held.bell != nullptr) {
-        ring_bell(held.bell);
+    } else if (held.desk_bell != nullptr) {
+        ring_desk_bell(held.desk_bell);
         ledger::of_process().note_ended();
     } else if (!driving_scope::try_keep(held.event)) {
         complete(held.event);
@@ -115,8 +115,8 @@ void end_task(const commtask_status* status, void* argument) {
         report_ending(Kind, *status, HasStatus);
     }
     // Counted as ended when whoever waits for all of them finds it released.
-    if constexpr (By == ending::bell) {
-        ring_bell(static_cast<kmp_task*>(argument));
+    if constexpr (By == ending::desk_bell) {
+        ring_desk_bell(static_cast<kmp_task*>(argument));
         ledger::of_process().note_ended();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
@@ -146,7 +146,7 @@ commtask_callback callback_of(std::size_t place, bool has_status) noexcept {
 commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcept {
     const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
     switch (by) {
-    case ending::bell: return callback_of<ending::bell>(place, has_status);
+    case ending::desk_bell: return callback_of<ending::desk_bell>(place, has_status);
     case ending::held: return callback_of<ending::held>(place, has_status);
     case ending::told: return callback_of<ending::told>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
@@ -156,11 +156,11 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
 } // namespace
 
 // In a team of one thread tasks of explicit ones wait in place: the parent of a task that is put off is implicit.
-kmp_task* make_bell_of_held(omp_event_handle_t event) noexcept {
+kmp_task* make_desk_bell_of_held(omp_event_handle_t event) noexcept {
     return make_desk_bell(event, flag_parent_is_implicit);
 }
 
-void ring_bell(kmp_task* bell) noexcept { kmp_task_of<desk_bell>::payload_of(bell).at->ring(bell); }
+void ring_desk_bell(kmp_task* bell) noexcept { kmp_task_of<desk_bell>::payload_of(bell).at->ring(bell); }
 
 bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     if ((flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0) {
@@ -198,14 +198,15 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where) noexcept {
-    kmp_task* const bell_of_team = omp_get_num_threads() == 1 ? make_desk_bell(event, options.flags) : nullptr;
-    const int code = bell_of_team != nullptr ? post(operation, options, ending::bell, bell_of_team, where)
-                                             : post(operation, options, ending::event, pack(event), where);
+    kmp_task* const desk_bell_of_team = omp_get_num_threads() == 1 ? make_desk_bell(event, options.flags) : nullptr;
+    const int code = desk_bell_of_team != nullptr
+                         ? post(operation, options, ending::desk_bell, desk_bell_of_team, where)
+                         : post(operation, options, ending::event, pack(event), where);
     if (code == COMMTASK_OK) {
         return code;
     }
-    if (bell_of_team != nullptr) {
-        ring_bell(bell_of_team);
+    if (desk_bell_of_team != nullptr) {
+        ring_desk_bell(desk_bell_of_team);
     } else {
         omp_fulfill_event(event);
     }

@@ -42,9 +42,10 @@ struct running_task {
 struct held_task {
     kmp_routine routine;        ///< The task's own, which the trampoline calls.
     omp_event_handle_t event{}; ///< Set by the first operation, if the end is put off; else 0.
-    kmp_task* bell = nullptr;   ///< What completes the task instead, if its body ended first in a team of one thread.
-    std::atomic<std::uint32_t> n_open{
-        0};                    ///< Operations that have not ended, and one for the body; 0: it started nothing.
+    /// Completes the task instead, if its body ended first in a team of one thread.
+    kmp_task* desk_bell = nullptr;
+    /// Operations that have not ended, and one for the body; 0: it started nothing.
+    std::atomic<std::uint32_t> n_open{0};
     std::int32_t flags;        ///< This and the sizes as the compiler gave them.
     std::size_t size_bytes;    ///< Of the task with its private data.
     std::size_t shareds_bytes; ///< Of what it shares with its creator.

@@ -2,10 +2,10 @@
 //
 // Communication started in the body of a task, whose end waits for it. Where the body is not a bound task's the calling
 // thread waits itself, or the call is refused: which, is decided here and in held_task.hpp, and written in docs/hold.md.
+#include "held_task.hpp"
 #include "bridge.hpp"
 #include "check.hpp"
 #include "errors.hpp"
-#include "held_task.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
 #include "wait.hpp"
@@ -121,12 +121,12 @@ void held_task::end_body() noexcept {
     // A thread that waits in this library runs what libomp has queued for a team of one only if a bell was rung. Not
     // before the body's end: a taskwait in it would wait for the bell.
     if (has_operations() && omp_get_num_threads() == 1) {
-        bell = make_bell_of_held(event);
+        desk_bell = make_desk_bell_of_held(event);
     }
     if (note_ended()) {
         // Nobody else is left.
-        if (bell != nullptr) {
-            ring_bell(bell);
+        if (desk_bell != nullptr) {
+            ring_desk_bell(desk_bell);
         } else {
             complete(event);
         }
