@@ -6,6 +6,7 @@
 #include "lanes_fixture.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <thread>
@@ -52,31 +53,48 @@ constexpr const char* no_source = "mpi_assert_no_any_source";
 constexpr const char* no_tag = "mpi_assert_no_any_tag";
 constexpr const char* overtaking = "mpi_assert_allow_overtaking";
 
+/// Holds up the lane that a thread of its own posts to, until it is opened.
+class held_lane {
+public:
+    explicit held_lane(MPI_Comm comm) {
+        const auto wait = [](void* argument) {
+            auto& at = *static_cast<held_lane*>(argument);
+            at.is_reached_ = true;
+            at.is_reached_.notify_all();
+            at.is_open_.wait(false);
+            return MPI_SUCCESS;
+        };
+        std::thread{[&] { task_ = post(commtask_op_call(+wait, this, comm)); }}.join();
+        is_reached_.wait(false); // a worker drives it, as nobody waits
+    }
+    ~held_lane() {
+        open();
+        EXPECT_EQ(finish(task_), COMMTASK_OK);
+    }
+    held_lane(const held_lane&) = delete;
+    held_lane& operator=(const held_lane&) = delete;
+
+    void open() {
+        is_open_ = true;
+        is_open_.notify_all();
+    }
+
+private:
+    std::atomic<bool> is_open_{false};
+    std::atomic<bool> is_reached_{false};
+    commtask_t task_ = COMMTASK_NULL;
+};
+
 /// Whether a task of another thread ends while one of this kind of thread is held up inside a function.
 bool goes_on_beside_a_held_lane(MPI_Comm comm) {
-    struct gate {
-        std::atomic<bool> is_open{false};
-        std::atomic<bool> is_reached{false};
-    } held;
-    const auto wait = [](void* argument) {
-        auto& at = *static_cast<gate*>(argument);
-        at.is_reached = true;
-        at.is_reached.notify_all();
-        at.is_open.wait(false);
-        return MPI_SUCCESS;
-    };
-    commtask_t first = COMMTASK_NULL;
-    std::thread{[&] { first = post(commtask_op_call(+wait, &held, comm)); }}.join();
-    held.is_reached.wait(false); // a worker drives it, as nobody waits
+    held_lane held{comm};
     bool has_ended = false;
     std::thread{[&] {
         commtask_t second = post(commtask_op_noop(comm));
         has_ended = commtask_wait_for(&second, second_ns, nullptr) == COMMTASK_OK;
-        held.is_open = true;
-        held.is_open.notify_all();
+        held.open();
         if (!has_ended) EXPECT_EQ(finish(second), COMMTASK_OK);
     }}.join();
-    EXPECT_EQ(finish(first), COMMTASK_OK);
     return has_ended;
 }
 
@@ -86,6 +104,30 @@ TEST_P(Spread, ByThreadGivesEachThreadALaneOfItsOwn) {
     EXPECT_EQ(commtask_comm_spread(comm_, COMMTASK_SPREAD_BY_THREAD), COMMTASK_OK);
     EXPECT_EQ(commtask_comm_spread(comm_, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_ERR_ARGUMENT);
     EXPECT_NE(std::string{commtask_last_error()}.find("by threads already"), std::string::npos);
+}
+
+TEST_P(Spread, ByThreadTheLibrarysOwnCallsStayOnTheFirstLane) {
+    ASSERT_EQ(commtask_comm_spread(MPI_COMM_WORLD, COMMTASK_SPREAD_BY_THREAD), COMMTASK_OK) << commtask_last_error();
+    int n_held_back = 0;
+    // New threads take the lanes in turn, so that some turn holds up the first one, and another lane's thread records.
+    for (int turn = 0; turn < 2 * GetParam(); ++turn) {
+        held_lane held{MPI_COMM_WORLD};
+        std::atomic<bool> has_ended{false};
+        std::thread recording{[&] {
+            const commtask_op nothing = commtask_op_send(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, comm_);
+            commtask_plan_t plan = COMMTASK_PLAN_NULL;
+            EXPECT_EQ(commtask_record_begin(), COMMTASK_OK);
+            EXPECT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+            EXPECT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error(); // asks MPI for requests
+            has_ended = true;
+            EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK) << commtask_last_error();
+        }};
+        std::this_thread::sleep_for(std::chrono::milliseconds{50}); // enough to see it end if nothing holds it back
+        if (!has_ended) ++n_held_back;
+        held.open();
+        recording.join();
+    }
+    EXPECT_GE(n_held_back, 1);
 }
 
 TEST_P(Spread, ByThreadComesByItselfWhereMessagesMayOvertake) {

@@ -16,11 +16,11 @@ int run_own(const commtask_op& op, commtask_status& status) noexcept {
     return code == COMMTASK_OK ? commtask_wait(&task, &status) : code;
 }
 
-int refuse_failed(const commtask_status& status, const char* what) noexcept {
+int refuse_failed(int error, const char* what) noexcept {
     const errors_come_back scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
-    MPI_Error_string(status.error, text.data(), &length);
+    MPI_Error_string(error, text.data(), &length);
     return refuse(COMMTASK_FAILED, "MPI could not %s: %s", what, text.data());
 }
 
@@ -29,7 +29,7 @@ int collective_agree(MPI_Comm comm, int mine, const char* name, int my_code) noe
     std::array<int, 3> lowest{};
     commtask_status status = COMMTASK_STATUS_INIT;
     const int code = run_own(commtask_op_allreduce(said.data(), lowest.data(), 3, MPI_INT, MPI_MIN, comm), status);
-    if (code == COMMTASK_FAILED) return refuse_failed(status, "let the ranks agree");
+    if (code == COMMTASK_FAILED) return refuse_failed(status.error, "let the ranks agree");
     if (code != COMMTASK_OK) return code;
     if (my_code != COMMTASK_OK) return my_code;
     if (lowest[0] != COMMTASK_OK) {
@@ -47,7 +47,7 @@ int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector
         MPI_Comm& next = made[static_cast<std::size_t>(lane)];
         commtask_status status = COMMTASK_STATUS_INIT;
         int code = run_own(commtask_op_comm_dup(&next, comm), status);
-        if (code == COMMTASK_FAILED) return refuse_failed(status, "duplicate comm");
+        if (code == COMMTASK_FAILED) return refuse_failed(status.error, "duplicate comm");
         if (code == COMMTASK_OK) static_cast<void>(runtime.queue_of(next, code, lane));
         // What this rank alone could not do must not leave the others in the next duplication.
         if (failed == COMMTASK_OK) failed = code;

@@ -17,7 +17,7 @@ namespace commtask::detail {
 [[nodiscard]] int run_own(const commtask_op& op, commtask_status& status) noexcept;
 
 /// @param what  MPI could not do, for the sentence
-[[nodiscard]] int refuse_failed(const commtask_status& status, const char* what) noexcept;
+[[nodiscard]] int refuse_failed(int error, const char* what) noexcept;
 
 /// Collective. @param mine  this rank's value of what is called `name`; my_code: what it has to say against its own call, with a
 /// sentence @return COMMTASK_OK if all ranks have the same value and nothing against it

@@ -2,8 +2,8 @@
 //
 // Standing receives. Each slot's receive is a task whose callback hands messages on and posts the slot again, so the worker needs
 // to know nothing of them but that nobody waits for their end.
-#include "api/context.hpp"
 #include "api/listener.hpp"
+#include "api/context.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "core/task.hpp"
@@ -32,11 +32,8 @@ constexpr std::size_t alignment = 64;
     options.callback_argument = argument;
     options.flags = flags | COMMTASK_CALLBACK_RELAYS;
     commtask_op nothing = commtask_op_noop(comm);
-    context* const runtime = context::running();
-    const comm_queue* const queue = runtime == nullptr ? nullptr : runtime->comms().find(comm);
-    // By thread it would go to the lane of the caller; with the flag it goes where the receives are.
-    if (queue != nullptr && queue->spread() != nullptr) nothing.reserved = static_cast<int>(flag_stands);
-    return commtask_submit(nothing, &options, task);
+    nothing.reserved = static_cast<int>(flag_stays_home); // where the receives are
+    return commtask_post(&nothing, &options, task);
 }
 
 /// The same, and waits for it.
@@ -139,7 +136,7 @@ int commtask_listener_s::post(slot& free) noexcept {
     options.callback_argument = &free;
     commtask_op receive =
         commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
-    receive.reserved = static_cast<int>(flag_stands);
+    receive.reserved = static_cast<int>(flag_stands | flag_stays_home);
     if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
     (last_ == nullptr ? first_ : last_->next) = &free;
     last_ = &free;

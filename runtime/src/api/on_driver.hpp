@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For calls that need MPI and are not tasks: a driver does them between two operations, and the caller waits. In a callback
-// the caller is the driver.
+// the caller is the driver. All that one communicator's lane is asked to do excludes each other, whoever asks.
 #pragma once
 
 #include "api/record.hpp"
@@ -12,9 +12,10 @@
 
 namespace commtask::detail {
 
+/// @param comm  whose first lane does it
 /// @return COMMTASK_OK: `function()` has run; or the code of why it has not
 template <typename Function>
-[[nodiscard]] int run_on_driver(Function&& function) noexcept {
+[[nodiscard]] int run_on_driver(Function&& function, MPI_Comm comm = MPI_COMM_WORLD) noexcept {
     if (lane::is_driving()) {
         function();
         return COMMTASK_OK;
@@ -33,11 +34,10 @@ template <typename Function>
         sent.is_done = true;
         return MPI_SUCCESS;
     };
+    commtask_op sent = commtask_op_call(+call, &mine, comm);
+    sent.reserved = static_cast<int>(flag_stays_home);
     commtask_t task = COMMTASK_NULL;
-    if (const int code = commtask_submit(commtask_op_call(+call, &mine, MPI_COMM_WORLD), nullptr, &task);
-        code != COMMTASK_OK) {
-        return code;
-    }
+    if (const int code = commtask_post(&sent, nullptr, &task); code != COMMTASK_OK) return code;
     const int code = commtask_wait(&task, nullptr);
     return mine.is_done ? COMMTASK_OK : code;
 }

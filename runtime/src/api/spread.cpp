@@ -6,6 +6,7 @@
 
 #include "api/collective_lanes.hpp"
 #include "api/context.hpp"
+#include "api/on_driver.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 
@@ -17,13 +18,12 @@ namespace {
 
 [[nodiscard]] const char* name_of(int kind) noexcept { return operation_of(kind).name; }
 
-/// On a driver, as a task.
-template <typename Errand>
-[[nodiscard]] int run_on_worker(Errand& errand, MPI_Comm comm, const char* what) noexcept {
-    const auto call = [](void* argument) -> int { return (*static_cast<Errand*>(argument))(); };
-    commtask_status status = COMMTASK_STATUS_INIT;
-    const int code = run_own(commtask_op_call(+call, &errand, comm), status);
-    return code == COMMTASK_FAILED ? refuse_failed(status, what) : code;
+/// @param ask  asks MPI, and returns MPI's code
+template <typename Ask>
+[[nodiscard]] int ask_on_driver(Ask& ask, MPI_Comm comm, const char* what) noexcept {
+    int error = MPI_SUCCESS;
+    const int code = run_on_driver([&] { error = ask(); }, comm);
+    return code == COMMTASK_OK && error != MPI_SUCCESS ? refuse_failed(error, what) : code;
 }
 
 [[nodiscard]] int spread_by_thread(context& runtime, comm_queue& home) noexcept {
@@ -34,7 +34,7 @@ template <typename Errand>
     }
     if (runtime.lanes().size() == 1) return COMMTASK_OK;
     auto spread = [&] { return runtime.comms().spread_by_thread(home); };
-    return run_on_worker(spread, home.comm, "spread comm over the lanes");
+    return ask_on_driver(spread, home.comm, "spread comm over the lanes");
 }
 
 /// What a rank has to say against its own call.
@@ -64,7 +64,7 @@ template <typename Errand>
         promised = hints_of(home.comm).promises;
         return MPI_SUCCESS;
     };
-    int code = run_on_worker(look, home.comm, "look at the info of comm");
+    int code = ask_on_driver(look, home.comm, "look at the info of comm");
     if (code == COMMTASK_OK) code = check_by_message(runtime, home, promised);
     const int as_number =
         (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0) + (home.spread() != nullptr ? 4 : 0);
@@ -79,7 +79,7 @@ template <typename Errand>
     code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
     if (code == COMMTASK_OK) {
         auto spread = [&] { return runtime.comms().spread_by_message(home, duplicates, promised); };
-        code = run_on_worker(spread, home.comm, "spread comm over the lanes");
+        code = ask_on_driver(spread, home.comm, "spread comm over the lanes");
     }
     // All or none: a message that one rank sends by a duplicate must be looked for there by the other. Collectives stay at home.
     const int agreed = collective_agree(home.comm, 0, "nothing", code);
@@ -88,7 +88,7 @@ template <typename Errand>
             runtime.comms().forget_spread(home);
             return MPI_SUCCESS;
         };
-        static_cast<void>(run_on_worker(undo, home.comm, "take the spread back"));
+        static_cast<void>(ask_on_driver(undo, home.comm, "take the spread back"));
     }
     return agreed;
 }
@@ -106,8 +106,8 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     // A call of MPI's that became a task meets calls that did not, which know nothing of duplicates.
     const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
     if (is_call && !spread.is_by_thread()) return COMMTASK_OK;
-    const bool stands = (static_cast<std::uint32_t>(op.reserved) & flag_stands) != 0;
-    if (spread.is_by_thread() && stands) return COMMTASK_OK; // a listener's slots are its one lane's
+    const bool stays_home = (static_cast<std::uint32_t>(op.reserved) & flag_stays_home) != 0;
+    if (spread.is_by_thread() && stays_home) return COMMTASK_OK;
     if (spread.is_by_thread() && ticket != nullptr) {
         queue = &queue_of_ticket(*queue, *ticket); // another thread may have taken it
         return COMMTASK_OK;
