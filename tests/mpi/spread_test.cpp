@@ -343,6 +343,41 @@ TEST_P(Spread, ByMessageServesPlansMatchedProbesAndCancels) {
     EXPECT_EQ(finish(never), COMMTASK_CANCELED);
 }
 
+TEST_P(Spread, ByMessageAPlanKeepsItsPlaceOnEachLane) {
+    MPI_Comm& comm = make({no_tag});
+    ASSERT_EQ(commtask_comm_spread(comm, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << commtask_last_error();
+    constexpr int n_tags = 6;
+    const int by_plan = 1;
+    const int singly = 2;
+    // Whatever lane has which tag: in some turn the first member is of the lane that is held up.
+    for (int first = 0; first < n_tags; ++first) {
+        std::array<std::array<int, 2>, n_tags> received{};
+        std::vector<commtask_t> tasks;
+        for (int tag = 0; tag < n_tags; ++tag) {
+            for (int& each : received[static_cast<std::size_t>(tag)])
+                tasks.push_back(post(commtask_op_recv(&each, 1, MPI_INT, left(), tag, comm)));
+        }
+        commtask_plan_t sends = COMMTASK_PLAN_NULL;
+        ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+        for (int i = 0; i < n_tags; ++i) {
+            const commtask_op send = commtask_op_send(&by_plan, 1, MPI_INT, right(), (first + i) % n_tags, comm);
+            ASSERT_EQ(commtask_post(&send, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+        }
+        ASSERT_EQ(commtask_record_end(&sends), COMMTASK_OK) << commtask_last_error();
+        {
+            held_lane held{comm};
+            tasks.emplace_back(COMMTASK_NULL);
+            ASSERT_EQ(commtask_plan_start(sends, nullptr, &tasks.back()), COMMTASK_OK) << commtask_last_error();
+            for (int tag = 0; tag < n_tags; ++tag)
+                tasks.push_back(post(commtask_op_send(&singly, 1, MPI_INT, right(), tag, comm)));
+            held.open();
+        }
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        for (const std::array<int, 2>& of_tag : received) EXPECT_EQ(of_tag, (std::array{by_plan, singly}));
+        EXPECT_EQ(commtask_plan_release(&sends), COMMTASK_OK) << commtask_last_error();
+    }
+}
+
 TEST_P(Spread, CommunicatorsComeAndGo) {
     for (int turn = 0; turn < 20; ++turn) {
         MPI_Comm& comm = turn % 2 == 0 ? make({no_source, no_tag}) : make({overtaking});

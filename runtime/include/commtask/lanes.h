@@ -49,14 +49,14 @@ COMMTASK_API int commtask_comm_lane(MPI_Comm comm, int* lane) COMMTASK_NOEXCEPT;
 typedef enum commtask_spread {
     /** The thread that posts: its messages go to one lane, those of the next thread to the next. Nothing else is required, and
      *  wildcards are fine. What one thread posts stays in order; no order is kept among threads, not even of posts that happen
-     *  one before the other, and a plan's messages count as those of the thread that recorded them. A communicator whose info says mpi_assert_allow_overtaking, and neither of the two below, is spread
-     *  so by itself, when it is first used. */
+     *  one before the other, and a plan's messages count as those of the thread that recorded them. A communicator whose info
+     *  says mpi_assert_allow_overtaking, and neither of the two below, is spread so by itself, when it is first used. */
     COMMTASK_SPREAD_BY_THREAD = 1,
     /** What sender and receiver both know: the two ranks, if the communicator's info says mpi_assert_no_any_source, and the
      *  tag, if it says mpi_assert_no_any_tag; one of the two at least. Each lane gets a duplicate that the program does not see,
-     *  so that lanes use network contexts of their own. Messages that one receive could take stay in order, but for what is posted
-     *  after the start of a plan and does not wait for it (promise 1). MPI_Comm_idup makes the duplicates, so the communicator's
-     *  attributes are copied by the program's functions, and deleted when it is freed, or by commtask_finalize. */
+     *  so that lanes use network contexts of their own. Messages that one receive could take stay in order. MPI_Comm_idup
+     *  makes the duplicates, so the communicator's attributes are copied by the program's functions, and deleted when it is
+     *  freed, or by commtask_finalize. */
     COMMTASK_SPREAD_BY_MESSAGE = 2
 } commtask_spread;
 

@@ -67,6 +67,9 @@ public:
     /// Takes over an initialised task. Waits while the inbox is full.
     void post(task& posted) noexcept;
 
+    /// The same for one that must not wait: without room in the inbox the task keeps its place, and comes another way.
+    void post_without_waiting(task& posted) noexcept;
+
     /// @return false if the inbox is full.
     [[nodiscard]] bool try_post(task& posted) noexcept;
 
@@ -312,7 +315,6 @@ private:
     void publish_what_is_left() noexcept;
     void take_overflow() noexcept;
     void make_room() noexcept;
-    void post_from_a_driver(task& posted) noexcept;
     void fetch_next() const noexcept;
     [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
@@ -362,7 +364,7 @@ private:
     std::atomic<bool> is_paused_{false}; ///< Beside what every post reads, and changed as good as never.
     inbox<task> inbox_;
     handoff<task, &task::next_in_list>
-        late_posts_; ///< Of other lanes' drivers that met a full inbox; they have places in it.
+        late_posts_; ///< Of those who must not wait, and met a full inbox; they have places in it.
     handoff<task, &task::next_handed> handoff_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
     std::atomic<int> n_attended_{0};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs of plans on a lane. When a run's turn has come its members are accepted one after the other, as if they had been posted
-// there: what was posted before and after keeps its order to each of them. From then on a member goes the way of any task.
+// there: what was posted before and after keeps its order to each of them. Members on other lanes come there by the starter, or,
+// if the run had to wait, from here. From then on a member goes the way of any task.
 #include "core/graph.hpp"
 #include "core/lane.hpp"
 #include "core/plan.hpp"
@@ -25,15 +26,21 @@ void lane::make_run_ready(task& run, phase from) noexcept {
     recorded.begin_run(run);
     run.run.open_parts = recorded.size() == 0 ? 1 : 2;
     const bool is_lost = is_doomed(run);
+    const bool hands_on = !recorded.has_far_members(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
+        const bool is_far = each.queue->served_by != this;
+        if (is_far && !hands_on) {
+            if (is_lost && member.life.state() == task_state::open) each.queue->served_by->cancel(member);
+            continue;
+        }
         member.posted_ns = run.posted_ns;
         member.extras.ticket = recorded.ticket_of(each);
         if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
-        if (each.queue->served_by == this) {
-            accept(member);
-        } else {
+        if (is_far) {
             each.queue->served_by->post(member);
+        } else {
+            accept(member);
         }
     }
 }

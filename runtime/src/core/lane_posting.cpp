@@ -21,7 +21,7 @@ void lane::post(task& posted) noexcept {
         while (!inbox_.try_put(&posted)) make_room();
         return;
     }
-    if (driven_by_me != nullptr) return post_from_a_driver(posted);
+    if (driven_by_me != nullptr) return post_without_waiting(posted);
     const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
     // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out. Nobody at
     // all does once the lane was left behind: the task is one of those that stay as they are, and the poster goes on.
@@ -40,7 +40,7 @@ void lane::make_room() noexcept {
 
 /// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
 /// place, and comes another way.
-void lane::post_from_a_driver(task& posted) noexcept {
+void lane::post_without_waiting(task& posted) noexcept {
     if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
     wake_up.ring();
 }

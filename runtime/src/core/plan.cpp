@@ -35,6 +35,7 @@ bool plan::note_uses(plan_member& member) {
         if (member.queue != home_ && std::none_of(other_queues_.begin(), other_queues_.end(), same_queue)) {
             other_queues_.push_back({member.queue, member.queue->life()});
             has_other_queues_ = true;
+            has_other_lanes_ = has_other_lanes_ || member.queue->served_by != home_->served_by;
         }
         if (member.order == nullptr) return true;
         const auto same_order = [&](const order_use& use) { return use.order == member.order; };
@@ -186,6 +187,7 @@ void plan::begin_start(task& run) noexcept {
         }
     }
     last_run_ = &run;
+    if (has_other_lanes_) running_ = &run;
     run.op.send.count = n_told_; // for lists: its callback may release the plan
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -203,6 +205,23 @@ void plan::take_places() noexcept {
         for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
     }
     end_change(); // before the post: the run's callback may start the next one
+}
+
+void plan::post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept {
+    const auto next_far = [this](auto from) {
+        return std::find_if(from, members_.end(),
+                            [this](const plan_member& each) { return each.queue->served_by != home_->served_by; });
+    };
+    for (auto far = next_far(members_.begin()); far != members_.end();) {
+        task& member = running_of(*far);
+        member.posted_ns = posted_ns;
+        member.extras.ticket = ticket_of(*far);
+        lane& its = *far->queue->served_by;
+        far = next_far(std::next(far));
+        const bool is_last = far == members_.end();
+        may_wait ? its.post(member) : its.post_without_waiting(member);
+        if (is_last) return; // the run may have ended, and the plan be gone
+    }
 }
 
 std::uint64_t plan::ticket_of(const plan_member& member) const noexcept {

@@ -127,6 +127,14 @@ public:
     void take_back_start() noexcept;
     /// Places in program order for all ordered members; their number does not matter. Nothing is taken back from here on.
     void take_places() noexcept;
+    /// Whether the starter gives members to lanes itself, those that the run's lane has not: what it posts there next comes after
+    /// them. A run with predecessors has its turn later than that, and then its lane hands them on.
+    [[nodiscard]] bool has_far_members(const task& run) const noexcept {
+        return has_other_lanes_ && (!run.has_extras() || run.extras.n_predecessors == 0);
+    }
+    /// After the post of the run's task, if it has such members.
+    /// @param posted_ns  as the run's
+    void post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept;
 
     /// After try_change(): whom to tell of each member's end.
     void set_member_callback(commtask_member_callback callback, void* argument) noexcept {
@@ -165,7 +173,9 @@ public:
     // The driver of the run's lane ------------------------------------------------------------------------------------
 
     /// The run's task is about to have its members accepted.
-    void begin_run(task& run) noexcept { running_ = &run; }
+    void begin_run(task& run) noexcept {
+        if (!has_other_lanes_) running_ = &run;
+    }
     /// The task of the run that is under way; any driver of a member.
     [[nodiscard]] const task& running() const noexcept { return *running_; }
     /// The member's task in the run that is under way.
@@ -233,6 +243,7 @@ private:
     /// There are tasks for the next run. Else there was no memory for that, and a start tries again. relaxed: the claim orders it.
     std::atomic<bool> is_armed_{true};
     bool has_other_queues_ = false;
+    bool has_other_lanes_ = false;
     bool has_ordered_ = false;
     std::uint32_t n_told_ = 0; ///< As n_posted(): here, since a start tells its task.
     std::atomic<std::uint64_t> n_started_{0};
@@ -247,7 +258,8 @@ private:
     std::atomic<std::uint32_t> n_open_{0}; ///< Members that have not ended.
     std::atomic<std::uint32_t> first_failed_{nobody};
     std::atomic<bool> was_canceled_{false};
-    task* running_ = nullptr;
+    task* running_ =
+        nullptr; ///< Of a plan on several lanes the starter's, since their drivers may come before the run's.
 };
 
 template <typename MoveOn>

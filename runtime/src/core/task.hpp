@@ -162,7 +162,7 @@ struct alignas(2 * cache_line_bytes) task {
     task_run run;
     alignas(8) std::byte mpi_status[32]; ///< The transport's own status; before the issue, the request of an attach.
     task* next_handed;                   ///< In the handoff.
-    std::uint64_t late_place;            ///< In the inbox, of one that came another way (lane::post_from_a_driver).
+    std::uint64_t late_place;            ///< In the inbox, of one that came another way (lane::post_without_waiting).
 
     // Kept over reuse: predecessors of a task and the edges to them, room for `edge_capacity`.
     alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;
