@@ -58,12 +58,12 @@ def run(build, is_quick, json_file):
     """Both miniapps as they come, Dslash over links with rendezvous too; the exit status of the driver."""
     n_rounds = 1 if is_quick else 5
     as_it_comes = network.Network(build, "", N_RANKS)
-    documents = measure(as_it_comes, dslash_run, dslash.MODES, n_rounds, "crowded")
+    documents = measure(as_it_comes, dslash_run, dslash.PROGRAMS_MODES, n_rounds, "crowded")
     documents += measure(as_it_comes, fft_run, fft.MODES, n_rounds, "crowded")
     try:
         case = next(case for case in dslash.CASES if case.setting == "rendezvous")
         over = network.Network(build, "rendezvous", N_RANKS, dslash.balanced_rate_mbs(build, case))
-        documents += measure(over, dslash_run, dslash.MODES, n_rounds, "rendezvous")
+        documents += measure(over, dslash_run, dslash.PROGRAMS_MODES, n_rounds, "rendezvous")
     except miniapp.Skipped as reason:
         print(f"breakdown, rendezvous: cannot run here: {reason}")
     machine = miniapp.machine_of(build)

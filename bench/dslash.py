@@ -18,7 +18,8 @@ import network
 N_RANKS = 2
 # Two of mode omp without plans: a task for each message, and packing with sending in one held task.
 CLAUSE, HELD = "omp, clauses", "omp, held"
-MODES = ("baseline", "offload", "omp", "tbb", CLAUSE, HELD)
+PROGRAMS_MODES = ("baseline", "offload", "omp", "tbb")  # as lqcd_dslash calls them
+MODES = (*PROGRAMS_MODES, CLAUSE, HELD)
 OPTIONS = {CLAUSE: ["--mode", "omp", "--plan", "off"], HELD: ["--mode", "omp", "--hold"]}
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
 REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", CLAUSE: "omp", HELD: CLAUSE}
