@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -112,18 +113,19 @@ TEST_P(Spread, ByThreadTheLibrarysOwnCallsStayOnTheFirstLane) {
     // New threads take the lanes in turn, so that some turn holds up the first one, and another lane's thread records.
     for (int turn = 0; turn < 2 * GetParam(); ++turn) {
         held_lane held{MPI_COMM_WORLD};
-        std::atomic<bool> has_ended{false};
+        std::promise<void> ended;
         std::thread recording{[&] {
             const commtask_op nothing = commtask_op_send(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, comm_);
             commtask_plan_t plan = COMMTASK_PLAN_NULL;
             EXPECT_EQ(commtask_record_begin(), COMMTASK_OK);
             EXPECT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
             EXPECT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error(); // asks MPI for requests
-            has_ended = true;
+            ended.set_value();
             EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK) << commtask_last_error();
         }};
-        std::this_thread::sleep_for(std::chrono::milliseconds{50}); // enough to see it end if nothing holds it back
-        if (!has_ended) ++n_held_back;
+        // Enough to see it end if nothing holds it back.
+        const auto seen = ended.get_future().wait_for(std::chrono::milliseconds{50});
+        if (seen == std::future_status::timeout) ++n_held_back;
         held.open();
         recording.join();
     }

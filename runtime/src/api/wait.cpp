@@ -32,7 +32,7 @@ namespace {
     } else if (state != task_state::completed) {
         code = refuse(COMMTASK_CANCELED, "the task was canceled");
     }
-    if (ended->is_run()) plan_of(*ended).expect_start();
+    if (ended->result.is_of_run) plan_of(*ended).expect_start();
     task_pool::drop(ended);
     return code;
 }

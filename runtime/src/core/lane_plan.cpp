@@ -90,6 +90,7 @@ void lane::tell_run(task& member, task_state how) noexcept {
 void lane::end_run(task& run) noexcept {
     plan& recorded = plan_of(run);
     recorded.sum_up(run.result);
+    run.result.is_of_run = true;
     recorded.end_run(); // the callback may start the next run
 }
 
