@@ -112,8 +112,9 @@ TEST(Lane, TellsACallbackThatReadsTheStateAloneAllOfWhatDidNotComplete) {
         SCOPED_TRACE(reads_state_alone);
         notes here{reads_state_alone};
         lane_bench bench;
-        task_plan plan{
-            .flags = reads_state_alone ? std::uint32_t{COMMTASK_CALLBACK_STATE} : 0, .callback = note, .argument = &here};
+        task_plan plan{.flags = reads_state_alone ? std::uint32_t{COMMTASK_CALLBACK_STATE} : 0,
+                       .callback = note,
+                       .argument = &here};
         task& fine = bench.post(plan);
         task& failing = bench.post(plan);
         plan.after = {&failing};

@@ -88,7 +88,8 @@ TEST(Life, StepsOfOnePassHaveOneTime) {
     };
     EXPECT_EQ(times_of_a_pass(), (std::pair{std::size_t{7}, std::size_t{1}})) << "ready and started, and one waits";
     for (task* const each : tasks) bench.carrier().land(*each);
-    EXPECT_EQ(times_of_a_pass(), (std::pair{std::size_t{5}, std::size_t{1}})) << "ended; the fourth is ready, and started";
+    EXPECT_EQ(times_of_a_pass(), (std::pair{std::size_t{5}, std::size_t{1}}))
+        << "ended; the fourth is ready, and started";
     bench.run();
     EXPECT_EQ(seen.take_times().size(), 0U);
 }

@@ -34,8 +34,8 @@ MPI_Fint with_each(MPI_Fint count, MPI_Fint* requests, MPI_Fint* statuses, const
     MPI_Fint code = MPI_SUCCESS;
     for (MPI_Fint i = 0; i < count && code == MPI_SUCCESS; ++i) {
         MPI_Request request = MPI_Request_f2c(requests[i]);
-        code = act(&request, are_ignored ? MPI_STATUS_IGNORE
-                                         : status_of(statuses + static_cast<std::size_t>(i) * words));
+        code =
+            act(&request, are_ignored ? MPI_STATUS_IGNORE : status_of(statuses + static_cast<std::size_t>(i) * words));
         requests[i] = MPI_Request_c2f(request);
     }
     return code;
