@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operation that add_operation.py has added, in nodes of oneTBB: they ask the table whether it is for them.
+// The operation that add_operation.py has added, in nodes of oneTBB: they ask the table whether it is for them. A file of its own,
+// since the rest is C and is tested where oneTBB's face was not built, too.
 #include <commtask/tbb.hpp>
 
 extern "C" int swap_in_a_node(const commtask_op* swap);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of held tasks share: messages around the ring and to the rank itself.
+// What the tests of held tasks share: messages around the ring, which a task starts in both directions at once, so that it may wait
+// for them in place; and messages to the rank itself, which come when the test says so.
 #pragma once
 
 #include "omp_fixture.hpp"

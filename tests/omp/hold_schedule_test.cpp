@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What OpenMP decides about tasks, of held ones too: in which order their bodies run, and which of them a cancellation leaves out.
+// The library must not change the first, and whoever waits for a cancelled construct must wait for what its tasks have started.
 #include "hold_fixture.hpp"
 
 #include <algorithm>
