@@ -3,7 +3,7 @@
 // Question: how much of an exchange does a program wait for whose computing leaves the core, as with an accelerator? Plain
 // MPI as anyone writes it, knowing nothing of commtask, so that it runs natively and under commtask-run: MPI_Irecv,
 // MPI_Isend, a timed sleep as the computing, MPI_Waitall, each rank with its neighbours on a ring. Exposed is what a step
-// takes beyond the sleep. Rank 0 prints one line of JSON.
+// takes beyond the sleep. Rank 0 prints one line of JSON. The arguments: how many steps, then the sizes in bytes.
 #include <mpi.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -17,10 +17,18 @@ namespace {
 
 constexpr int computing_ms = 5;
 constexpr int warm_up_steps = 5;
+constexpr int largest_bytes = 1 << 30;
 
 void compute_elsewhere() {
     timespec left{0, computing_ms * 1'000'000L};
     while (nanosleep(&left, &left) != 0) {}
+}
+
+/// What follows the number of steps; without it small messages and large ones.
+std::vector<int> sizes_asked_for(int n_words, char** words) {
+    std::vector<int> sizes;
+    for (int i = 2; i < n_words; ++i) sizes.push_back(std::clamp(std::atoi(words[i]), 1, largest_bytes));
+    return sizes.empty() ? std::vector{8, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 4 << 20} : sizes;
 }
 
 /// What the sender of a step fills its message with.
@@ -77,7 +85,7 @@ int main(int argc, char** argv) {
                     computing_ms * 1000, n_steps);
     }
     const char* comma = "";
-    for (const int bytes : {64 << 10, 512 << 10, 4 << 20}) {
+    for (const int bytes : sizes_asked_for(argc, argv)) {
         const std::vector<double> samples = exposed_us(here, bytes, n_steps);
         is_right = is_right && !samples.empty();
         if (here.rank == 0 && !samples.empty()) {

@@ -109,14 +109,14 @@ def ratio_rows(results, goals_of):
     return rows
 
 
-def exposed_us(build, side, n_ranks, n_steps=EXPOSED_STEPS):
+def exposed_us(build, side, n_ranks, n_steps=EXPOSED_STEPS, sizes=()):
     """What is left, beside the computing, of an exchange in which 5 ms of computing leave the core, on the slowest rank.
 
-    {bytes: samples of one run of bench_exposed}
+    {bytes: samples of one run of bench_exposed}, for `sizes`, else those that it has of its own
     """
     command = build.mpiexec(n_ranks)
     command += [str(build.program("commtask-run", "plugins/mpi"))] if side == INTERPOSED else []
-    command += [str(build.program("bench_exposed")), str(n_steps)]
+    command += [str(build.program("bench_exposed")), str(n_steps), *map(str, sizes)]
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S, check=False)
     if done.returncode != 0:
         raise miniapp.Failed(done.stdout + done.stderr + f"\nstatus {done.returncode}")

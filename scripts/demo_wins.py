@@ -15,6 +15,7 @@ ROUNDS = 3
 MODES = ("baseline", "offload", "omp")
 RANKS = (2, 4)
 STEPS = 51  # of the exchange, per round
+SIZES = (64 << 10, 512 << 10, 4 << 20)  # below them there is next to nothing to hide
 
 
 def reason_of(output):
@@ -77,7 +78,7 @@ def exposed(build, n_ranks):
     medians = {}
     for turn in range(ROUNDS):
         for side in ("native", "commtask-run") if turn % 2 == 0 else ("commtask-run", "native"):
-            for n_bytes, samples in offload.exposed_us(build, side, n_ranks, STEPS).items():
+            for n_bytes, samples in offload.exposed_us(build, side, n_ranks, STEPS, SIZES).items():
                 medians.setdefault(n_bytes, {}).setdefault(side, []).append(figures.quantile(samples, 0.5))
     rows = []
     for n_bytes, sides in medians.items():

@@ -107,7 +107,7 @@ def check_includes(file):
 
 def check_kinds(file):
     """Only what starts an operation or checks its arguments tells kinds apart by name; others ask operation_traits."""
-    if not file.is_cpp or not re.match(r"(runtime|plugins)/", file.path) or file.path in KNOW_KINDS:
+    if not file.is_cpp or not re.match(r"(runtime|plugins|apps)/", file.path) or file.path in KNOW_KINDS:
         return
     for number, line in enumerate(blank_comments(file.text).split("\n"), 1):
         compared = re.search(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+", line)

@@ -213,7 +213,8 @@ private:
                      std::vector<thread_work>& work) {
         const char* const sent = sent_token(step, direction);
         halo_plan* const sends = plans_ ? &plans_->sends[static_cast<std::size_t>(step.parity)] : nullptr;
-        const commtask_op held = is_held_ ? send_of(step, direction) : commtask_op_noop(comm_);
+        const bool is_held = is_held_;
+        const commtask_op held = is_held ? send_of(step, direction) : commtask_op_noop(comm_);
         addresses_.clear();
         for (const int k : tiles) addresses_.push_back(&in[static_cast<std::size_t>(k)]);
         if (plans_) addresses_.push_back(plans_->sent_before());
@@ -222,14 +223,14 @@ private:
         stencil* const on = &on_;
         const hop_step what = step;
         auto* const mine = work.data();
-#pragma omp task firstprivate(on, what, direction, mine, sends, held) priority(pack_priority)                          \
+#pragma omp task firstprivate(on, what, direction, mine, sends, is_held, held) priority(pack_priority)                 \
     depend(iterator(i = 0 : n_from), in : *from[i]) depend(out : *sent)
         {
             const double begin = seconds();
             on->pack(what, direction, 0, on->n_face_sites(what.parity, direction));
             if (sends != nullptr) sends->packed(direction);
             // A refusal is counted among the errors, which end the run.
-            if (held.kind == COMMTASK_OP_SEND) static_cast<void>(commtask_omp_hold(held));
+            if (is_held) static_cast<void>(commtask_omp_hold(held));
             mine[omp_get_thread_num()].other += seconds() - begin;
         }
     }

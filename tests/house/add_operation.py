@@ -2,8 +2,8 @@
 # Adds an operation to a copy of the sources as CONTRIBUTING.md says it: one row of the table, one line that starts it, one
 # check of its arguments. Then a program uses it through every face that has no code of its own for it. What of the library
 # does not ask for traits is linked as it was built, so that the test also shows how little an operation touches.
-"""usage: add_operation.py --source ROOT --work FOLDER --compilers CC CXX --include D... --objects O... --link W...
--- MPIEXEC..."""
+"""usage: add_operation.py --source ROOT --work FOLDER --compilers CC CXX FORTRAN --include D... [--tbb D...] --objects O...
+--link W... -- MPIEXEC..."""
 import argparse
 import concurrent.futures
 import pathlib
@@ -49,6 +49,7 @@ def main():
         parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
     for name in ("objects", "include", "compilers"):
         parser.add_argument(f"--{name}", required=True, nargs="+")
+    parser.add_argument("--tbb", nargs="+", default=[])  # the folders of the oneTBB face, where it was built
     options = parser.parse_args(words[:words.index("--link")])
 
     copy = options.work
@@ -69,6 +70,12 @@ def main():
     for text in (copy / "module.f90", copy / "docs/operations.md"):
         if "comm_task_neighbor_swap" not in text.read_text(encoding="utf-8"):
             sys.exit(f"{text} has no comm_task_neighbor_swap")
+    c, cpp, fortran_compiler = options.compilers
+    if shutil.which(fortran_compiler):
+        subprocess.run([fortran_compiler, "-std=f2018", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only", "module.f90"],
+                       check=True, cwd=copy)
+    else:
+        print(f"{fortran_compiler} is not installed: nothing looks at the Fortran module")
 
     # What asks for traits, or has room for each kind.
     changed = {f"{path.relative_to(copy / folder)}.o": path for folder in ("runtime", "plugins/omp")
@@ -79,14 +86,19 @@ def main():
     print(f"{len(changed)} files compiled again, {len(kept)} kept: {', '.join(sorted(changed))}")
     include = [f"-I{folder}" for folder in (copy / "runtime/include", copy / "plugins/omp/include", copy / "runtime/src",
                                             copy / "plugins/omp/src", *options.include)]
-    c, cpp = options.compilers
     flags = ["-O0", "-fopenmp", "-fPIC", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-ftls-model=initial-exec", *include]
     compile_lines = [[cpp, "-std=c++20", *flags, "-c", path, "-o", to] for path, to in objects.items()]
-    compile_lines.append([c, "-std=c11", *flags, "-c", options.source / "tests/house/added_operation.c", "-o", copy / "program.o"])
+    programs = [copy / "program.o"]
+    use = [c, "-std=c11", *flags, "-c", options.source / "tests/house/added_operation.c", "-o", programs[0]]
+    if options.tbb:
+        use.append("-DHAVE_NODE")
+        programs.append(copy / "node.o")
+        compile_lines.append([cpp, "-std=c++20", *flags, *(f"-I{folder}" for folder in options.tbb), "-c",
+                              options.source / "tests/house/added_operation_node.cpp", "-o", programs[1]])
+    compile_lines.append(use)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda line: subprocess.run(line, check=True), compile_lines))
-    subprocess.run([cpp, copy / "program.o", *objects.values(), *kept, *link, "-o",
-                    copy / "program"], check=True)
+    subprocess.run([cpp, *programs, *objects.values(), *kept, *link, "-o", copy / "program"], check=True)
     return subprocess.run([*launch, copy / "program"], timeout=60).returncode
 
 

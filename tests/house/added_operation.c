@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Uses the operation that add_operation.py has added, which exchanges blocks with the neighbors, in both forms of its
-// counts and as an OpenMP task; and looks at what the library says about it, right and wrong.
+// counts, as an OpenMP task and in a node of oneTBB; and looks at what the library says about it, right and wrong.
 #include <commtask/omp.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifdef HAVE_NODE
+int swap_in_a_node(const commtask_op* swap); // added_operation_node.cpp
+#endif
 
 static int n_wrong;
 static void expect(int is_right, const char* what) {
@@ -65,6 +69,14 @@ int main(int argc, char** argv) {
     expect(memcmp(theirs, of_task, sizeof of_task) == 0, "what the OpenMP task brought");
     COMM_TASK(neighbor_swap_int(mine, counts, displs, MPI_INT, of_task, NULL, displs, MPI_INT, ring), status(&ended));
     expect(strstr(commtask_omp_last_error(), "a neighbor_swap task was refused") != NULL, commtask_omp_last_error());
+
+#ifdef HAVE_NODE
+    int of_node[2] = {-1, -1};
+    const commtask_op swap =
+        commtask_op_neighbor_swap_int(mine, counts, displs, MPI_INT, of_node, counts, displs, MPI_INT, ring);
+    expect(swap_in_a_node(&swap) == 1, "a oneTBB node for it takes it, and one for sends does not");
+    expect(memcmp(theirs, of_node, sizeof of_node) == 0, "what the oneTBB node brought");
+#endif
 
     expect(commtask_finalize() == COMMTASK_OK, "finalize");
     MPI_Comm_free(&ring);

@@ -94,6 +94,7 @@ class Arrows(unittest.TestCase):
             self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", text), ["kind"])
             self.assertEqual(rules_broken("runtime/src/mpi/arguments.cpp", text), [])
             self.assertEqual(rules_broken("tests/mpi/order_test.cpp", text), [])
+        self.assertEqual(rules_broken("apps/poisson2d/halo.cpp", HEAD + "bool x = kind == COMMTASK_OP_SEND;\n"), ["kind"])
         self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", HEAD + "bool x = kind < COMMTASK_OP_END;\n"), [])
 
     def test_plugins_do_not_include_each_other(self):

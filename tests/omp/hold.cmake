@@ -10,6 +10,7 @@ foreach(program IN ITEMS hold hold_errors hold_many hold_taskloop)
     commtask_build_omp_test(omp.${program} ${program}_test.cpp)
     target_link_libraries(omp.${program} PRIVATE commtask_omp_hold)
 endforeach()
+target_sources(omp.hold PRIVATE hold_schedule_test.cpp)
 
 foreach(threads IN LISTS team_sizes)
     foreach(program IN ITEMS hold hold_errors hold_taskloop)

@@ -2,29 +2,13 @@
 //
 // Communication that holds the task which started it, in every kind of task that OpenMP has: nobody who waits for the task
 // may go on before its messages are there, and nothing may hang.
-#include "omp_fixture.hpp"
+#include "hold_fixture.hpp"
 
 #include <algorithm>
 
 namespace {
 
 const auto* const library = testing::AddGlobalTestEnvironment(new omp_test::library);
-
-class Hold : public omp_test::ring {
-protected:
-    /// A receive from this rank itself, whose message is sent by send_to_myself().
-    [[nodiscard]] commtask_op recv_from_myself(int* where, int tag) const {
-        return commtask_op_recv(where, 1, MPI_INT, rank, tag, comm);
-    }
-    /// A message from the left and one to the right, started by one task, so that where it waits in place it waits for both.
-    void exchange(int* from_left, int* to_right, int tag) const {
-        EXPECT_EQ(commtask_omp_hold(commtask_op_recv(from_left, 1, MPI_INT, left, tag, comm)), COMMTASK_OK);
-        EXPECT_EQ(commtask_omp_hold(commtask_op_send(to_right, 1, MPI_INT, right, tag, comm)), COMMTASK_OK);
-    }
-    void send_to_myself(int* what, int tag) const {
-        ASSERT_EQ(commtask_submit(commtask_op_send(what, 1, MPI_INT, rank, tag, comm), nullptr, nullptr), COMMTASK_OK);
-    }
-};
 
 /// Gives everything that is ready, and should not be, a chance to run.
 void let_others_run() {
@@ -315,35 +299,6 @@ TEST_F(Hold, CollectivesAreInStepWhereTheirTasksAre) {
             sum[0] = sum[1] = 0;
         }
     }
-}
-
-TEST_F(Hold, TheEndOfACancelledGroupWaitsForWhatHadBegun) {
-    if (omp_get_cancellation() == 0) GTEST_SKIP() << "needs OMP_CANCELLATION=true";
-    int sent = 3;
-    int got = 0;
-    std::atomic<bool> is_cancelled = false;
-    std::atomic<int> n_run = 0;
-#pragma omp parallel
-#pragma omp single
-    {
-#pragma omp taskgroup
-        {
-#pragma omp task shared(got, is_cancelled)
-            {
-                commtask_omp_hold(recv_from_myself(&got, 4));
-                is_cancelled = true;
-#pragma omp cancel taskgroup
-            }
-            while (!is_cancelled) {
-#pragma omp taskyield
-            }
-#pragma omp task depend(out : sent) shared(n_run)
-            n_run.fetch_add(1);
-            send_to_myself(&sent, 4);
-        }
-        EXPECT_EQ(got, 3);
-    }
-    EXPECT_LE(n_run, 1);
 }
 
 TEST_F(Hold, WaitingForAllWaitsForHeldOperations) {

@@ -94,6 +94,50 @@ TEST(Lane, RunsASuccessorAfterAFailureWhereItWasAskedTo) {
     EXPECT_EQ(state_of(brave), task_state::completed);
 }
 
+/// What a callback was told. With the flag the rest of a completed task's status is not written, so nobody may read it.
+struct notes {
+    bool reads_state_alone;
+    std::vector<commtask_status> heard{};
+};
+void note(const commtask_status* status, void* argument) {
+    notes& here = *static_cast<notes*>(argument);
+    commtask_status state_alone = COMMTASK_STATUS_INIT;
+    state_alone.state = status->state;
+    const bool is_short = here.reads_state_alone && status->state == COMMTASK_STATE_COMPLETED;
+    here.heard.push_back(is_short ? state_alone : *status);
+}
+
+TEST(Lane, TellsACallbackThatReadsTheStateAloneAllOfWhatDidNotComplete) {
+    for (const bool reads_state_alone : {false, true}) {
+        SCOPED_TRACE(reads_state_alone);
+        notes here{reads_state_alone};
+        lane_bench bench;
+        task_plan plan{.flags = reads_state_alone ? std::uint32_t{COMMTASK_CALLBACK_STATE} : 0,
+                       .callback = note,
+                       .argument = &here};
+        task& fine = bench.post(plan);
+        task& failing = bench.post(plan);
+        plan.after = {&failing};
+        bench.post(plan);
+        bench.run();
+        bench.complete(fine, {.source = 3, .tag = 5, .bytes = 16});
+        bench.complete(failing, {.error = 7, .error_class = 2, .source = 4, .tag = 6, .bytes = 8});
+        ASSERT_EQ(here.heard.size(), 3U);
+        const auto [whole, failed, canceled] = std::array{here.heard[0], here.heard[1], here.heard[2]};
+        EXPECT_EQ(whole.state, COMMTASK_STATE_COMPLETED);
+        if (!reads_state_alone) {
+            EXPECT_EQ(whole.error, 0);
+            EXPECT_EQ((std::array{whole.source, whole.tag}), (std::array{3, 5}));
+            EXPECT_EQ(whole.bytes, 16);
+        }
+        EXPECT_EQ(failed.state, COMMTASK_STATE_FAILED);
+        EXPECT_EQ((std::array{failed.error, failed.error_class, failed.source, failed.tag}), (std::array{7, 2, 4, 6}));
+        EXPECT_EQ(failed.bytes, 8);
+        EXPECT_EQ(canceled.state, COMMTASK_STATE_CANCELED);
+        EXPECT_EQ(canceled.error, 0);
+    }
+}
+
 TEST(Lane, EndsAChainOfAHundredThousandWithoutRecursion) {
     lane_bench bench{128};
     for (const int first_tag : {fake_transport::completes_at_once, fake_transport::is_refused}) {

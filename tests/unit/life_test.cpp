@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail::testing {
@@ -28,14 +29,18 @@ public:
         EXPECT_LE(step.since_ns, step.at_ns);
         way.push_back(step.to);
         if (step.end != task_state::open) ends_[which.run.number] = step.end;
+        times_.push_back(step.at_ns);
     }
     [[nodiscard]] const path& way_of(const task& which) const { return ways_.at(which.run.number); }
     [[nodiscard]] task_state end_of(const task& which) const { return ends_.at(which.run.number); }
     [[nodiscard]] std::size_t n_tasks() const { return ways_.size(); }
+    /// When the steps were made since the last call.
+    [[nodiscard]] std::vector<std::uint64_t> take_times() { return std::exchange(times_, {}); }
 
 private:
     std::map<std::uint64_t, path> ways_;
     std::map<std::uint64_t, task_state> ends_;
+    std::vector<std::uint64_t> times_;
 };
 
 constexpr int at_once = fake_transport::completes_at_once;
@@ -69,6 +74,24 @@ TEST(Life, OfAnOrderedTaskHasItsTurnInIt) {
     bench.run();
     EXPECT_EQ(seen.way_of(late), (path{phase::posted, phase::held, phase::ready, phase::in_flight, phase::ended}));
     EXPECT_EQ(seen.way_of(unwanted), (path{phase::posted, phase::held, phase::ready, phase::dropped}));
+}
+
+TEST(Life, StepsOfOnePassHaveOneTime) {
+    recorder seen;
+    lane_bench bench{64, {&seen}};
+    const std::array tasks{&bench.post(), &bench.post(), &bench.post()};
+    bench.post({.after = {tasks[0], tasks[1], tasks[2]}});
+    const auto times_of_a_pass = [&] {
+        static_cast<void>(bench.the_lane().progress());
+        const std::vector<std::uint64_t> times = seen.take_times();
+        return std::pair{times.size(), std::set(times.begin(), times.end()).size()};
+    };
+    EXPECT_EQ(times_of_a_pass(), (std::pair{std::size_t{7}, std::size_t{1}})) << "ready and started, and one waits";
+    for (task* const each : tasks) bench.carrier().land(*each);
+    EXPECT_EQ(times_of_a_pass(), (std::pair{std::size_t{5}, std::size_t{1}}))
+        << "ended; the fourth is ready, and started";
+    bench.run();
+    EXPECT_EQ(seen.take_times().size(), 0U);
 }
 
 TEST(Life, NumbersAreNeverUsedAgain) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
-// room. The rules for who may drive are in baton.hpp; what a shared worker does meanwhile is in worker.cpp.
+// room. Who may drive is in baton.hpp, what a shared worker does meanwhile in worker.cpp, who waits otherwise in docs/architecture.md.
 #pragma once
 
 #include "base/tuning.hpp"

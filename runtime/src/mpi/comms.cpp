@@ -153,13 +153,13 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     const bool is_by_thread = lane == comm_hints::by_thread;
     if (is_by_thread) lane = any_lane;
     if (lane != any_lane && !lanes_.has(lane)) return MPI_ERR_INFO_VALUE;
-    const std::size_t owner = lane == any_lane ? next_lane(comm) : static_cast<std::size_t>(lane);
-    start_lane_(owner);
+    const std::size_t number = lane == any_lane ? next_lane(comm) : static_cast<std::size_t>(lane);
+    start_lane_(number);
     comm_queue* made = nullptr;
     {
         const std::lock_guard guard{mutex_};
         open_.try_emplace(comm, nullptr); // from here on nothing needs memory of ours
-        made = &closed_queue(owner);
+        made = &closed_queue(number);
     }
     give_comm(*made, comm, n_peers, is_intercommunicator != 0, std::move(name));
     if (tracer* const records = tracer::current()) {

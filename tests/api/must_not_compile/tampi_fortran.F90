@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! What TAMPI has and TAMPIf.h has not, however it is written, and in programs without IMPLICIT NONE too.
-! expect: 'not_here_use_mpi_igather_then_tampi_iwait'(.|\n)*'not_here_use_mpi_ireduce_scatter_block_then_tampi_iwait'
+! expect: 'not_here_use_mpi_igather_then_tampi_iwait'(.|\n)*'not_here_use_mpi_iscan_then_tampi_iwait'(.|\n)*'not_here_use_mpi_ireduce_scatter_block_then_tampi_iwait'
 #include "../../../plugins/omp/tampi/include/TAMPIf.h"
 subroutine gather(send, recv, comm)
   implicit none
@@ -9,6 +9,7 @@ subroutine gather(send, recv, comm)
   call TAMPI_Ibcast(send, 1, 2, 0, comm, request, err)
 #ifdef WRONG
   call TAMPI_Igather(send, 1, 2, recv, 1, 2, 0, comm, request, err)
+  call TAMPI_iscan(send, recv, 1, 2, 3, comm, request, err)
 #endif
 end subroutine gather
 

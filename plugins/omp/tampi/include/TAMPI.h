@@ -21,7 +21,8 @@ extern "C" {
 
 #define COMMTASK_TAMPI_API_ __attribute__((visibility("default")))
 
-/** Lets a request hold the calling task, as commtask_omp_hold_request does.
+/** Lets a request hold the calling task, as commtask_omp_hold_request does. Ignored, as TAMPI has it, in a program that did not ask
+ *  MPI_Init_thread for MPI_THREAD_MULTIPLE: the request stays the program's to wait for.
  *  @param request  becomes MPI_REQUEST_NULL; one that is so is ignored.
  *  @param status   written before the task's dependents run, or MPI_STATUS_IGNORE; must live as long.
  *  @return MPI_SUCCESS, or MPI_ERR_OTHER after a sentence on stderr. */
@@ -127,19 +128,37 @@ COMMTASK_TAMPI_DECLARE_(TAMPI_Iexscan, const void* send, void* recv, int count, 
 COMMTASK_TAMPI_API_ int TAMPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                                     MPI_Status* status);
 
-/* What else TAMPI has or had, and is not here: a call does not compile, and the compiler says what to do. */
+/* What else TAMPI has or had, and is not here: a call does not compile, and the compiler says what to do. Whatever the call's
+ * arguments are: they go, as names that TAMPI gives to its properties are not here either. */
 #ifdef __has_attribute
 #if __has_attribute(unavailable)
-#define COMMTASK_TAMPI_NONE_(name, parameters, advice)                                                                 \
-    int name parameters __attribute__((unavailable(#name " is not part of commtask's TAMPI.h: " advice)));
-COMMTASK_TAMPI_NONE_(TAMPI_Wait, (MPI_Request * request, MPI_Status* status),
+#define COMMTASK_TAMPI_NONE_(name, advice)                                                                             \
+    int commtask_no_##name(void) __attribute__((unavailable(#name " is not part of commtask's TAMPI.h: " advice)));
+COMMTASK_TAMPI_NONE_(TAMPI_Wait,
                      "TAMPI_I... hold their task since TAMPI 4; leave it out, or MPI_Wait for a request of MPI's own")
-COMMTASK_TAMPI_NONE_(TAMPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
+#define TAMPI_Wait(...) commtask_no_TAMPI_Wait()
+COMMTASK_TAMPI_NONE_(TAMPI_Waitall,
                      "TAMPI_I... hold their task since TAMPI 4; leave it out, or MPI_Waitall for requests of MPI's own")
-COMMTASK_TAMPI_NONE_(TAMPI_Property_set, (int property, int value),
+#define TAMPI_Waitall(...) commtask_no_TAMPI_Waitall()
+COMMTASK_TAMPI_NONE_(TAMPI_Init, "leave it out; MPI_Init_thread starts commtask too")
+#define TAMPI_Init(...) commtask_no_TAMPI_Init()
+COMMTASK_TAMPI_NONE_(TAMPI_Finalize, "leave it out; MPI_Finalize ends commtask too")
+#define TAMPI_Finalize(...) commtask_no_TAMPI_Finalize()
+COMMTASK_TAMPI_NONE_(TAMPI_Property_set,
                      "leave it out; the mode is what MPI_Init_thread was asked for, and the same for all threads")
-COMMTASK_TAMPI_NONE_(TAMPI_Property_get, (int property, int* value),
-                     "ask TAMPI_Blocking_enabled and TAMPI_Nonblocking_enabled")
+#define TAMPI_Property_set(...) commtask_no_TAMPI_Property_set()
+COMMTASK_TAMPI_NONE_(TAMPI_Property_get, "ask TAMPI_Blocking_enabled and TAMPI_Nonblocking_enabled")
+#define TAMPI_Property_get(...) commtask_no_TAMPI_Property_get()
+COMMTASK_TAMPI_NONE_(TAMPI_Ineighbor_allgather, "MPI_Ineighbor_allgather, and TAMPI_Iwait for its request")
+#define TAMPI_Ineighbor_allgather(...) commtask_no_TAMPI_Ineighbor_allgather()
+COMMTASK_TAMPI_NONE_(TAMPI_Ineighbor_allgatherv, "MPI_Ineighbor_allgatherv, and TAMPI_Iwait for its request")
+#define TAMPI_Ineighbor_allgatherv(...) commtask_no_TAMPI_Ineighbor_allgatherv()
+COMMTASK_TAMPI_NONE_(TAMPI_Ineighbor_alltoall, "MPI_Ineighbor_alltoall, and TAMPI_Iwait for its request")
+#define TAMPI_Ineighbor_alltoall(...) commtask_no_TAMPI_Ineighbor_alltoall()
+COMMTASK_TAMPI_NONE_(TAMPI_Ineighbor_alltoallv, "MPI_Ineighbor_alltoallv, and TAMPI_Iwait for its request")
+#define TAMPI_Ineighbor_alltoallv(...) commtask_no_TAMPI_Ineighbor_alltoallv()
+COMMTASK_TAMPI_NONE_(TAMPI_Ineighbor_alltoallw, "MPI_Ineighbor_alltoallw, and TAMPI_Iwait for its request")
+#define TAMPI_Ineighbor_alltoallw(...) commtask_no_TAMPI_Ineighbor_alltoallw()
 #undef COMMTASK_TAMPI_NONE_
 #endif
 #endif

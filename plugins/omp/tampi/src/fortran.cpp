@@ -2,7 +2,8 @@
 //
 // Fortran's side of TAMPI: what compilers make of CALL TAMPI_ISEND(...), with a request that is null afterwards, as the
 // documentation of TAMPI up to release 3 has it; later ones have no Fortran. To wait for such a request does nothing, since
-// the task does.
+// the task does. A program that did not ask MPI for MPI_THREAD_MULTIPLE gets MPI's own operations and waits for them, so that one
+// source serves with tasks and without.
 #include "state.hpp"
 
 #include <TAMPI.h>
@@ -15,6 +16,8 @@
 
 namespace {
 
+using commtask::tampi::is_started;
+
 MPI_Fint* const fortran_ignores_status = MPI_F_STATUS_IGNORE;
 MPI_Fint* const fortran_ignores_statuses = MPI_F_STATUSES_IGNORE;
 
@@ -23,7 +26,20 @@ MPI_Status* status_of(MPI_Fint* status) noexcept {
     return status == fortran_ignores_status ? MPI_STATUS_IGNORE : reinterpret_cast<MPI_Status*>(status);
 }
 
-void forget(MPI_Fint* request) noexcept { *request = MPI_Request_c2f(MPI_REQUEST_NULL); }
+/// Has `act(&request, status)` with each of Fortran's requests in turn, until one fails. @return MPI's code.
+template <typename Act>
+MPI_Fint with_each(MPI_Fint count, MPI_Fint* requests, MPI_Fint* statuses, const Act& act) noexcept {
+    const bool are_ignored = statuses == fortran_ignores_statuses || statuses == fortran_ignores_status;
+    constexpr auto words = sizeof(MPI_Status) / sizeof(MPI_Fint);
+    MPI_Fint code = MPI_SUCCESS;
+    for (MPI_Fint i = 0; i < count && code == MPI_SUCCESS; ++i) {
+        MPI_Request request = MPI_Request_f2c(requests[i]);
+        code =
+            act(&request, are_ignored ? MPI_STATUS_IGNORE : status_of(statuses + static_cast<std::size_t>(i) * words));
+        requests[i] = MPI_Request_c2f(request);
+    }
+    return code;
+}
 
 // Some MPIs start from Fortran past MPI_Init_thread of C, where this library stands, and some receive past its MPI_Recv: then
 // the blocking mode has no way in, so no program in Fortran is told that it has it. `error` may be null in mpi_f08.
@@ -55,31 +71,34 @@ void finalize(const char* name, MPI_Fint* error) noexcept {
 
 } // namespace
 
-// The name, what it does, and its parameters between those of every one.
-#define COMMTASK_TAMPI_FORTRAN(name, call, ...)                                                                        \
-    extern "C" COMMTASK_TAMPI_API_ void name(__VA_ARGS__, MPI_Fint* request, MPI_Fint* error);                         \
-    void name(__VA_ARGS__, MPI_Fint* request, MPI_Fint* error) {                                                       \
-        *error = call;                                                                                                 \
-        forget(request);                                                                                               \
+#define COMMTASK_TAMPI_LIST_(...) __VA_ARGS__
+// The symbol, the name, the parameters in front of every one's request, and these in C.
+#define COMMTASK_TAMPI_FORTRAN(symbol, name, parameters, ...)                                                          \
+    extern "C" COMMTASK_TAMPI_API_ void symbol(COMMTASK_TAMPI_LIST_ parameters, MPI_Fint* request, MPI_Fint* error) {  \
+        MPI_Request own = MPI_REQUEST_NULL;                                                                            \
+        *error = is_started ? TAMPI_##name(__VA_ARGS__) : PMPI_##name(__VA_ARGS__, &own);                              \
+        *request = MPI_Request_c2f(own);                                                                               \
     }
 
-#define COMMTASK_TAMPI_FORTRAN_SEND(name, function)                                                                    \
-    COMMTASK_TAMPI_FORTRAN(name, function(buffer, *count, MPI_Type_f2c(*type), *dest, *tag, MPI_Comm_f2c(*comm)),      \
-                           const void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* dest,      \
-                           const MPI_Fint* tag, const MPI_Fint* comm)
+#define COMMTASK_TAMPI_FORTRAN_SEND(symbol, name)                                                                      \
+    COMMTASK_TAMPI_FORTRAN(symbol, name,                                                                               \
+                           (const void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* dest,     \
+                            const MPI_Fint* tag, const MPI_Fint* comm),                                                \
+                           buffer, *count, MPI_Type_f2c(*type), *dest, *tag, MPI_Comm_f2c(*comm))
 
-COMMTASK_TAMPI_FORTRAN_SEND(tampi_isend_, TAMPI_Isend)
-COMMTASK_TAMPI_FORTRAN_SEND(tampi_issend_, TAMPI_Issend)
-COMMTASK_TAMPI_FORTRAN_SEND(tampi_irsend_, TAMPI_Irsend)
-COMMTASK_TAMPI_FORTRAN_SEND(tampi_ibsend_, TAMPI_Ibsend)
-COMMTASK_TAMPI_FORTRAN(tampi_ibarrier_, TAMPI_Ibarrier(MPI_Comm_f2c(*comm)), const MPI_Fint* comm)
-COMMTASK_TAMPI_FORTRAN(tampi_ibcast_, TAMPI_Ibcast(buffer, *count, MPI_Type_f2c(*type), *root, MPI_Comm_f2c(*comm)),
-                       void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* root,
-                       const MPI_Fint* comm)
-COMMTASK_TAMPI_FORTRAN(tampi_iallreduce_,
-                       TAMPI_Iallreduce(send, recv, *count, MPI_Type_f2c(*type), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm)),
-                       const void* send, void* recv, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* op,
-                       const MPI_Fint* comm)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_isend_, Isend)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_issend_, Issend)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_irsend_, Irsend)
+COMMTASK_TAMPI_FORTRAN_SEND(tampi_ibsend_, Ibsend)
+COMMTASK_TAMPI_FORTRAN(tampi_ibarrier_, Ibarrier, (const MPI_Fint* comm), MPI_Comm_f2c(*comm))
+COMMTASK_TAMPI_FORTRAN(tampi_ibcast_, Ibcast,
+                       (void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* root,
+                        const MPI_Fint* comm),
+                       buffer, *count, MPI_Type_f2c(*type), *root, MPI_Comm_f2c(*comm))
+COMMTASK_TAMPI_FORTRAN(tampi_iallreduce_, Iallreduce,
+                       (const void* send, void* recv, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* op,
+                        const MPI_Fint* comm),
+                       send, recv, *count, MPI_Type_f2c(*type), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm))
 
 extern "C" {
 
@@ -98,21 +117,16 @@ COMMTASK_TAMPI_API_ void mpi_finalize_f08_(MPI_Fint* error) { finalize("mpi_fina
 COMMTASK_TAMPI_API_ void tampi_irecv_(void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* source,
                                       const MPI_Fint* tag, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* status,
                                       MPI_Fint* error) {
-    *error = TAMPI_Irecv(buffer, *count, MPI_Type_f2c(*type), *source, *tag, MPI_Comm_f2c(*comm), status_of(status));
-    forget(request);
+    MPI_Request own = MPI_REQUEST_NULL;
+    *error = is_started ? TAMPI_Irecv(buffer, *count, MPI_Type_f2c(*type), *source, *tag, MPI_Comm_f2c(*comm),
+                                      status_of(status))
+                        : PMPI_Irecv(buffer, *count, MPI_Type_f2c(*type), *source, *tag, MPI_Comm_f2c(*comm), &own);
+    *request = MPI_Request_c2f(own);
 }
 
 COMMTASK_TAMPI_API_ void tampi_iwaitall_(const MPI_Fint* count, MPI_Fint* requests, MPI_Fint* statuses,
                                          MPI_Fint* error) {
-    const bool are_ignored = statuses == fortran_ignores_statuses || statuses == fortran_ignores_status;
-    constexpr auto words = sizeof(MPI_Status) / sizeof(MPI_Fint);
-    *error = MPI_SUCCESS;
-    for (MPI_Fint i = 0; i < *count && *error == MPI_SUCCESS; ++i) {
-        MPI_Request request = MPI_Request_f2c(requests[i]);
-        *error = TAMPI_Iwait(&request, are_ignored ? MPI_STATUS_IGNORE
-                                                   : status_of(statuses + static_cast<std::size_t>(i) * words));
-        requests[i] = MPI_Request_c2f(request);
-    }
+    *error = is_started ? with_each(*count, requests, statuses, TAMPI_Iwait) : MPI_SUCCESS;
 }
 
 COMMTASK_TAMPI_API_ void tampi_iwait_(MPI_Fint* request, MPI_Fint* status, MPI_Fint* error) {
@@ -120,12 +134,13 @@ COMMTASK_TAMPI_API_ void tampi_iwait_(MPI_Fint* request, MPI_Fint* status, MPI_F
     tampi_iwaitall_(&one, request, status, error);
 }
 
-COMMTASK_TAMPI_API_ void tampi_wait_(MPI_Fint* /*request*/, MPI_Fint* /*status*/, MPI_Fint* error) {
-    *error = MPI_SUCCESS;
+COMMTASK_TAMPI_API_ void tampi_waitall_(const MPI_Fint* count, MPI_Fint* requests, MPI_Fint* statuses,
+                                        MPI_Fint* error) {
+    *error = is_started ? MPI_SUCCESS : with_each(*count, requests, statuses, PMPI_Wait);
 }
 
-COMMTASK_TAMPI_API_ void tampi_waitall_(const MPI_Fint* /*count*/, MPI_Fint* /*requests*/, MPI_Fint* /*statuses*/,
-                                        MPI_Fint* error) {
-    *error = MPI_SUCCESS;
+COMMTASK_TAMPI_API_ void tampi_wait_(MPI_Fint* request, MPI_Fint* status, MPI_Fint* error) {
+    constexpr MPI_Fint one = 1;
+    tampi_waitall_(&one, request, status, error);
 }
 }

@@ -28,6 +28,9 @@ int TAMPI_Iwait(MPI_Request* request, MPI_Status* status) { return TAMPI_Iwaital
 
 int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int code = MPI_SUCCESS;
+    if (!is_started) {
+        return code; // as TAMPI has it: one source serves without tasks too, where the program waits for its requests itself
+    }
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
         MPI_Status* const status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
         code = requests[i] == MPI_REQUEST_NULL ? PMPI_Wait(&requests[i], status) // the empty status
