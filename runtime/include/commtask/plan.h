@@ -42,11 +42,11 @@ COMMTASK_API int commtask_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_plan_is_checked(void) COMMTASK_NOEXCEPT;
 
 /** Ends a recording, as commtask_record_end does, by comparing it with a plan; what was recorded is dropped. The first difference is
- *  named, on stderr too: another number of members, or a member with another operation, communicator, peer, tag, count, datatype,
- *  buffer, order or other predecessors. Buffers are compared with those of the plan's next run.
+ *  named, on stderr too: another number of members, or a member with another operation, communicator, peer, tag, count, datatype, buffer,
+ *  order or other predecessors. Buffers are the plan's next run's; lists and arrays are compared by what they held when they were recorded.
  *  @param plan  what the program is about to start.
  *  @return COMMTASK_OK: the program would post what the plan has; ERR_ARGUMENT with the difference, or: this thread is not recording,
- *          plan is null; ERR_NOT_INITIALIZED. */
+ *          plan is null; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD as commtask_record_end. */
 COMMTASK_API int commtask_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
 /** Starts a run: posts all members as their posts would have done here, one after the other, for the price of one post. What
