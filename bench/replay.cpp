@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Question: what does doing the same communication again cost, by a plan? The poster's side: starting plans of 1, 16 and 64
-// messages, eight in a row as `post` does it, against one post. Goal: at most 1.2 of it, whatever the plan's size. From the second
-// start on the worker is at work on the first, and at work it takes more of the poster's lines than it does waiting, whoever
-// posts: so the same is asked beside a run that was started just before, for posts and for starts. Then a multicast, of which
-// further destinations should cost the poster nothing. And all of it, for 16 messages of 8 bytes to this rank: a plan, its posts one
-// by one, and MPI's own persistent requests by the same thread without commtask's worker in between. Neither a start nor letting a held
-// member go makes a system call or allocates.
+// Question: what does doing the same communication again cost, by a plan? The poster's side: starting plans of 1, 16 and 64 messages, eight
+// in a row as `post` does it, against one post; goal: at most 1.2 of it, without a system call or an allocation. From the second start on the
+// worker is at work on the first, and takes more of the poster's lines than it does waiting, whoever posts: so the same is asked beside a
+// run that was started just before. Then a multicast, of which further destinations should cost the poster nothing. And all of it, for 16
+// messages of 8 bytes to this rank: a plan, its posts one by one, and MPI's own persistent requests by the same thread.
 #include <algorithm>
 #include <array>
 #include <memory>
