@@ -130,6 +130,7 @@ TEST_F(PlanCheck, ComparesListsAndArraysByWhatTheyHold) {
                       [&] { post_detached(commtask_op_multicast(data.data(), 1, MPI_INT, same.data(), 2, 2, comm_)); });
 
     const std::array<int, 3> nobodies{nobody, nobody, nobody};
+    const std::array<int, 3> other_sources{nobody, 0, nobody};
     const auto many = [&](const std::array<int, 3>& its_counts, const std::array<int, 3>& its_sources) {
         post_detached(commtask_op_many_to_many_int(data.data(), its_counts.data(), displs.data(), MPI_INT,
                                                    nobodies.data(), 3, into.data(), its_counts.data(), displs.data(),
@@ -140,7 +141,7 @@ TEST_F(PlanCheck, ComparesListsAndArraysByWhatTheyHold) {
     EXPECT_EQ(check(pairs, [&] { many(other, nobodies); }), COMMTASK_OK) << commtask_last_error();
     other[0] = 2;
     expect_difference(pairs, "send counts[0] 2 where the plan has 0", [&] { many(other, nobodies); });
-    expect_difference(pairs, "sources[1]", [&] { many(counts, {nobody, 0, nobody}); });
+    expect_difference(pairs, "sources[1]", [&] { many(counts, other_sources); });
 
     std::vector<MPI_Count> blocks(static_cast<std::size_t>(n_ranks_), 1);
     std::vector<MPI_Aint> places(static_cast<std::size_t>(n_ranks_), 0);
