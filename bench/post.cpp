@@ -5,14 +5,13 @@
 // the operation is part of it. Goals: at most a quarter of a cache-line ping-pong, the same for 8 bytes and 4 MiB, and
 // neither a system call nor an allocation once warm; the last two are counted in runs of their own.
 #include <algorithm>
-#include <thread>
+#include <array>
 
-#include "harness/allocation_count.h"
 #include "harness/alternate.h"
+#include "harness/calls_made.h"
 #include "harness/clock.h"
 #include "harness/report.h"
 #include "harness/session.h"
-#include "harness/syscall_count.h"
 #include "harness/yardstick.h"
 
 namespace {
@@ -83,48 +82,6 @@ void sample_posts(buffers& place, int n_bursts, round_samples& out) {
     }
 }
 
-/// Calls made during the posts of `n_bursts` bursts by a thread that does nothing else.
-struct calls_made {
-    std::string why_not_counted;
-    double system_calls = 0;
-    double allocations = 0;
-    int last_system_call = -1;
-};
-
-calls_made count_calls(int core, int n_bursts) {
-    calls_made seen;
-    std::thread watched([&] {
-        pin_this_thread(core);
-        buffers place(small_bytes);
-        seen.why_not_counted = watch_system_calls_of_this_thread();
-        for (int turn = -100; turn < n_bursts; ++turn) {
-            std::array<commtask_t, burst> tasks{};
-            pause_2_us();
-            const std::uint64_t system_calls = system_calls_seen();
-            const std::uint64_t allocations = allocation_calls_of_this_thread();
-            post_burst(place, tasks.data());
-            if (turn >= 0) {
-                seen.system_calls += static_cast<double>(system_calls_seen() - system_calls);
-                seen.allocations += static_cast<double>(allocation_calls_of_this_thread() - allocations);
-            }
-            wait_for_burst(tasks.data());
-        }
-        seen.last_system_call = last_system_call_seen();
-    });
-    watched.join();
-    return seen;
-}
-
-result count_row(const char* name, double count, const std::string& note) {
-    result row;
-    row.name = name;
-    row.unit = "calls";
-    row.rounds = {{count}};
-    row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 0}};
-    row.note = note;
-    return row;
-}
-
 void ask(session& here, const options& given) {
     buffers small(small_bytes);
     buffers large(large_bytes);
@@ -145,15 +102,11 @@ void ask(session& here, const options& given) {
     out.add(same, all[1], {{.of = goal::field::ratio, .kind = goal::bound::at_most, .limit = 1.1}});
 
     constexpr int n_bursts = 2000;
-    const calls_made seen = count_calls(here.cores().compute, n_bursts);
-    const std::string of = "in 16000 posts; the first 800 of the thread not counted";
-    if (seen.why_not_counted.empty()) {
-        const std::string last = ", last one seen outside too: number " + std::to_string(seen.last_system_call);
-        out.add(count_row("system calls", seen.system_calls, of + (seen.system_calls > 0 ? last : "")));
-    } else {
-        std::fprintf(stderr, "system calls are not counted: %s\n", seen.why_not_counted.c_str());
-    }
-    out.add(count_row("allocations", seen.allocations, of));
+    std::array<commtask_t, burst> tasks{};
+    const calls_made seen = count_calls(
+        here.cores().compute, 100, n_bursts, pause_2_us, [&] { post_burst(small, tasks.data()); },
+        [&] { wait_for_burst(tasks.data()); });
+    add_calls(out, seen, "in 16000 posts; the first 800 of the thread not counted");
     out.publish(given.json_file);
 }
 

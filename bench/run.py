@@ -38,7 +38,7 @@ import whole_file  # noqa: E402
 PROGRAMS = {
     "post": "what posting a task costs the thread that posts it",
     "replay": "what starting a plan costs, whatever its size, and sixteen messages by it",
-    "patterns": "exchanges of two ranks again and again: MPI, MPI_Startall, a post for each message, a plan",
+    "patterns": "exchanges of ranks, two if not told otherwise, again and again: MPI, MPI_Startall, a post for each message, a plan",
     "roundtrip": "what an empty task costs from post to the end of the wait",
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "hold": "what one task that holds eight messages costs against eight communication tasks",
@@ -72,6 +72,12 @@ def minutes(text):
     return value
 
 
+def ranks(text):
+    if not text.isdecimal() or not 2 <= int(text) <= 8:
+        raise argparse.ArgumentTypeError(f"{text} ranks cannot be had: 2 to 8")
+    return int(text)
+
+
 def parse(arguments):
     names = {**PROGRAMS, **COMPARISONS, "all": ALL}
     parser = argparse.ArgumentParser(
@@ -86,6 +92,7 @@ def parse(arguments):
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
                         help="dslash, fft, multigrid, offload and trace only; link: not offload; rendezvous: dslash only")
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid only: cases whose name contains TEXT")
+    parser.add_argument("--ranks", type=ranks, default=2, metavar="N", help="patterns only: of so many ranks, 2 to 8, each on one core")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
@@ -97,8 +104,8 @@ def parse(arguments):
 
 
 def run_program(given, build):
-    ranks = build.mpiexec(2, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
-    command = ranks + [str(build.program(f"bench_{given.name}"))]
+    launcher = build.mpiexec(given.ranks, cores_each=1) if given.name in OF_TWO_RANKS else build.mpiexec(1)
+    command = launcher + [str(build.program(f"bench_{given.name}"))]
     return miniapp.publish([(given.name, lambda: program.report_of(command, given.quick))], given.json)
 
 
@@ -148,6 +155,8 @@ def complaint(given):
         return f"--setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or all is meant"
     if given.name == "all" and (given.json or given.plots or given.case or given.setting != "all"):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
+    if given.ranks != 2 and given.name != "patterns":
+        return "--ranks: patterns only"
     if given.simulate and given.name != "lanes":
         return "--simulate: lanes only"
     if given.name != "all" and (given.results or given.resume or given.slice):

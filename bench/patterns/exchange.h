@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same messages in every way that there is, each timed from a barrier: by MPI as a program without this library writes it, by MPI's
+// The same messages in every way that there is, each timed from a barrier until they have come on every rank: by MPI as a program without this library writes it, by MPI's
 // persistent requests, by a post for each, by a plan; and under OpenMP by a task for each, and by one for the plan.
 #pragma once
 
@@ -25,6 +25,9 @@ struct place {
     }
 };
 
+/// The last rank's time: what one rank waits for says nothing of the others, and one that only sends waits for no arrival.
+[[nodiscard]] double latest_of_all(double us);
+
 enum class way : std::uint8_t { mpi, startall, posts, plan, omp_tasks, omp_plan };
 inline constexpr std::array names_of_ways{"MPI", "MPI_Startall", "posts", "plan", "OpenMP tasks", "OpenMP plan"};
 
@@ -48,8 +51,8 @@ public:
 
     /// In microseconds.
     struct times {
-        double poster;
-        double whole;
+        double poster; ///< Of this rank.
+        double whole;  ///< Of the last rank, each from its own way out of the barrier.
     };
     /// Once.
     [[nodiscard]] times run(way by);

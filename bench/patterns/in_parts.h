@@ -12,7 +12,7 @@
 
 namespace commtask::bench {
 
-/// Adds a row for each size of messages, beside the buffer as one.
+/// Adds a row for each size of messages, and one for a psend, beside the buffer as one.
 void ask_parts(report& out, place here, int whole_bytes, std::size_t n_rounds);
 
 [[nodiscard]] std::string bytes_text(int bytes);

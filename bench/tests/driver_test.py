@@ -104,6 +104,16 @@ class Dslash(unittest.TestCase):
         self.assertEqual(measured.bytes_sent, 393216)
 
 
+    def test_tbb_is_compared_with_the_baseline_too_by_the_goal_of_omp(self):
+        crowded = next(case for case in dslash.CASES if case.name == "8.8.8.16 double" and case.setting == "crowded")
+        row = dslash.beside_baseline(crowded, {"baseline": [1e-3, 3e-3], "tbb": [2e-3, 3e-3]})
+        self.assertEqual((row.name, row.ratio_to), ("tbb 8.8.8.16 double, beside baseline", "baseline 8.8.8.16 double"))
+        self.assertEqual(row.ratios, [0.5, 1.0])
+        self.assertEqual(row.goals, figures.at_least(0.97))
+        linked = next(case for case in dslash.CASES if case.setting == "link")
+        self.assertEqual(dslash.beside_baseline(linked, {"baseline": [1.0], "tbb": [2.0]}).goals, figures.at_least(None))
+
+
 class Model(unittest.TestCase):
     def test_is_the_table_of_the_documentation(self):
         table = {0.5: (1.50, 1.11, 1.01), 1.0: (2.00, 1.61, 1.12), 2.0: (3.00, 2.61, 2.12)}

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
             commtask::task run = halo.start(); // member 1, the send, waits for its buffer
             std::thread compute{[&] {
                 edge.fill(100.0 * step + rank);
-                halo.ready(1); // no post: one atomic operation
+                halo.ready(1); // no post: three atomic operations
             }};
             const commtask::outcome ended = run.wait();
             compute.join();

@@ -5,6 +5,7 @@
 #include "cpp_face.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -65,6 +66,49 @@ TEST_F(CppPlans, HoldTellAndTakeOtherBuffers) {
     EXPECT_FALSE(exchange.try_ready(1));
     EXPECT_EQ(code_of([&] { exchange.ready(0); }), COMMTASK_ERR_ARGUMENT);
     EXPECT_EQ(code_of([&] { static_cast<void>(exchange.arrived(7)); }), COMMTASK_ERR_ARGUMENT);
+}
+
+/// With COMMTASK_PLAN_CHECK=1.
+class CheckedCppPlans : public CppFace {
+protected:
+    void SetUp() override {
+        setenv("COMMTASK_PLAN_CHECK", "1", 1);
+        CppFace::SetUp();
+    }
+    void TearDown() override {
+        CppFace::TearDown();
+        unsetenv("COMMTASK_PLAN_CHECK");
+    }
+};
+
+TEST_F(CheckedCppPlans, RunTheBodyInEveryIterationAndThrowTheFirstDifference) {
+    int mine = 0;
+    int theirs = -1;
+    int n_bodies = 0;
+    plan exchange;
+    const auto record = [&](int tag) {
+        exchange.record([&] {
+            ++n_bodies;
+            post_detached(recv(one(theirs), left(), 1, comm_));
+            post_detached(send(one(mine), right(), tag, comm_));
+        });
+    };
+    for (int i = 0; i < 3; ++i) {
+        record(1);
+        mine = 10 * i + rank_;
+        run(exchange.run());
+        EXPECT_EQ(theirs, 10 * i + left());
+    }
+    EXPECT_EQ(n_bodies, 3);
+    std::string said;
+    try {
+        record(2);
+    } catch (const error& caught) {
+        EXPECT_EQ(caught.code(), COMMTASK_ERR_ARGUMENT);
+        said = caught.what();
+    }
+    EXPECT_NE(said.find("member 1 (send): send tag 2 where the plan has 1"), std::string::npos) << said;
+    run(exchange.run()); // it is as it was, and this thread does not record
 }
 
 TEST_F(CppPlans, KeepNothingOfABodyThatThrows) {

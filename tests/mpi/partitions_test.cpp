@@ -213,6 +213,26 @@ TEST_F(Partitions, OfDifferentSizesFailAndLeaveNothingBehind) {
     }
 }
 
+TEST_F(Partitions, OfDifferentSizesFailBetweenRanksToo) {
+    // One message each, so that nothing has to be withdrawn: first less is sent than there is room for, then more.
+    std::vector<double> in(80, -1);
+    const std::vector<double> out(120, 1);
+    for (const int per_partition : {5, 15}) {
+        if (per_partition == 15 && !sees_truncation(n_ranks_)) continue;
+        plan wrong{[&] {
+            post_detached(commtask_op_precv(in.data(), 8, 10, MPI_DOUBLE, left(), 3, comm_));
+            post_detached(commtask_op_psend(out.data(), 8, per_partition, MPI_DOUBLE, right(), 3, comm_));
+        }};
+        EXPECT_EQ(commtask_plan_partitions_ready(wrong.get(), 1, 0, 8), COMMTASK_OK);
+        commtask_t run_of_plan = wrong.start();
+        commtask_t received = wrong.member(0);
+        commtask_status status = COMMTASK_STATUS_INIT;
+        EXPECT_EQ(finish(received, &status), COMMTASK_FAILED);
+        EXPECT_EQ(status.error_class, per_partition == 5 ? MPI_ERR_COUNT : MPI_ERR_TRUNCATE);
+        EXPECT_EQ(finish(run_of_plan), COMMTASK_FAILED);
+    }
+}
+
 TEST_F(Partitions, AreRefusedWithTheReason) {
     double value[8] = {};
     const auto post_fails = [&](const commtask_op& op, const commtask_options* how, int code, const char* word) {

@@ -5,8 +5,11 @@
 #include "plan_fixture.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
 namespace commtask::test {
 namespace {
@@ -28,6 +31,11 @@ protected:
         body();
         return commtask_record_check(against.get());
     }
+    template <typename Body>
+    static void expect_difference(const plan& against, const char* words, Body&& body) {
+        EXPECT_EQ(check(against, body), COMMTASK_ERR_ARGUMENT) << words;
+        EXPECT_NE(std::strstr(commtask_last_error(), words), nullptr) << commtask_last_error();
+    }
 };
 
 TEST_F(PlanCheck, NamesTheFirstDifference) {
@@ -46,10 +54,7 @@ TEST_F(PlanCheck, NamesTheFirstDifference) {
     };
     plan made{right};
     EXPECT_EQ(check(made, right), COMMTASK_OK) << commtask_last_error();
-    const auto expect = [&](const char* words, auto&& body) {
-        EXPECT_EQ(check(made, body), COMMTASK_ERR_ARGUMENT);
-        EXPECT_NE(std::strstr(commtask_last_error(), words), nullptr) << commtask_last_error();
-    };
+    const auto expect = [&](const char* words, auto&& body) { expect_difference(made, words, body); };
     expect("member 0 (send): send count 4 where the plan has 3", [&] { send(4, 1, data.data()); });
     expect("member 0 (send): send tag 2 where the plan has 1", [&] { send(3, 2, data.data()); });
     expect("member 0 (send): another send buffer", [&] { send(3, 1, other.data()); });
@@ -64,6 +69,91 @@ TEST_F(PlanCheck, NamesTheFirstDifference) {
     expect("member 0 (send): another send buffer", right);
     EXPECT_EQ(commtask_record_check(made.get()), COMMTASK_ERR_ARGUMENT) << "nothing is recorded";
     made.run();
+}
+
+TEST_F(PlanCheck, NamesWhatIsOtherInAMessage) {
+    int sent = 0;
+    int got = 0;
+    struct how {
+        int dest;
+        int source;
+        int recv_count;
+        int recv_tag;
+        MPI_Datatype type;
+        MPI_Comm comm;
+        std::uint32_t flags;
+    };
+    const how right{0, MPI_PROC_NULL, 1, 7, MPI_INT, comm_, COMMTASK_NONE};
+    const auto exchange = [&](const how& its) {
+        options ordered;
+        ordered.flags(its.flags);
+        post_detached(commtask_op_sendrecv(&sent, 1, its.type, its.dest, 6, &got, its.recv_count, MPI_INT, its.source,
+                                           its.recv_tag, its.comm),
+                      ordered.get());
+    };
+    const auto by = [&](how changed) { return [&exchange, changed] { exchange(changed); }; };
+    plan made{by(right)};
+    EXPECT_EQ(check(made, by(right)), COMMTASK_OK) << commtask_last_error();
+    const auto expect = [&](const char* words, auto&& change) {
+        how changed = right;
+        change(changed);
+        expect_difference(made, words, by(changed));
+    };
+    const std::string nobody = std::to_string(MPI_PROC_NULL);
+    expect(("dest " + nobody + " where the plan has 0").c_str(), [](how& its) { its.dest = MPI_PROC_NULL; });
+    expect(("source 0 where the plan has " + nobody).c_str(), [](how& its) { its.source = 0; });
+    expect("receive count 0 where the plan has 1", [](how& its) { its.recv_count = 0; });
+    expect("receive tag 8 where the plan has 7", [](how& its) { its.recv_tag = 8; });
+    expect("another send datatype", [](how& its) { its.type = MPI_UNSIGNED; });
+    expect("another communicator", [](how& its) { its.comm = MPI_COMM_SELF; });
+    expect("another order", [](how& its) { its.flags = COMMTASK_ORDERED; });
+}
+
+TEST_F(PlanCheck, ComparesListsAndArraysByWhatTheyHold) {
+    const int nobody = MPI_PROC_NULL;
+    std::array<int, 3> dests{nobody, 0, nobody};
+    std::array<int, 3> same{dests};
+    std::array<int, 3> counts{0, 1, 0};
+    std::array<int, 3> displs{};
+    std::array<int, 8> data{};
+    std::array<int, 8> into{};
+    const auto cast = [&](const std::array<int, 3>& to) {
+        post_detached(commtask_op_multicast(data.data(), 1, MPI_INT, to.data(), 3, 2, comm_));
+    };
+    plan sends{[&] { cast(dests); }};
+    EXPECT_EQ(check(sends, [&] { cast(same); }), COMMTASK_OK) << commtask_last_error();
+    dests[2] = 0; // in place: the plan's requests go where they went
+    expect_difference(sends, "member 0 (multicast): dests[2] 0 where the plan has", [&] { cast(dests); });
+    same[1] = nobody;
+    expect_difference(sends, "dests[1]", [&] { cast(same); });
+    expect_difference(sends, "number of dests 2 where the plan has 3",
+                      [&] { post_detached(commtask_op_multicast(data.data(), 1, MPI_INT, same.data(), 2, 2, comm_)); });
+
+    const std::array<int, 3> nobodies{nobody, nobody, nobody};
+    const std::array<int, 3> other_sources{nobody, 0, nobody};
+    const auto many = [&](const std::array<int, 3>& its_counts, const std::array<int, 3>& its_sources) {
+        post_detached(commtask_op_many_to_many_int(data.data(), its_counts.data(), displs.data(), MPI_INT,
+                                                   nobodies.data(), 3, into.data(), its_counts.data(), displs.data(),
+                                                   MPI_INT, its_sources.data(), 3, 4, comm_));
+    };
+    plan pairs{[&] { many(counts, nobodies); }};
+    std::array<int, 3> other{counts};
+    EXPECT_EQ(check(pairs, [&] { many(other, nobodies); }), COMMTASK_OK) << commtask_last_error();
+    other[0] = 2;
+    expect_difference(pairs, "send counts[0] 2 where the plan has 0", [&] { many(other, nobodies); });
+    expect_difference(pairs, "sources[1]", [&] { many(counts, other_sources); });
+
+    std::vector<MPI_Count> blocks(static_cast<std::size_t>(n_ranks_), 1);
+    std::vector<MPI_Aint> places(static_cast<std::size_t>(n_ranks_), 0);
+    const auto gather = [&](const std::vector<MPI_Count>& its_blocks) {
+        post_detached(commtask_op_allgatherv(data.data(), 1, MPI_INT, into.data(), its_blocks.data(), places.data(),
+                                             MPI_INT, comm_));
+    };
+    plan all{[&] { gather(blocks); }};
+    std::vector<MPI_Count> others{blocks};
+    EXPECT_EQ(check(all, [&] { gather(others); }), COMMTASK_OK) << commtask_last_error();
+    others.back() = 2;
+    expect_difference(all, "member 0 (allgatherv): receive counts[", [&] { gather(others); });
 }
 
 } // namespace

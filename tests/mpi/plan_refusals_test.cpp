@@ -4,6 +4,10 @@
 // sentence that names it; whatever was refused, the plan goes on.
 #include "plan_fixture.hpp"
 
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <cstddef>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -120,6 +124,34 @@ TEST_F(PlanRefusals, WhileItRuns) {
         EXPECT_NE(handle, COMMTASK_PLAN_NULL);
         EXPECT_EQ(commtask_plan_ready(held.get(), 0), COMMTASK_OK);
         EXPECT_EQ(finish(run_task), COMMTASK_OK);
+    }
+}
+
+TEST_F(PlanRefusals, OfAllButOneOfTheThreadsThatStartItAtOnce) {
+    plan held{[&] { post_detached(commtask_op_noop(comm_)); }};
+    EXPECT_EQ(commtask_plan_hold(held.get(), 0), COMMTASK_OK); // so that no run ends before all have tried
+    constexpr std::size_t n_threads = 3;
+    for (int i = 0; i < 50; ++i) {
+        std::array<commtask_t, n_threads> runs{};
+        std::array<int, n_threads> codes{};
+        std::barrier together{static_cast<std::ptrdiff_t>(n_threads)};
+        std::vector<std::thread> threads;
+        for (std::size_t t = 0; t < n_threads; ++t) {
+            threads.emplace_back([&, t] {
+                together.arrive_and_wait();
+                codes[t] = commtask_plan_start(held.get(), nullptr, &runs[t]);
+            });
+        }
+        for (std::thread& each : threads) each.join();
+        EXPECT_EQ(std::ranges::count(codes, COMMTASK_OK), 1);
+        EXPECT_EQ(std::ranges::count(codes, COMMTASK_ERR_RUNNING), static_cast<std::ptrdiff_t>(n_threads) - 1);
+        EXPECT_EQ(std::ranges::count(runs, COMMTASK_NULL), static_cast<std::ptrdiff_t>(n_threads) - 1);
+        EXPECT_EQ(commtask_plan_ready(held.get(), 0), COMMTASK_OK);
+        for (std::size_t t = 0; t < n_threads; ++t) {
+            if (codes[t] == COMMTASK_OK) {
+                EXPECT_EQ(finish(runs[t]), COMMTASK_OK);
+            }
+        }
     }
 }
 

@@ -104,6 +104,44 @@ TEST_F(Plan, HasItsMembersMadeReadyByComputeTasks) {
     EXPECT_EQ(n_refused, 0);
 }
 
+TEST_F(Plan, ReleasesATaskByOneOfItsMembers) {
+    // The last send waits for a task that waits for the first message alone: did it wait for the run, neither would end.
+    constexpr std::size_t last = 2 * n_messages - 1;
+    ASSERT_EQ(commtask_plan_hold(plan_, last), COMMTASK_OK);
+    commtask_plan_t bell = COMMTASK_PLAN_NULL;
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    const commtask_op nothing = commtask_op_noop(comm);
+    ASSERT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_record_end(&bell), COMMTASK_OK);
+    ASSERT_EQ(commtask_plan_hold(bell, 0), COMMTASK_OK);
+    const auto ring = [](std::size_t member, const commtask_status* /*status*/, void* rung) {
+        if (member == 0) {
+            EXPECT_EQ(commtask_plan_ready(static_cast<commtask_plan_t>(rung), 0), COMMTASK_OK);
+        }
+    };
+    ASSERT_EQ(commtask_plan_on_member(plan_, +ring, bell), COMMTASK_OK);
+    int n_wrong = 0;
+    int n_refused = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int step = 0; step < 20; ++step) {
+        fill(step);
+        int* const first = got_.data();
+        COMM_PLAN(bell, out(first));
+        COMM_PLAN(plan_);
+#pragma omp task depend(in : first[0]) firstprivate(step) shared(n_wrong, n_refused)
+        {
+            n_wrong += got_[0] != 1000 * step + 10 * left ? 1 : 0;
+            n_refused += commtask_plan_ready(plan_, last) != COMMTASK_OK ? 1 : 0;
+        }
+#pragma omp taskwait
+        n_wrong += count_wrong(step);
+    }
+    EXPECT_EQ(n_wrong, 0);
+    EXPECT_EQ(n_refused, 0);
+    EXPECT_EQ(commtask_plan_release(&bell), COMMTASK_OK) << commtask_last_error();
+}
+
 TEST_F(Plan, CannotBeRecordedFromTasksOfOpenMP) {
     commtask_plan_t none = COMMTASK_PLAN_NULL;
 #pragma omp parallel

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plans: operations that are recorded once and then done again and again, each time by one call. A halo exchange of sixteen
- * messages costs its poster one post, and MPI gets persistent requests. Members may be held until a compute thread says that
+ * Plans: operations that are recorded once and then done again and again, each time by one call. Where the worker has a core of its own a halo
+ * exchange of sixteen messages costs its poster one post and a half; MPI gets persistent requests. Members may be held until a compute thread says that
  * their buffer is ready, and asked or waited for one by one, so that compute threads release messages without a task for each.
  * docs/plans.md has a halo exchange in every way of writing.
  *
@@ -42,14 +42,14 @@ COMMTASK_API int commtask_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_plan_is_checked(void) COMMTASK_NOEXCEPT;
 
 /** Ends a recording, as commtask_record_end does, by comparing it with a plan; what was recorded is dropped. The first difference is
- *  named, on stderr too: another number of members, or a member with another operation, communicator, peer, tag, count, datatype,
- *  buffer, order or other predecessors. Buffers are compared with those of the plan's next run.
+ *  named, on stderr too: another number of members, or a member with another operation, communicator, peer, tag, count, datatype, buffer,
+ *  order or other predecessors. Buffers are the plan's next run's; lists and arrays are compared by what they held when they were recorded.
  *  @param plan  what the program is about to start.
  *  @return COMMTASK_OK: the program would post what the plan has; ERR_ARGUMENT with the difference, or: this thread is not recording,
- *          plan is null; ERR_NOT_INITIALIZED. */
+ *          plan is null; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD as commtask_record_end. */
 COMMTASK_API int commtask_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
-/** Starts a run: posts all members as their posts would have done here, one after the other, for the price of one post. What
+/** Starts a run: posts all members as their posts would have done here, one after the other, by one entry in the worker's inbox. What
  *  the members' order is worth against other posts is as if they had been posted singly: ordered members take their places in
  *  their communicators' orders by this call. The run's task ends when every member has. If a member fails, its successors are
  *  canceled, the others go on, and the run is FAILED with the first failure's error; the plan can be started again.
@@ -60,7 +60,7 @@ COMMTASK_API int commtask_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
  *  @param task     where to put the run's handle; null: nobody will ask.
  *  @return as commtask_post; ERR_RUNNING: the last run has not ended; ERR_COMM: a communicator of a member was freed (where MPI
  *          keeps it for its persistent requests, as MPICH does, the plan goes on); ERR_NO_MEMORY.
- *  @blocking As commtask_post, but never for a new communicator.
+ *  @blocking As commtask_post, but never for a new communicator. Where the worker has no core of its own, the caller makes MPI's calls itself: of all messages.
  *  @failures commtask_cancel of the run's task cancels every member that has not ended. */
 COMMTASK_API int commtask_plan_start(commtask_plan_t plan, const commtask_options* options,
                                      commtask_t* task) COMMTASK_NOEXCEPT;
@@ -96,7 +96,7 @@ COMMTASK_API int commtask_plan_hold(commtask_plan_t plan, size_t member) COMMTAS
  *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not held, or it was made ready before in this run, or canceled;
  *          ERR_NOT_INITIALIZED.
  *  @threads Any, callbacks too; not beside commtask_plan_release. What the thread wrote before is what is sent.
- *  @blocking Never. One atomic operation; the last thing that a member waited for hands it to the worker, with no system call unless
+ *  @blocking Never. One atomic operation on the member and two on a count of the process; the last thing that a member waited for hands it to the worker, with no system call unless
  *            the worker sleeps. Where the worker has no core of its own, the caller makes MPI's call itself, as in a post.
  *  @failures After commtask_cancel of a run, a call that was meant for it counts for the next run: let compute threads come to their
  *            end before you start again. */
@@ -112,7 +112,7 @@ COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTA
  *  @return COMMTASK_OK; ERR_ARGUMENT: no such member or partition, it is no psend, or some were made ready before in this run (the
  *          others are ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
  *  @threads Any, callbacks too; not beside commtask_plan_release. What the threads wrote before is what is sent.
- *  @blocking Never. Two atomic operations for each partition; the last one of a message hands it to the worker.
+ *  @blocking Never. Two atomic operations for each partition, and two on a count of the process; the last one of a message hands it to the worker.
  *  @failures As commtask_plan_ready. */
 COMMTASK_API int commtask_plan_partitions_ready(commtask_plan_t plan, size_t member, int first,
                                                 int count) COMMTASK_NOEXCEPT;

@@ -5,6 +5,7 @@
 #include "api/record.hpp"
 
 #include "api/context.hpp"
+#include "api/noted_lists.hpp"
 #include "api/on_driver.hpp"
 #include "api/partitions.hpp"
 #include "api/spread.hpp"
@@ -193,6 +194,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     int mpi_code = MPI_SUCCESS;
     const int code = run_on_driver([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
+        if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
         if (!is_kept) plan_book::destroy(made);
     });
     if (code != COMMTASK_OK) {

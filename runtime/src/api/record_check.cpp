@@ -3,16 +3,21 @@
 // COMMTASK_PLAN_CHECK=1: a program that starts a plan where it once posted records what it would post, and the two are compared.
 // What is posted anew costs as much as without a plan: this is for finding out why results are wrong, not for every day.
 #include "api/context.hpp"
+#include "api/noted_lists.hpp"
 #include "api/on_driver.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "core/operation_traits.hpp"
 
-#include <cstdio>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -20,13 +25,19 @@ namespace {
 /// What the two sides of a difference are called; empty if there is none.
 using difference = std::string;
 
+/// Of what says nothing to a reader: addresses, and MPI's handles, which are numbers in some MPIs.
+template <typename Value>
+[[nodiscard]] difference compare_handles(const char* what, const Value& planned, const Value& posted) {
+    return planned == posted ? difference{} : "another " + std::string(what);
+}
+
 template <typename Value>
 [[nodiscard]] difference compare(const char* what, const Value& planned, const Value& posted) {
-    if (planned == posted) return {};
     if constexpr (std::is_integral_v<Value>) {
+        if (planned == posted) return {};
         return std::string(what) + " " + std::to_string(posted) + " where the plan has " + std::to_string(planned);
     } else {
-        return "another " + std::string(what);
+        return compare_handles(what, planned, posted);
     }
 }
 
@@ -38,15 +49,29 @@ template <typename... Differences>
 }
 
 [[nodiscard]] difference compare_sides(const char* name, const commtask_side& planned, const commtask_side& posted,
-                                       bool has_arrays) {
+                                       bool has_arrays, bool has_types) {
     const std::string side = name;
-    return first_of([&] { return compare((side + " buffer").c_str(), planned.buffer, posted.buffer); },
-                    [&] {
-                        return has_arrays ? compare((side + " counts").c_str(), planned.counts, posted.counts)
-                                          : compare((side + " count").c_str(), planned.count, posted.count);
-                    },
-                    [&] { return compare((side + " displacements").c_str(), planned.displs, posted.displs); },
-                    [&] { return compare((side + " datatype").c_str(), planned.type, posted.type); });
+    return first_of(
+        [&] { return compare((side + " buffer").c_str(), planned.buffer, posted.buffer); },
+        [&] { return has_arrays ? "" : compare((side + " count").c_str(), planned.count, posted.count); },
+        [&] { return has_arrays ? "" : compare((side + " displacement").c_str(), planned.displs, posted.displs); },
+        [&] { return has_types ? "" : compare_handles((side + " datatype").c_str(), planned.type, posted.type); });
+}
+
+/// Of two operations of a kind: what their lists and arrays hold, wherever these lie.
+[[nodiscard]] difference compare_lists(const std::vector<noted_list>& planned, const std::vector<noted_list>& posted) {
+    for (std::size_t i = 0; i < planned.size() && i < posted.size(); ++i) {
+        const std::vector<std::int64_t>& one = planned[i].entries;
+        const std::vector<std::int64_t>& other = posted[i].entries;
+        const std::string name = planned[i].name;
+        if (one.size() != other.size()) return "another number of " + name;
+        const std::ptrdiff_t at = std::ranges::mismatch(one, other).in1 - one.begin();
+        if (static_cast<std::size_t>(at) == one.size()) continue;
+        const std::string entry = name + "[" + std::to_string(at) + "]";
+        const auto which = static_cast<std::size_t>(at);
+        return planned[i].are_handles ? "another " + entry : compare(entry.c_str(), one[which], other[which]);
+    }
+    return {};
 }
 
 /// Their number is the count of the side that is not there.
@@ -64,28 +89,33 @@ template <typename... Differences>
     if (one.kind != other.kind) {
         return std::string(operation_of(other.kind).name) + " where the plan has " + kind.name;
     }
+    const bool has_types = kind.counts == count_shape::typed_arrays;
     return first_of(
-        [&] { return compare("communicator", one.comm, other.comm); },
+        [&] { return compare_handles("communicator", one.comm, other.comm); },
         [&] {
             return compare(kind.has_root ? "root" : kind.has_dests ? "number of dests" : "dest", one.peer, other.peer);
         },
-        [&] { return compare("source", one.source, other.source); }, [&] { return compare_partitions(one, other); },
+        [&] { return compare(kind.has_sources ? "number of sources" : "source", one.source, other.source); },
+        [&] { return compare_partitions(one, other); },
         [&] { return compare("send tag", one.send_tag, other.send_tag); },
         [&] { return compare("receive tag", one.recv_tag, other.recv_tag); },
-        [&] { return compare_sides("send", one.send, other.send, kind.has_send_arrays()); },
-        [&] { return compare_sides("receive", one.recv, other.recv, kind.has_recv_arrays()); },
-        [&] { return compare("function or reduction", one.start, other.start); },
-        [&] { return compare("argument", one.result, other.result); },
+        [&] { return compare_sides("send", one.send, other.send, kind.has_send_arrays(), has_types); },
+        [&] { return compare_sides("receive", one.recv, other.recv, kind.has_recv_arrays(), has_types); },
+        [&] { return kind.has_sources ? "" : compare("function or reduction", one.start, other.start); },
+        [&] { return kind.has_dests ? "" : compare("argument", one.result, other.result); },
         [&] { return compare("order", planned.order, posted.order); },
         [&] { return compare("flags", planned.flags, posted.flags); },
         [&] { return planned.predecessors == posted.predecessors ? difference{} : "other predecessors"; });
 }
 
-[[nodiscard]] difference compare_plans(plan& planned, plan& posted) {
+[[nodiscard]] difference compare_plans(commtask_plan_s& planned, commtask_plan_s& posted) {
     for (std::size_t i = 0; i < planned.n_posted() && i < posted.n_posted(); ++i) {
         plan_member& one = planned.posted(i);
         plan_member& other = posted.posted(i);
         difference found = compare_members(one, other);
+        if (found.empty() && i < planned.lists.size() && i < posted.lists.size()) {
+            found = compare_lists(planned.lists[i], posted.lists[i]);
+        }
         // What one in partitions waits for is its groups; they wait for what the program said.
         if (found.empty() && one.partitions) {
             found = compare_members(planned[one.partitions->first_group], posted[other.partitions->first_group]);
@@ -113,10 +143,16 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     }
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
     const context* const runtime = context::current();
-    if (runtime == nullptr) return commtask_record_end(nullptr);
+    commtask_plan_s& posted = *recorded_here;
+    if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);
+    const int noted = run_on_driver([&] {
+        note_lists(posted);
+        if (plan->lists.empty()) note_lists(*plan); // as they are now: it was recorded without the variable
+    });
+    if (noted != COMMTASK_OK) return noted; // the recording goes on
     difference found;
     try {
-        found = compare_plans(*plan, *recorded_here);
+        found = compare_plans(*plan, posted);
     } catch (const std::bad_alloc&) { // not named, then
     }
     if (const int code = commtask_record_end(nullptr); code != COMMTASK_OK) return code;

@@ -280,6 +280,13 @@ bool plan::fill_partition(plan_member& whole, std::int64_t partition, MoveOn&& m
     return true;
 }
 
+/// What a list or an array of a recorded operation held: ranks, counts, displacements, datatypes.
+struct noted_list {
+    const char* name = "";
+    std::vector<std::int64_t> entries{};
+    bool are_handles = false; ///< Which say nothing to a reader.
+};
+
 /// Of a run's task.
 [[nodiscard]] inline plan& plan_of(const task& run) noexcept { return *static_cast<plan*>(run.op.result); }
 
@@ -292,4 +299,6 @@ struct commtask_plan_s : commtask::detail::plan {
     /// Whether it is recorded inside a pass, by a callback. What the thread does outside of that pass, or in a pass that it
     /// makes meanwhile, is not for the plan.
     bool is_recorded_in_pass = false;
+    /// By member, as the program counts; empty if nobody has asked for them (noted_lists.hpp).
+    std::vector<std::vector<commtask::detail::noted_list>> lists{};
 };

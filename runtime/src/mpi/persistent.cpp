@@ -40,7 +40,9 @@ namespace {
 
 void free_requests(kept_requests& kept) noexcept {
     const errors_come_back errors;
-    for (std::uint32_t i = 0; i < kept.count; ++i) MPI_Request_free(&kept.first()[i]);
+    for (std::uint32_t i = 0; i < kept.count; ++i) {
+        if (kept.first()[i] != MPI_REQUEST_NULL) MPI_Request_free(&kept.first()[i]);
+    }
     kept = {};
 }
 
@@ -124,6 +126,14 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
         if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;
+}
+
+void note_lost_request(task& which, std::uint32_t part) noexcept {
+    if (!which.is_member() || !is_kept(which.op)) return;
+    kept_requests& kept = which.member->kept[which.member->kept_last];
+    if (part >= kept.count) return;
+    kept.first()[part] = MPI_REQUEST_NULL;
+    kept.are_made = false;
 }
 
 void mpi_transport::forget(plan_member& recorded) noexcept {

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The halo exchange of docs/plans.md with OpenMP, where each task waits for the one message that it needs. A bell is a plan of one
+ * member, which is held: a task of OpenMP like any plan, that ends when somebody rings. */
+#include <commtask/omp.h>
+enum { n = 1000, n_steps = 50 };
+static double u[2][n + 2], local, total;
+static void step(double* to, const double* from, int first, int last) {
+    for (int i = first; i <= last; ++i) to[i] = 0.5 * (from[i - 1] + from[i + 1]);
+}
+
+static commtask_plan_t record_halo(double* a, int left, int right) {
+    commtask_plan_t halo = COMMTASK_PLAN_NULL;
+    commtask_record_begin();
+    commtask_submit(commtask_op_recv(&a[0], 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD), NULL, NULL);
+    commtask_submit(commtask_op_recv(&a[n + 1], 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD), NULL, NULL);
+    commtask_submit(commtask_op_send(&a[1], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD), NULL, NULL);
+    commtask_submit(commtask_op_send(&a[n], 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD), NULL, NULL);
+    commtask_record_end(&halo);
+    return halo;
+}
+
+/* [ring] */
+static commtask_plan_t record_bell(void) {
+    commtask_plan_t bell = COMMTASK_PLAN_NULL;
+    commtask_record_begin();
+    commtask_submit(commtask_op_noop(MPI_COMM_SELF), NULL, NULL);
+    commtask_record_end(&bell);
+    commtask_plan_hold(bell, 0);
+    return bell;
+}
+
+static void ring(size_t member, const commtask_status* status, void* bells) { /* on the worker, as each member ends */
+    (void)status;
+    if (member < 2) commtask_plan_ready(((commtask_plan_t*)bells)[member], 0); /* members 0 and 1 are the receives */
+}
+/* [ring] */
+
+int main(int argc, char** argv) {
+    int level, rank, size;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    if (commtask_init(NULL) != COMMTASK_OK) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+    for (int i = 1; i <= n; ++i) u[0][i] = rank * n + i;
+    u[0][n + 1] = u[1][n + 1] = rank + 1 < size ? 0 : size * n + 1;
+    commtask_plan_t halo[2] = {record_halo(u[0], left, right), record_halo(u[1], left, right)};
+    commtask_plan_t bell[2][2] = {{record_bell(), record_bell()}, {record_bell(), record_bell()}};
+    for (int i = 0; i < 2; ++i) commtask_plan_on_member(halo[i], ring, bell[i]);
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int s = 0; s < n_steps; ++s) {
+            double *a = u[s % 2], *b = u[(s + 1) % 2];
+            /* [members] */
+            COMM_PLAN(bell[s % 2][0], out(&a[0]));
+            COMM_PLAN(bell[s % 2][1], out(&a[n + 1]));
+            COMM_PLAN(halo[s % 2], in(&a[1], &a[n])); /* who reads a ghost waits for its bell, and not for this */
+#pragma omp task depend(in : a[0], a[1], a[2]) depend(out : b[1])
+            step(b, a, 1, 1); /* when the message from the left has come, whether the other has or not */
+#pragma omp task depend(in : a[2], a[n], a[n + 1]) depend(out : b[n])
+            step(b, a, n, n);
+            /* [members] */
+#pragma omp task depend(in : a[1], a[2], a[n]) depend(out : b[2])
+            step(b, a, 2, n - 1);
+        }
+#pragma omp taskwait
+        for (int i = 1; i <= n; ++i) local += u[n_steps % 2][i];
+        COMM_TASK(allreduce(&local, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), in(&local), out(&total));
+    }
+    for (int i = 0; i < 2; ++i) {
+        commtask_plan_release(&halo[i]);
+        for (int j = 0; j < 2; ++j) commtask_plan_release(&bell[i][j]);
+    }
+    commtask_finalize();
+    MPI_Finalize();
+    return total != size * n * (size * n + 1) / 2;
+}

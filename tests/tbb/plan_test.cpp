@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// plan_node where it does not go well: members that fail or are canceled, messages that come too early, plans that run elsewhere.
+// docs/snippets/tbb_plan.cpp is where it does.
+#include "tbb_fixture.hpp"
+
+using namespace commtask::test;
+
+namespace {
+
+class TbbPlan : public TbbFace {
+protected:
+    /// Member 0 fails if it is told to, member 1 comes after it, member 2 has nothing to do with either.
+    [[nodiscard]] commtask::plan failing_if(const bool& fails) const {
+        return commtask::plan{[&] {
+            const commtask::task first =
+                post(commtask::call([&fails]() noexcept { return fails ? MPI_ERR_INTERN : MPI_SUCCESS; }, comm_));
+            commtask::post_detached(commtask::noop(comm_), commtask::after(first));
+            commtask::post_detached(commtask::noop(comm_));
+        }};
+    }
+};
+
+TEST_F(TbbPlan, ThatFailsGoesToPortOneAfterEachMemberWasToldOf) {
+    bool fails = false;
+    const commtask::plan work = failing_if(fails);
+    std::vector<int> completed;
+    std::vector<int> failed;
+    int error_class = MPI_SUCCESS;
+    in_arena([&] {
+        flow::graph graph;
+        ct::plan_node<int> exchange(graph, work);
+        std::vector<std::size_t> told;
+        flow::function_node<std::size_t, flow::continue_msg> members(
+            graph, flow::serial, [&](std::size_t member) { told.push_back(member); });
+        flow::function_node<int, flow::continue_msg> good(graph, flow::serial,
+                                                          [&](int message) { completed.push_back(message); });
+        flow::function_node<ct::failure<int>, flow::continue_msg> bad(graph, flow::serial,
+                                                                      [&](const ct::failure<int>& what) {
+                                                                          failed.push_back(what.message);
+                                                                          EXPECT_TRUE(what.result.is_failed());
+                                                                          error_class = what.result.error_class();
+                                                                      });
+        flow::make_edge(exchange.members(), members);
+        flow::make_edge(flow::output_port<0>(exchange), good);
+        flow::make_edge(flow::output_port<1>(exchange), bad);
+        for (int step = 0; step < 6; ++step) {
+            fails = step % 3 != 1;
+            told.clear();
+            exchange.try_put(step);
+            graph.wait_for_all();
+            EXPECT_THAT(sorted(told), testing::ElementsAre(0U, 1U, 2U)) << "canceled ones too, in step " << step;
+        }
+    });
+    EXPECT_THAT(completed, testing::ElementsAre(1, 4));
+    EXPECT_THAT(failed, testing::ElementsAre(0, 2, 3, 5));
+    EXPECT_EQ(error_class, MPI_ERR_INTERN);
+}
+
+TEST_F(TbbPlan, ThatFailsWithNobodyAtPortOneLeavesWaitForAll) {
+    bool fails = true;
+    const commtask::plan work = failing_if(fails);
+    in_arena([&] {
+        flow::graph graph;
+        ct::plan_node<int> exchange(graph, work);
+        exchange.try_put(0);
+        try {
+            graph.wait_for_all();
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const ct::operation_failed& caught) {
+            EXPECT_TRUE(caught.result().is_failed());
+            EXPECT_THAT(caught.what(), testing::HasSubstr("plan_node"));
+        }
+        graph.reset();
+        fails = false;
+        exchange.try_put(1);
+        graph.wait_for_all();
+    });
+    run(work.run()); // without the node it is a plan like any other
+}
+
+TEST_F(TbbPlan, RefusesAMessageThatComesBeforeTheRunHasEnded) {
+    int mine = rank_;
+    int theirs = -1;
+    const commtask::plan exchange_of_one{
+        [&] { commtask::post_detached(commtask::recv(commtask::one(theirs), left(), 1, comm_)); }};
+    std::vector<int> completed;
+    in_arena([&] {
+        flow::graph graph;
+        ct::plan_node<int> exchange(graph, exchange_of_one);
+        flow::function_node<int, flow::continue_msg> good(graph, flow::serial,
+                                                          [&](int message) { completed.push_back(message); });
+        flow::make_edge(flow::output_port<0>(exchange), good);
+        exchange.try_put(0); // nobody sends
+        exchange.try_put(1);
+        EXPECT_EQ(code_of([&] { graph.wait_for_all(); }), COMMTASK_ERR_RUNNING);
+        run(commtask::barrier(comm_)); // everybody has withdrawn the receive
+
+        graph.reset();
+        commtask::post_detached(commtask::send(commtask::one(mine), right(), 1, comm_));
+        exchange.try_put(2);
+        graph.wait_for_all();
+    });
+    EXPECT_THAT(completed, testing::ElementsAre(2));
+    EXPECT_EQ(theirs, left());
+}
+
+TEST_F(TbbPlan, CannotBeMadeOfAPlanThatRunsOrThatIsNone) {
+    commtask::plan held{[&] { commtask::post_detached(commtask::noop(comm_)); }};
+    held.hold(0);
+    in_arena([&] {
+        flow::graph graph;
+        const auto make = [&](const commtask::plan& of) { const ct::plan_node<int> node(graph, of); };
+        EXPECT_EQ(code_of([&] { make(commtask::plan{}); }), COMMTASK_ERR_ARGUMENT);
+        commtask::task whole = held.start();
+        EXPECT_EQ(code_of([&] { make(held); }), COMMTASK_ERR_RUNNING);
+        held.ready(0);
+        EXPECT_TRUE(finish(whole).is_completed());
+        make(held);
+        graph.wait_for_all();
+    });
+}
+
+} // namespace
