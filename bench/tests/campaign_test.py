@@ -136,6 +136,22 @@ class Options(unittest.TestCase):
         self.assertIn("all only", self.complaint("post", "--resume"))
         self.assertIn("all only", self.complaint("post", "--slice", "30"))
         self.assertEqual(self.complaint("all", "--resume"), "")
+
+    def test_what_a_benchmark_does_not_know_is_refused(self):
+        for words in (("trace", "--setting", "delayed"), ("post", "--setting", "crowded"), ("multigrid", "--setting", "delayed"),
+                      ("offload", "--setting", "link"), ("fft", "--setting", "rendezvous")):
+            self.assertIn(f"--setting {words[-1]}: {words[0]} has", self.complaint(*words))
+        for option in ("case", "plots"):
+            self.assertIn(f"--{option}: ", self.complaint("post", f"--{option}", "x"))
+        self.assertEqual(self.complaint("post", "--simulate"), "--simulate: lanes only")
+
+    def test_every_part_of_all_is_one_that_can_be_asked_for(self):
+        for part in campaign.PARTS:
+            self.assertEqual(self.complaint(*part.words), "", part)
+        self.assertEqual({part.name for part in campaign.PARTS if part.setting} - {f"{name}-{one}" for name in run.SETTINGS for one in run.SETTINGS[name]},
+                         set())
+
+    def test_a_file_for_one_benchmark_may_be_named(self):
         self.assertEqual(self.complaint("post", "--json", "x.json"), "")
 
 

@@ -191,8 +191,25 @@ class Refusals(Case):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_text_of_results_of_benchmarks(self):
-        (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "results": []}))
-        self.refusal("--text", "a.json", contains="--html")
+        rows = [{"name": f"r{k}", "unit": "ns", "median": k, "p10": k, "p90": k} for k in range(60)]
+        rows += [{"name": "slow", "unit": "ns", "median": 7, "p10": 6, "p90": 8, "ratio": 2.5, "ratio_to": "r1", "goal": "ratio <= 2", "met": False}]
+        one, other = ({"benchmark": name, "setting": "here", "results": of_it} for name, of_it in (("quick", rows[:1]), ("post", rows)))
+        run = {"median": {"internal_us": 30, "post_us": 10, "wait_us": 60, "misc_us": 0}, "mode": "omp", "ranks": 2, "lattice": [4, 4]}
+        (self.folder / "a.json").write_text(json.dumps([one, other]))
+        (self.folder / "b.json").write_text(json.dumps(run))
+        lines = report("--text", "a.json", "b.json", folder=self.folder).stdout.splitlines()
+        self.assertEqual(len(lines), 40)
+        self.assertEqual(lines[:2], ["3 results; 0 of 1 goals are met.", "post, here: 1 of 1 goals missed"])
+        self.assertRegex(lines[2], r"^  slow +7 ns +\[6\.\.8\] +2\.5 x r1 +goal ratio <= 2: NOT MET$")
+        self.assertRegex(lines[-1], r"^\d+ more rows: --html FILE shows all\.$")
+        shorter = report("--text", "b.json", folder=self.folder).stdout.splitlines()
+        self.assertRegex(shorter[2], r"^  omp, 4\.4, 2 ranks +100 us +compute 30% +post 10% +wait 60% +misc 0%$")
+
+    def test_text_of_a_trace_and_results_has_both(self):
+        (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
+        said = report("--text", halo_run(self.folder / "trace"), "a.json", folder=self.folder).stdout
+        self.assertIn("Longest unblock delays:", said)
+        self.assertIn("post, here: no goals", said)
 
     def test_json_that_is_none(self):
         (self.folder / "a.json").write_text("{")
