@@ -45,7 +45,7 @@ class Part:
 PARTS = (
     *(Part(name, about_s=10) for name in ("yardstick", "post", "replay", "roundtrip", "unblock", "hold", "clause", "rate", "tbb")),
     Part("patterns"), Part("rma"), Part("matmul"), Part("lanes"),
-    Part("trace", about_s=120),
+    Part("trace", about_s=240),
     *(Part("dslash", setting, 300) for setting in ("crowded", "delayed", "link", "rendezvous")),
     *(Part("multigrid", setting, 300) for setting in ("crowded", "link")),
     Part("breakdown", about_s=240),

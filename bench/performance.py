@@ -22,6 +22,7 @@ import campaign  # noqa: E402
 import limits  # noqa: E402
 import performance_plot  # noqa: E402
 import published  # noqa: E402
+import published_lines  # noqa: E402
 import run  # noqa: E402
 import whole_file  # noqa: E402
 
@@ -296,7 +297,7 @@ def tables(folder, root):
     _, others = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
     dates = {file.stem: of for file, of in others.items()}
     texts, wrong = {}, []
-    for name, lines in published.PAGES.items():
+    for name, lines in published_lines.PAGES.items():
         page = root / name
         said = caption(stored, os.path.relpath(root / "docs" / PAGE.name, page.parent))
         try:

@@ -24,6 +24,7 @@ import limits  # noqa: E402
 import performance  # noqa: E402
 import performance_plot  # noqa: E402
 import published  # noqa: E402
+import published_lines  # noqa: E402
 import run  # noqa: E402
 
 #: A runner that writes a result, unless the benchmark is to fail; and that remembers how it was called.
@@ -278,6 +279,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.figure("median", median=50)[-1], True)  # of two goals that of the figure
         self.assertEqual(self.figure("inverse"), (2.5, "×", "<=", 2, False))
         self.assertEqual(self.figure("ratio", goal="ratio >= 0.5", met=False), (0.4, "×", ">=", 0.5, False))
+        self.assertEqual(self.figure("difference", goal="difference <= 20", difference=18.1, met=True), (18.1, "µs", "<=", 20, True))
 
     def test_a_goal_that_is_a_multiple_of_another_row_becomes_a_time(self):
         other = {"name": "b", "unit": "us", "median": 200}
@@ -289,13 +291,13 @@ class Tables(unittest.TestCase):
                 self.figure(of, **changes)
 
     def test_a_table_says_what_is_not_measured_and_what_is_of_other_sources(self):
-        lines = (published.Line("An a", "post", "a"), published.Line("A z", "rate", "z"))
+        lines = (published_lines.Line("An a", "post", "a"), published_lines.Line("A z", "rate", "z"))
         documents = {"post": [bench_results.Document({"results": [{**self.ROW, "goal": "ratio >= 0.3", "met": True}]})]}
         text = published.table(lines, documents, {"post": "2026-01-02"}, "That is all.")
         self.assertIn("| An a | 0.4 × | ≥ 0.3 × | met, of 2026-01-02 |", text)
         self.assertIn("| A z | not measured | | |", text)
         with self.assertRaisesRegex(published.Wrong, "no row 'q'"):
-            published.table((published.Line("Q", "post", "q"),), documents, {}, "")
+            published.table((published_lines.Line("Q", "post", "q"),), documents, {}, "")
 
     def test_readmes_table_is_found_to_be_old_when_a_result_changes(self):
         with tempfile.TemporaryDirectory() as name:
@@ -303,7 +305,7 @@ class Tables(unittest.TestCase):
             (folder / "docs").mkdir()
             results = folder / "results"
             results.mkdir()
-            for page in published.PAGES:
+            for page in published_lines.PAGES:
                 (folder / page).write_text(f"above\n{published.BEGIN}\n{published.END}\nbelow\n", encoding="utf-8")
             row = {"name": "post 8 B", "unit": "ns", "median": 28.0, "ratio_to": "p", "ratio": 0.3, "goal": "ratio <= 0.25", "met": False}
 
