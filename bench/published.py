@@ -91,5 +91,3 @@ def table(lines, documents, dates, caption):
 def with_table(text, table_text):
     """The page with another table; None: it has no place for it."""
     return BLOCK.sub(lambda _: f"{BEGIN}\n{table_text}{END}\n", text) if BLOCK.search(text) else None
-
-

@@ -18,7 +18,8 @@ class Line:
 
 
 README = (
-    Line("A thread posts a message of 8 B, in bursts of eight; the goal is a quarter of a cache line's way there and back. One rank.", "post", "post 8 B", "median"),
+    Line("A thread posts a message of 8 B, in bursts of eight; the goal is a quarter of a cache line's way there and back. One rank.", "post",
+         "post 8 B", "median"),
     Line("An empty task is posted and waited for; the goal is 1.7 such ways. One rank.", "roundtrip", "empty task", "median"),
     Line("Messages a second by tasks over MPI alone, 64 outstanding. One rank.", "rate", "messages by tasks, 64 outstanding"),
     Line("The start of a plan of 16 messages over one post. One rank.", "replay", "start of a plan of 16"),

@@ -22,6 +22,7 @@ import bench_results  # noqa: E402
 import campaign  # noqa: E402
 import limits  # noqa: E402
 import performance  # noqa: E402
+import performance_page  # noqa: E402
 import performance_plot  # noqa: E402
 import published  # noqa: E402
 import published_lines  # noqa: E402
@@ -172,7 +173,7 @@ class Page(unittest.TestCase):
     def test_a_goal_that_is_missed_stands_at_the_top_and_in_the_table(self):
         self.write("post", self.row("a|b", goal="ratio >= 0.9", met=False, ratio=0.5, ratio_to="c", ratio_p10=0.4, ratio_p90=0.6),
                    self.row("c"), measured="2026-01-02")
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         self.assertIn("Of 1 goals 0 are met", text)
         self.assertIn("[post, here](#post-here), 1 of 1: a|b (0.5, goal: ratio >= 0.9)", text)
         self.assertIn(r"| a\|b | 2 ns | [1..3] | 0.5 | [0.4..0.6] | c | ratio >= 0.9 | **missed**, limit not known yet |", text)
@@ -181,11 +182,11 @@ class Page(unittest.TestCase):
 
     def test_every_part_of_a_goal_says_what_was_reached(self):
         self.write("post", self.row("a", goal="ratio >= 1 and median <= 60", met=False, median=79.4, ratio=6.9))
-        self.assertIn("a (ratio 6.9, median 79.4, goal: ratio >= 1 and median <= 60)", performance.render(self.folder, "figures")[0])
+        self.assertIn("a (ratio 6.9, median 79.4, goal: ratio >= 1 and median <= 60)", performance_page.render(self.folder, "figures")[0])
 
     def test_of_many_missed_goals_five_are_named_at_the_top(self):
         self.write("post", *(self.row(f"r{k}", goal="median <= 1", met=False) for k in range(70)))
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         self.assertIn("70 of 70: r0 (2, goal: median <= 1); r1", text)
         self.assertIn("r4 (2, goal: median <= 1); and 65 more\n", text)
 
@@ -194,7 +195,7 @@ class Page(unittest.TestCase):
         self.write("post", self.row("slow a", goal="median <= 1", met=False), self.row("b", goal="median <= 1", met=False),
                    self.row("slow c", goal="median <= 3", met=True))
         with mock.patch.object(limits, "stored", return_value=known):
-            text, _ = performance.render(self.folder, "figures")
+            text, _ = performance_page.render(self.folder, "figures")
         self.assertRegex(text, r"\| slow a \|.*\| \*\*missed\*\* \(1\) \|")
         self.assertIn("- (1) It is uphill. [hills](hills.md#up)", text)
         self.assertRegex(text, r"\| b \|.*\| \*\*missed\*\*, limit not known yet \|")
@@ -217,13 +218,13 @@ class Page(unittest.TestCase):
         for name, commit in (("post", "abc"), ("rate", "abc"), ("tbb", "old"), ("hold", "")):
             self.write(name, self.row("c"), measured="2026-01-02", commit=commit)
         self.assertIn("Of other sources than most (abc), so not figures of this version: hold (2026-01-02), tbb (2026-01-02 old).",
-                      performance.render(self.folder, "figures")[0])
+                      performance_page.render(self.folder, "figures")[0])
 
     def test_no_line_and_no_bar_is_left_out_of_the_pictures(self):
         rows = [self.row(f"{what}{k} of {n} B, {side}") for what in ("put", "get") for k in range(10) for n in (8, 64) for side in ("a", "b")]
         rows += [self.row(f"bar {k}") for k in range(50)]
         self.write("rma", *rows)
-        _, pictures = performance.render(self.folder, "figures")
+        _, pictures = performance_page.render(self.folder, "figures")
         self.assertEqual(sorted(pictures), ["performance-rma-here-2.png", "performance-rma-here.png"])
         plots = [plot for one in pictures.values() for plot in one]
         self.assertEqual(sum(plot["kind"] == "lines" for plot in plots), 20)
@@ -231,7 +232,7 @@ class Page(unittest.TestCase):
 
     def test_a_part_without_a_result_says_so_at_the_top_and_at_its_place(self):
         self.write("post", self.row("c"))
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         without = next(line for line in text.splitlines() if line.startswith("Without a result: "))
         self.assertIn("dslash-link", without)
         self.assertNotIn("post", without)
@@ -240,11 +241,11 @@ class Page(unittest.TestCase):
 
     def test_a_result_says_of_which_sources_it_is_and_how_long_it_took(self):
         self.write("post", self.row("c"), measured="2026-01-02", commit="abc", seconds=125)
-        self.assertIn("measured 2026-01-02 at abc, in 2 min; `scripts/bench post`", performance.render(self.folder, "figures")[0])
+        self.assertIn("measured 2026-01-02 at abc, in 2 min; `scripts/bench post`", performance_page.render(self.folder, "figures")[0])
 
     def test_a_long_result_shows_its_goals_and_says_how_many_rows_it_has_more(self):
         self.write("rate", *(self.row(f"r{k}") for k in range(40)), self.row("goal", goal="median <= 3", met=True))
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         self.assertIn("40 more rows", text)
         self.assertIn("| goal | 2 ns |", text)
 
@@ -252,7 +253,7 @@ class Page(unittest.TestCase):
         self.write("yardstick", self.row("a"), self.row("b"))
         page, figures = self.folder / "page.md", self.folder / "figures"
         given = performance.parse(["--results", str(self.folder), "--page", str(page), "--figures", str(figures)])
-        text, pictures = performance.render(self.folder, "figures")
+        text, pictures = performance_page.render(self.folder, "figures")
         page.write_text(text, encoding="utf-8")
         self.assertEqual(len(performance.check(given, text, pictures)), len(pictures))
         try:
@@ -264,7 +265,7 @@ class Page(unittest.TestCase):
             performance_plot.draw(plots, figures / name)
         self.assertEqual(performance.check(given, text, pictures), [])
         self.write("yardstick", self.row("a"), self.row("b", median=7))
-        self.assertEqual(len(performance.check(given, *performance.render(self.folder, "figures"))), 2)
+        self.assertEqual(len(performance.check(given, *performance_page.render(self.folder, "figures"))), 2)
 
 
 class Tables(unittest.TestCase):

@@ -11,6 +11,8 @@ import sys
 import tempfile
 
 N_ROUNDS = 10
+ISSUE, POLL, IDLE, NAP, ASLEEP, DRIVEN, CALLBACK, PAUSED = range(1, 9)  # docs/trace-format.md
+DRIVES = (ISSUE, POLL, CALLBACK)
 N_MANY = 20000
 
 
@@ -69,8 +71,34 @@ def check_threads(run):
         demand(any(wait.id in trace.tasks and wait.end is not None for wait in waits), "a wait knows its task")
 
 
+def check_drivers(run):
+    """Whoever moves a task is the worker of its lane or the program's one thread, and says at that moment that it drives."""
+    for trace in run.ranks:
+        for task in trace.tasks.values():
+            for step in task.steps:
+                thread = trace.threads[step.thread]
+                demand(thread is trace.worker(task.lane) or thread.number == task.poster, f"{thread.name} moved {task}")
+                said = [state for time, lane, state in thread.states if lane == task.lane and time <= step.time]
+                demand(said and said[-1] in DRIVES, f"{thread.name} moved {task} at {step.time} and said {said[-1:]} before")
+
+
+def lanes(run, output, n_ranks):
+    """The second communicator is the second lane's; each lane has a worker, which serves that lane alone."""
+    check_lives(run)
+    check_messages(run, n_ranks)
+    check_drivers(run)
+    for trace in run.ranks:
+        names = {communicator.number: communicator.name for communicator in trace.communicators.values()}
+        places = {(names[task.communicator], task.lane) for task in trace.tasks.values()}
+        demand(places == {("MPI_COMM_WORLD", 0), ("the second one", 1)}, f"tasks of {places}")
+        demand(trace.n_lanes == 2, f"{trace.n_lanes} lanes")
+        for lane in (0, 1):
+            demand({served for _, served, _ in trace.worker(lane).states} == {lane}, f"states of the worker of lane {lane}")
+
+
 def whole(run, output, n_ranks):
     check_lives(run)
+    check_drivers(run)
     check_messages(run, n_ranks)
     check_threads(run)
     if n_ranks > 1:
@@ -118,6 +146,7 @@ def newest(run, output, n_ranks):
         demand(trace.n_dropped > 0, "there was no room")
         demand(trace.tasks[max(trace.tasks)].end == 1 and max(trace.tasks) & 0xffffffff > N_MANY, "the last task is there")
         demand(not tasks_of(trace, "allreduce"), "the first ones are not")
+        demand(f"rank {trace.rank}: warning: the trace has no room for {trace.n_dropped} records, the first ones of its threads" in output, output)
 
 
 def openmp(run, output, n_ranks):
@@ -180,6 +209,7 @@ EXPECTATIONS = {
     "without_openmp": ([], {"OMP_NUM_THREADS": "2", "OMP_TOOL": "disabled"}, without_openmp),
     "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
     "whole": ([], {}, whole),
+    "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),
     "exits": (["_exit"], {}, cut),
     "killed": (["kill"], {}, cut),
     "gives_up": (["give_up"], {"COMMTASK_FINALIZE_TIMEOUT_S": "1"}, given_up),
