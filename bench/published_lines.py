@@ -83,14 +83,6 @@ HOLD = (
     *(Line(f"What a task that starts nothing costs more when tasks are bound{words}. Team of {team}.", "hold", f"empty task{row}, team of {team}, bound",
            "difference") for row, words in (("", ""), (" with a dependence", ", with a dependence")) for team in (1, 2)),
 )
-PLANS = (
-    *(Line(f"The start of a plan of {size} over one post.", "replay", f"start of a plan of {size}") for size in (1, 16, 64)),
-    *(Line(f"The same beside a run of 64, plan of {size}.", "replay", f"start of a plan of {size} beside a run of 64") for size in (1, 16, 64)),
-    *(Line(f"A multicast to {size} over one to 1.", "replay", f"one multicast to {size}") for size in (16, 64)),
-    Line("Sixteen messages between two ranks that share their cores with their workers, by a plan over `MPI_Startall`.", "patterns",
-         "QCD 2^4, plan, all, beside MPI_Startall"),
-    Line("The same by a plan among OpenMP tasks over a task for each message.", "patterns", "QCD 2^4, OpenMP plan, all"),
-)
 ONE_SIDED = (
     *(Line(f"An accumulate of {size} with its flush to a rank that sleeps, over one to a rank that waits.", "rma",
            f"accumulate of {n_bytes} B, Win_create: target computes, tasks") for size, n_bytes in (("8 B", 8), ("64 KiB", 65536), ("512 KiB", 524288))),
@@ -98,5 +90,5 @@ ONE_SIDED = (
       for size, n_bytes in (("8 B", 8), ("1 KiB", 1024), ("64 KiB", 65536))),
 )
 #: From the root.
-PAGES = {"README.md": README, "docs/interposer.md": INTERPOSER, "docs/tbb.md": TBB, "docs/hold.md": HOLD, "docs/plans.md": PLANS,
+PAGES = {"README.md": README, "docs/interposer.md": INTERPOSER, "docs/tbb.md": TBB, "docs/hold.md": HOLD,
          "docs/one-sided.md": ONE_SIDED}
