@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import re
+import struct
 import sys
 import tempfile
 import time
@@ -266,6 +267,19 @@ class Page(unittest.TestCase):
         self.assertEqual(performance.check(given, text, pictures), [])
         self.write("yardstick", self.row("a"), self.row("b", median=7))
         self.assertEqual(len(performance.check(given, *performance_page.render(self.folder, "figures"))), 2)
+
+
+class Demo(unittest.TestCase):
+    def test_readmes_picture_is_of_the_stored_run_where_there_is_one(self):
+        with tempfile.TemporaryDirectory() as name:
+            given = performance.parse(["--results", name, "--figures", name, "--page", f"{name}/p.md"])
+            self.assertEqual(performance.check_demo(given), [])
+            run_of_it = {"exposed": [1, 2]}
+            (Path(name) / "demo.json").write_text(json.dumps(run_of_it), encoding="utf-8")
+            self.assertEqual(performance.check_demo(given), ["overlap.png is missing, or not drawn from demo.json"])
+            said = b"Description\0" + performance_plot.digest(run_of_it).encode()
+            (Path(name) / "overlap.png").write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4s", len(said), b"tEXt") + said + bytes(4))
+            self.assertEqual(performance.check_demo(given), [])
 
 
 class Tables(unittest.TestCase):
