@@ -226,7 +226,7 @@ class Page(unittest.TestCase):
         rows += [self.row(f"bar {k}") for k in range(50)]
         self.write("rma", *rows)
         _, pictures = performance_page.render(self.folder, "figures")
-        self.assertEqual(sorted(pictures), ["performance-rma-here-2.png", "performance-rma-here.png"])
+        self.assertEqual(sorted(pictures), ["performance-rma-here-2.png", "performance-rma-here-3.png", "performance-rma-here.png"])
         plots = [plot for one in pictures.values() for plot in one]
         self.assertEqual(sum(plot["kind"] == "lines" for plot in plots), 20)
         self.assertEqual(sum(len(plot["names"]) for plot in plots if plot["kind"] == "bars"), 50)
