@@ -11,8 +11,9 @@ import sys
 import tempfile
 
 N_ROUNDS = 10
-ISSUE, POLL, IDLE, NAP, ASLEEP, DRIVEN, CALLBACK, PAUSED = range(1, 9)  # docs/trace-format.md
+NOTHING, ISSUE, POLL, IDLE, CALLBACK = 0, 1, 2, 3, 7  # docs/trace-format.md
 DRIVES = (ISSUE, POLL, CALLBACK)
+IN_FLIGHT = 4
 N_MANY = 20000
 
 
@@ -69,6 +70,14 @@ def check_threads(run):
         programs = [thread for thread in trace.threads.values() if thread.number and not thread.is_worker]
         waits = [wait for thread in programs for wait in thread.waits]
         demand(any(wait.id in trace.tasks and wait.end is not None for wait in waits), "a wait knows its task")
+        # A worker with a core of its own does all; one that shares leaves the start to who posts.
+        issuers = {step.thread for task in trace.tasks.values() for step in task.steps if step.phase == IN_FLIGHT}
+        said = {state for _, _, state in worker.states}
+        demand(worker.states[-1][2] == NOTHING and IDLE in said, f"the worker's states {worker.states}")
+        if trace.worker_is_reserved:
+            demand(issuers == {worker.number} and {ISSUE, POLL} <= said, f"issued by {issuers}; the worker's states {said}")
+        else:
+            demand(any(thread.number in issuers for thread in programs), f"issued by {issuers}, not by who posts")
 
 
 def check_drivers(run):
