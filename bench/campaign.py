@@ -45,7 +45,7 @@ class Part:
 PARTS = (
     *(Part(name, about_s=10) for name in ("yardstick", "post", "replay", "roundtrip", "unblock", "hold", "clause", "rate", "tbb")),
     Part("patterns"), Part("rma"), Part("matmul"), Part("lanes"),
-    Part("trace", about_s=120),
+    Part("trace", about_s=240),
     *(Part("dslash", setting, 300) for setting in ("crowded", "delayed", "link", "rendezvous")),
     *(Part("multigrid", setting, 300) for setting in ("crowded", "link")),
     Part("breakdown", about_s=240),
@@ -54,6 +54,8 @@ PARTS = (
     Part("node", about_s=600),
     Part("fft", "crowded", 600), Part("fft", "delayed", 240), Part("fft", "link", 240),
 )
+DEMO = Part("demo", about_s=180)  # of scripts/demo, for README's picture
+DEMO_PICTURE = "overlap.png"
 
 
 def seconds_text(seconds):
@@ -82,6 +84,15 @@ def facts_of(file):
         return {}
     first = document[0] if isinstance(document, list) and document else document
     return first if isinstance(first, dict) else {}
+
+
+def of_other_sources(files):
+    """(the sources that most results are of, {file: date and commit of one that is of others})."""
+    facts = {file: facts_of(file) for file in files}
+    commits = [one.get("commit", "") for one in facts.values()]
+    usual = max(commits, key=lambda commit: (commits.count(commit), commit), default="")
+    return usual, {file: " ".join(filter(None, (one.get("measured"), one.get("commit")))) or "nobody knows when"
+                   for file, one in facts.items() if one.get("commit", "") != usual}
 
 
 def last_seconds(part, folders):
@@ -162,14 +173,14 @@ def write_page(results, page, figures_folder):
     return subprocess.run(command, check=False).returncode
 
 
-def draw_readme(build_dir, picture):
-    """The picture of the README is one run of the demo."""
-    file = Path(build_dir) / "demo.json"
-    scripts = ROOT / "scripts"
-    demo = [sys.executable, str(scripts / "demo_table.py"), "--build-dir", str(build_dir), "--lattice", "8.8.8.16", "--ranks", "2"]
-    demo += ["--threads", "0", "--iterations", "100", "--json", str(file)]
-    status = subprocess.run(demo, check=False).returncode
-    return status or subprocess.run([sys.executable, str(scripts / "demo_figure.py"), str(file), str(picture)], check=False).returncode
+def run_demo(build_dir, folder, limit_s, ticked):
+    """The picture of the README is of one run of the demo, which is stored only when it is whole; its exit status."""
+    file = Path(build_dir) / f"{DEMO.name}.json"
+    command = [sys.executable, str(ROOT / "scripts" / "demo_table.py"), "--build-dir", str(build_dir), "--lattice", "8.8.8.16", "--ranks", "2"]
+    status = run_part([*command, "--threads", "0", "--iterations", "100", "--json", str(file)], limit_s, ticked)
+    if status == 0:
+        whole_file.write_json(folder / file.name, json.loads(file.read_text(encoding="utf-8")))
+    return status
 
 
 def in_order(parts, expected, memory):
@@ -190,7 +201,6 @@ def run(build_dir, is_quick, results, has_resumed, slice_s=None, parts=PARTS, ru
     pictures = ROOT / "docs" / "figures" if is_ours else folder / "figures"
     commit = sources()
     memory = Memory(Path(build_dir) / f"bench-all{'-quick' if is_quick else ''}.json", commit)
-    demo = Part("demo", about_s=180)
     done = []
 
     def is_there(part):
@@ -201,23 +211,24 @@ def run(build_dir, is_quick, results, has_resumed, slice_s=None, parts=PARTS, ru
     wanted = [part for part in parts if not is_there(part)]
     wanted = in_order(wanted, [last_seconds(part, (folder,) if is_quick else (folder, STORED)) for part in wanted], memory)
     if not is_quick:
-        if has_resumed and memory.statuses.get(demo.name) == 0 and (pictures / "overlap.png").exists():
-            done.append((demo.name, None))
+        if has_resumed and memory.statuses.get(DEMO.name) == 0 and (folder / f"{DEMO.name}.json").exists():
+            done.append((DEMO.name, None))
         else:
-            wanted.append((demo, demo.about_s))
+            wanted.append((DEMO, DEMO.about_s))
     progress = Progress([part for part, _ in wanted], [seconds for _, seconds in wanted])
     for k, (part, seconds) in enumerate(wanted):
         if slice_s is not None and time.monotonic() - begin + seconds > slice_s:
             done.append((part.name, LEFT))
             continue
         progress.begin(k)
-        if part is demo:
-            status = draw_readme(build_dir, pictures / "overlap.png")
+        limit_s, ticked = max(LEAST_LIMIT_S, 3 * seconds), lambda passed, k=k: progress.tick(k, passed)
+        if part is DEMO:
+            status = run_demo(build_dir, folder, limit_s, ticked)
         else:
             command = [sys.executable, str(runner), *part.words, "--build-dir", str(build_dir), "--json", str(folder / f"{part.name}.json")]
             command += ["--quick"] if is_quick else []
             command += ["--plots", str(pictures)] if part.benchmark == "fft" else []
-            status = run_part(command, max(LEAST_LIMIT_S, 3 * seconds), lambda passed, k=k: progress.tick(k, passed))
+            status = run_part(command, limit_s, ticked)
         memory.remember(part.name, status)
         done.append((part.name, status))
         progress.end()

@@ -16,6 +16,7 @@ import program
 import whole_file
 
 SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
+DRAWN = "link"
 N_RANKS = 2
 N_SEGMENTS = 8  # the miniapp's default
 # Points and chunks, such that messages have 160 KiB. Over the wire, less than the model's 8 chunks: there messages are dear.
@@ -127,19 +128,18 @@ def crowded(build, is_quick, n_ranks, sizes):
     return program.report_of(command, is_quick, limit_s=7200)
 
 
-def draw(documents, traces, plots):
-    """The figures of docs/fft.md, in the folder `plots`."""
+def draw(traces, plots):
+    """The timeline of docs/fft.md, in the folder `plots`."""
+    kept = [trace for trace in (Path(traces) / f"{mode}.json" for mode in MODES) if trace.exists()]
+    if not kept:
+        return
     try:
         import fft_plot  # needs matplotlib, which only this does
     except ImportError as reason:
-        print(f"fft: no figures drawn: {reason}", file=sys.stderr)
+        print(f"fft: no timeline drawn: {reason}", file=sys.stderr)
         return
     Path(plots).mkdir(parents=True, exist_ok=True)
-    if any(document["setting"] == "crowded" for document in documents):
-        fft_plot.times(documents, Path(plots) / "fft-times.png")
-    kept = [trace for trace in (Path(traces) / f"{mode}.json" for mode in MODES) if trace.exists()]
-    if kept:
-        fft_plot.timeline(Path(plots) / "fft-pipeline.png", kept)
+    fft_plot.timeline(Path(plots) / "fft-pipeline.png", kept)
 
 
 def run(build, setting, is_quick, json_file, plots=""):
@@ -149,8 +149,8 @@ def run(build, setting, is_quick, json_file, plots=""):
         status = measure(build, setting, is_quick, documents, traces if plots else "")
         if json_file and documents:
             whole_file.write_json(json_file, documents)
-        if plots and documents:
-            draw(documents, traces, plots)
+        if plots:
+            draw(traces, plots)
         return status
 
 
@@ -160,7 +160,9 @@ def measure(build, setting, is_quick, documents, traces):
     if setting in ("crowded", "all"):
         parts += [("crowded", lambda n=n_ranks, sizes=sizes: crowded(build, is_quick, n, sizes))
                   for n_ranks, sizes in ((1, (20, 20)), (N_RANKS, (20, 21 if is_quick else 24)))]
-    parts += [(slow, lambda slow=slow: over_network(build, slow, is_quick, traces)) for slow in SLOW if setting in (slow, "all")]
+    # The timeline is of the links, whose network takes no processor time: over the wire it would show TCP's.
+    parts += [(slow, lambda slow=slow: over_network(build, slow, is_quick, traces if slow == DRAWN else "")) for slow in SLOW
+              if setting in (slow, "all")]
     for name, report_of in parts:
         try:
             report = report_of()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Draws what bench fft measured: time against N for SOI, six-step and FFTW, and the pipeline as a timeline per rank. Reads
-# the JSON that the benchmark and `fft_soi --trace` write; needs matplotlib, which nothing else here does.
-"""usage: bench/fft_plot.py times RESULTS.json OUT.png | timeline OUT.png TRACE.json..."""
+# Draws the pipeline of the FFT as a timeline per rank, from what `fft_soi --trace` writes. These traces are not stored, so this
+# one picture cannot be drawn again from bench/results, as performance.py draws the others. Needs matplotlib.
+"""usage: bench/fft_plot.py OUT.png TRACE.json..."""
 
 import json
 import sys
@@ -16,37 +16,12 @@ import matplotlib.pyplot as plt  # noqa: E402
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))
 import whole_file  # noqa: E402
 
-SIDES = ("SOI p2p", "SOI offload", "six-step p2p", "FFTW-MPI", "FFTW serial")
 COLOURS = {"produce": "#4c72b0", "consume": "#55a868", "wait": "#dddddd"}
 
 
 def save(figure, name):
     with whole_file.aside(name) as part:
         figure.savefig(part, bbox_inches="tight", dpi=110)
-
-
-def times(documents, out):
-    figure, axes = plt.subplots(figsize=(6, 4))
-    for side in SIDES:
-        points = {}
-        for document in documents:
-            if document["setting"] != "crowded":
-                continue
-            for row in document["results"]:
-                if row["name"].startswith(f"{side} 2^"):
-                    points[int(row["name"].rsplit("^", 1)[1])] = row
-        sizes = sorted(points)
-        medians = [points[n]["median"] for n in sizes]
-        spread = [[m - points[n]["p10"] for n, m in zip(sizes, medians)],
-                  [points[n]["p90"] - m for n, m in zip(sizes, medians)]]
-        axes.errorbar(sizes, medians, yerr=spread, label=side, marker="o", capsize=3)
-    axes.set_yscale("log")
-    axes.set_xlabel("log2 N")
-    axes.set_ylabel("ms per transform, median [p10..p90]")
-    axes.set_title("2 ranks on 2 cores, shared memory")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    save(figure, out)
 
 
 def timeline(out, traces):
@@ -66,11 +41,9 @@ def timeline(out, traces):
 
 
 def main(arguments):
-    if len(arguments) >= 3 and arguments[0] == "times":
-        return times(json.loads(Path(arguments[1]).read_text(encoding="utf-8")), arguments[2])
-    if len(arguments) >= 3 and arguments[0] == "timeline":
-        return timeline(arguments[1], arguments[2:])
-    sys.exit(__doc__)
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    timeline(arguments[0], arguments[1:])
 
 
 if __name__ == "__main__":

@@ -10,18 +10,23 @@ import struct
 
 import whole_file
 
-MOST_BARS = 22  # of one plot; of more only those with a goal or a ratio
+MOST_BARS = 22  # of one plot
 AGAIN = ("again", "beside MPI_Startall")  # rows that compare what is a line already with another one
-MOST_LINES = 10  # plots of one picture
-STYLE = 1  # another number draws all pictures anew
+MOST_PLOTS = 12  # of one picture
+STYLE = 2  # another number draws all pictures anew
 PART_COLOURS = {"compute": "#4e79a7", "post": "#e15759", "wait": "#f0b64d", "misc": "#b8c4cf"}
 
 
 def _bars(title, unit, rows, names=None):
-    if len(rows) > MOST_BARS:
-        rows = [row for row in rows if row.get("goal")][:MOST_BARS] or rows[:MOST_BARS]
-        names = None
-    return {"kind": "bars", "title": title, "unit": unit, "names": names or [row["name"] for row in rows],
+    """Plots of at most MOST_BARS bars each."""
+    names = names or [row["name"] for row in rows]
+    n_plots = -(-len(rows) // MOST_BARS)
+    n_each = -(-len(rows) // n_plots)
+    return [_some_bars(title, unit, rows[k:k + n_each], names[k:k + n_each]) for k in range(0, len(rows), n_each)]
+
+
+def _some_bars(title, unit, rows, names):
+    return {"kind": "bars", "title": title, "unit": unit, "names": names,
             "values": [[row["median"], row.get("p10", row["median"]), row.get("p90", row["median"])] for row in rows],
             "missed": [bool(row.get("goal")) and not row.get("met") for row in rows]}
 
@@ -33,14 +38,32 @@ def _lines(lines):
 
 
 def plots_of(document):
-    """What is to be drawn of one result."""
-    plots = [_lines(lines) for lines in document.lines][:MOST_LINES]
-    plots += [_bars(what, sides[0][1]["unit"], [row for _, row in sides], [side for side, _ in sides])
-              for what, sides in document.groups.items()]
+    """What is to be drawn of one result: all of it but a row that no other stands beside."""
+    plots = [_lines(lines) for lines in document.lines]
+    for what, sides in document.groups.items():
+        plots += _bars(what, sides[0][1]["unit"], [row for _, row in sides], [side for side, _ in sides])
     by_unit = {}
     for row in document.bars:
         by_unit.setdefault(row["unit"], []).append(row)
-    return plots + [_bars("", unit, rows) for unit, rows in by_unit.items() if len(rows) > 1]
+    for unit, rows in by_unit.items():
+        plots += _bars("", unit, rows) if len(rows) > 1 else []
+    return plots
+
+
+def in_pictures(plots, name):
+    """{picture file: plots}; one picture would be too tall for many, and long names of bars leave lines no room there."""
+    pieces = [plots]
+    if len(plots) > MOST_PLOTS:
+        kinds = [[plot for plot in plots if (plot["kind"] == "lines") == are_lines] for are_lines in (True, False)]
+        pieces = [some[k:k + MOST_PLOTS] for some in kinds for k in range(0, len(some), MOST_PLOTS)]
+    return {f"{name}{f'-{k + 1}' if k else ''}.png": piece for k, piece in enumerate(pieces) if piece}
+
+
+def some_lines(document, title, sides):
+    """Of the plot that has these sides, in their order."""
+    lines = next(lines for lines in document.lines if set(sides) <= lines.series.keys())
+    plot = _lines(lines)
+    return {**plot, "title": title, "series": {side: plot["series"][side] for side in sides}}
 
 
 def stacked(rows):
@@ -125,13 +148,14 @@ def draw(plots, file):
     lines = [plot for plot in plots if plot["kind"] == "lines"]
     rows = [lines[k:k + 2] for k in range(0, len(lines), 2)] + [[plot] for plot in plots if plot["kind"] != "lines"]
     heights = [max(map(_height, row)) for row in rows]
-    figure = plt.figure(figsize=(9, sum(heights)), layout="constrained")
-    grid = figure.add_gridspec(len(rows), 2, height_ratios=heights)
+    n_columns = 2 if len(plots) > 1 or not lines else 1
+    figure = plt.figure(figsize=(4.5 * n_columns, sum(heights)), layout="constrained")
+    grid = figure.add_gridspec(len(rows), n_columns, height_ratios=heights)
     for k, row in enumerate(rows):
         for column, plot in enumerate(row):
             axes = figure.add_subplot(grid[k, column] if len(row) == 2 or plot["kind"] == "lines" else grid[k, :])
             DRAWN[plot["kind"]](axes, plot)
-            axes.set_title(plot.get("title", ""), fontsize=9)
+            axes.set_title(plot.get("title", ""), fontsize=8)
             axes.tick_params(labelsize=7)
             axes.spines[["top", "right"]].set_visible(False)
     with whole_file.aside(file) as part:

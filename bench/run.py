@@ -62,7 +62,15 @@ COMPARISONS = {
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these in all settings, stored in bench/results, and docs/performance.md from them: an hour and more"
-WHO_KNOWS = {"link": ("dslash", "fft", "multigrid"), "rendezvous": ("dslash",)}
+#: The settings that a benchmark can be asked for one of, and the options that are for some benchmarks only.
+SETTINGS = {
+    "dslash": ("crowded", *network.SLOW),
+    "fft": ("crowded", *fft.SLOW),
+    "multigrid": ("crowded", "link"),
+    "offload": ("crowded", "delayed"),
+    "trace": ("crowded",),
+}
+OF_SOME = {"case": ("dslash", "multigrid"), "plots": ("fft",), "simulate": ("lanes",), "results": ("all",), "resume": ("all",), "slice": ("all",)}
 
 
 def minutes(text):
@@ -90,10 +98,10 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
-                        help="dslash, fft, multigrid, offload and trace only; link: not offload; rendezvous: dslash only")
+                        help="; ".join(f"{name}: {', '.join(settings)}" for name, settings in SETTINGS.items()))
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid only: cases whose name contains TEXT")
     parser.add_argument("--ranks", type=ranks, default=2, metavar="N", help="patterns only: of so many ranks, 2 to 8, each on one core")
-    parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the figures there (needs matplotlib)")
+    parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the timeline of the pipeline there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there of these sources already")
@@ -151,16 +159,16 @@ def stamp(file, seconds, is_quick):
 
 def complaint(given):
     """Why these options do not go together; empty: they do."""
-    if given.setting in network.LINKS and given.name not in WHO_KNOWS[given.setting]:
-        return f"--setting {given.setting}: {' and '.join(WHO_KNOWS[given.setting])} only; crowded, delayed or all is meant"
     if given.name == "all" and (given.json or given.plots or given.case or given.setting != "all"):
         return "all: --json, --plots, --case and --setting are for one benchmark; --results names the folder for all"
     if given.ranks != 2 and given.name != "patterns":
         return "--ranks: patterns only"
-    if given.simulate and given.name != "lanes":
-        return "--simulate: lanes only"
-    if given.name != "all" and (given.results or given.resume or given.slice):
-        return "--results, --resume and --slice: all only; --json names the file of one benchmark"
+    if given.setting not in ("all", *SETTINGS.get(given.name, ())):
+        known = ", ".join(SETTINGS[given.name]) if given.name in SETTINGS else ""
+        return f"--setting {given.setting}: {given.name} has {f'{known} or all' if known else 'one setting, and no need to name it'}"
+    for option, names in OF_SOME.items():
+        if getattr(given, option) and given.name not in names:
+            return f"--{option}: {' and '.join(names)} only"
     if given.json and (Path(given.json).is_dir() or not Path(given.json).parent.is_dir()):
         return f"--json {given.json}: choose a file in a folder that is there"
     return ""

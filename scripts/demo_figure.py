@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Draws the README's first figure from what scripts/demo --json wrote: one picture of one real run, with the setting of
-# each half in its title. Needs matplotlib (Debian: python3-matplotlib), which the demo itself does not.
-"""usage: scripts/demo_figure.py DEMO.json OUT.svg"""
+# each half in its title, and a digest of the run in it, by which a test knows whether it is that of the stored run. Needs
+# matplotlib (Debian: python3-matplotlib), which the demo itself does not.
+"""usage: scripts/demo_figure.py DEMO.json OUT.png"""
 
 import json
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools" / "report"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tools" / "report"), str(ROOT / "bench")]
+import performance_plot  # noqa: E402
 import whole_file  # noqa: E402
 
 NATIVE, COMMTASK = "#9aa0a6", "#1f6fb2"
@@ -44,22 +42,30 @@ def draw_network(axes, network):
     axes.set_title(f"Dslash {network['lattice']}, {network['ranks']} ranks,\nemulated network with rendezvous", fontsize=9)
 
 
-def main(arguments):
-    if len(arguments) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    document = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    if not document["is_complete"]:
-        print("scripts/demo_figure.py: the demo's second table is not complete", file=sys.stderr)
-        return 1
+def draw(document, file):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=[2.4, 1])
     draw_exposed(left, document["exposed"], document["cores"])
     draw_network(right, document["rendezvous"])
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    with whole_file.aside(arguments[1]) as part:
-        figure.savefig(part)
+    with whole_file.aside(file) as part:
+        figure.savefig(part, metadata={"Description": performance_plot.digest(document)})
+    plt.close(figure)
+
+
+def main(arguments):
+    if len(arguments) != 2 or not arguments[1].endswith(".png"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    document = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    if not document["is_complete"]:
+        print("scripts/demo_figure.py: the demo's second table is not complete", file=sys.stderr)
+        return 1
+    draw(document, arguments[1])
     return 0
 
 

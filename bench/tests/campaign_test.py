@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # All benchmarks in a row, with a runner of the test's own in their place: what is said of the time that is left, that one part's
 # failure stops no other, that a run which was stopped can go on in slices but not with other sources' results, and that the page
-# has what was measured, missed goals too, and what was not.
+# and the tables of other pages have what was measured, missed goals too, and what was not.
 """python3 -m unittest, from the folder above."""
 
 import contextlib
 import io
 import json
+import re
+import struct
 import sys
 import tempfile
 import time
@@ -17,9 +19,14 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  # whole_file
 
+import bench_results  # noqa: E402
 import campaign  # noqa: E402
+import limits  # noqa: E402
 import performance  # noqa: E402
+import performance_page  # noqa: E402
 import performance_plot  # noqa: E402
+import published  # noqa: E402
+import published_lines  # noqa: E402
 import run  # noqa: E402
 
 #: A runner that writes a result, unless the benchmark is to fail; and that remembers how it was called.
@@ -48,7 +55,7 @@ class Campaign(unittest.TestCase):
 
     def run_all(self, *parts, is_quick=True, has_resumed=False, slice_s=None, commit="now"):
         said = io.StringIO()
-        with contextlib.redirect_stderr(said), mock.patch.object(campaign, "draw_readme", return_value=0), \
+        with contextlib.redirect_stderr(said), mock.patch.object(campaign, "run_demo", return_value=0), \
                 mock.patch.object(campaign, "sources", return_value=commit):
             status = campaign.run(str(self.folder.parent), is_quick, str(self.folder), has_resumed, slice_s, parts, self.runner)
         return status, said.getvalue()
@@ -113,9 +120,9 @@ class Campaign(unittest.TestCase):
         self.assertIn("[2/3] one: about 2 min; all that is left: 5 min", said)
         self.assertIn("[3/3] demo", said)
 
-    def test_the_picture_of_the_readme_is_not_drawn_again_in_the_next_slice(self):
-        (self.folder / "figures").mkdir(parents=True)
-        (self.folder / "figures" / "overlap.png").touch()
+    def test_a_demo_that_is_stored_is_not_run_again_in_the_next_slice(self):
+        self.folder.mkdir(parents=True)
+        (self.folder / "demo.json").touch()
         for has_resumed, words in ((False, "measured"), (True, "there already"), (False, "measured")):
             self.assertRegex(self.run_all(is_quick=False, has_resumed=has_resumed)[1], f"demo +{words}")
 
@@ -132,6 +139,22 @@ class Options(unittest.TestCase):
         self.assertIn("all only", self.complaint("post", "--resume"))
         self.assertIn("all only", self.complaint("post", "--slice", "30"))
         self.assertEqual(self.complaint("all", "--resume"), "")
+
+    def test_what_a_benchmark_does_not_know_is_refused(self):
+        for words in (("trace", "--setting", "delayed"), ("post", "--setting", "crowded"), ("multigrid", "--setting", "delayed"),
+                      ("offload", "--setting", "link"), ("fft", "--setting", "rendezvous")):
+            self.assertIn(f"--setting {words[-1]}: {words[0]} has", self.complaint(*words))
+        for option in ("case", "plots"):
+            self.assertIn(f"--{option}: ", self.complaint("post", f"--{option}", "x"))
+        self.assertEqual(self.complaint("post", "--simulate"), "--simulate: lanes only")
+
+    def test_every_part_of_all_is_one_that_can_be_asked_for(self):
+        for part in campaign.PARTS:
+            self.assertEqual(self.complaint(*part.words), "", part)
+        self.assertEqual({part.name for part in campaign.PARTS if part.setting} - {f"{name}-{one}" for name in run.SETTINGS for one in run.SETTINGS[name]},
+                         set())
+
+    def test_a_file_for_one_benchmark_may_be_named(self):
         self.assertEqual(self.complaint("post", "--json", "x.json"), "")
 
 
@@ -151,16 +174,66 @@ class Page(unittest.TestCase):
     def test_a_goal_that_is_missed_stands_at_the_top_and_in_the_table(self):
         self.write("post", self.row("a|b", goal="ratio >= 0.9", met=False, ratio=0.5, ratio_to="c", ratio_p10=0.4, ratio_p90=0.6),
                    self.row("c"), measured="2026-01-02")
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         self.assertIn("Of 1 goals 0 are met", text)
         self.assertIn("[post, here](#post-here), 1 of 1: a|b (0.5, goal: ratio >= 0.9)", text)
-        self.assertIn(r"| a\|b | 2 ns | [1..3] | 0.5 | [0.4..0.6] | c | ratio >= 0.9 | **missed** |", text)
+        self.assertIn(r"| a\|b | 2 ns | [1..3] | 0.5 | [0.4..0.6] | c | ratio >= 0.9 | **missed**, limit not known yet |", text)
         self.assertIn("a cpu, 2 cores; measured 2026-01-02; `scripts/bench post`", text)
         self.assertIn("SC'15", text)
 
+    def test_every_part_of_a_goal_says_what_was_reached(self):
+        self.write("post", self.row("a", goal="ratio >= 1 and median <= 60", met=False, median=79.4, ratio=6.9))
+        self.assertIn("a (ratio 6.9, median 79.4, goal: ratio >= 1 and median <= 60)", performance_page.render(self.folder, "figures")[0])
+
+    def test_of_many_missed_goals_five_are_named_at_the_top(self):
+        self.write("post", *(self.row(f"r{k}", goal="median <= 1", met=False) for k in range(70)))
+        text, _ = performance_page.render(self.folder, "figures")
+        self.assertIn("70 of 70: r0 (2, goal: median <= 1); r1", text)
+        self.assertIn("r4 (2, goal: median <= 1); and 65 more\n", text)
+
+    def test_a_missed_goal_has_its_limit_behind_it_or_is_listed_as_not_known(self):
+        known = [limits.Limit("post", "slow .*", "It is uphill.", "hills.md#up")]
+        self.write("post", self.row("slow a", goal="median <= 1", met=False), self.row("b", goal="median <= 1", met=False),
+                   self.row("slow c", goal="median <= 3", met=True))
+        with mock.patch.object(limits, "stored", return_value=known):
+            text, _ = performance_page.render(self.folder, "figures")
+        self.assertRegex(text, r"\| slow a \|.*\| \*\*missed\*\* \(1\) \|")
+        self.assertIn("- (1) It is uphill. [hills](hills.md#up)", text)
+        self.assertRegex(text, r"\| b \|.*\| \*\*missed\*\*, limit not known yet \|")
+        self.assertIn("limit not known yet:\n\n- [post, here](#post-here): b\n", text)
+
+    def test_a_limit_of_a_goal_that_is_gone_is_found(self):
+        known = [limits.Limit("post", "a", "", ""), limits.Limit("post", "b", "", ""), limits.Limit("rate", "b", "", "")]
+        self.write("post", self.row("a", goal="median <= 3", met=True), self.row("b"))
+        documents = {"post": bench_results.read([self.folder / "post.json"]).documents}
+        self.assertEqual(limits.without_a_goal(known, documents), [known[1]])
+
+    def test_every_page_that_a_limit_names_has_that_heading(self):
+        docs = performance.ROOT / "docs"
+        for one in limits.stored():
+            file, _, heading = one.page.partition("#")
+            headings = [line.lstrip("#").strip().lower() for line in (docs / file).read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+            self.assertIn(heading, [re.sub(r"[^a-z0-9 _-]", "", text).replace(" ", "-") for text in headings], one)
+
+    def test_results_of_other_sources_than_most_are_named_at_the_top(self):
+        for name, commit in (("post", "abc"), ("rate", "abc"), ("tbb", "old"), ("hold", "")):
+            self.write(name, self.row("c"), measured="2026-01-02", commit=commit)
+        self.assertIn("Of other sources than most (abc), so not figures of this version: hold (2026-01-02), tbb (2026-01-02 old).",
+                      performance_page.render(self.folder, "figures")[0])
+
+    def test_no_line_and_no_bar_is_left_out_of_the_pictures(self):
+        rows = [self.row(f"{what}{k} of {n} B, {side}") for what in ("put", "get") for k in range(10) for n in (8, 64) for side in ("a", "b")]
+        rows += [self.row(f"bar {k}") for k in range(50)]
+        self.write("rma", *rows)
+        _, pictures = performance_page.render(self.folder, "figures")
+        self.assertEqual(sorted(pictures), ["performance-rma-here-2.png", "performance-rma-here-3.png", "performance-rma-here.png"])
+        plots = [plot for one in pictures.values() for plot in one]
+        self.assertEqual(sum(plot["kind"] == "lines" for plot in plots), 20)
+        self.assertEqual(sum(len(plot["names"]) for plot in plots if plot["kind"] == "bars"), 50)
+
     def test_a_part_without_a_result_says_so_at_the_top_and_at_its_place(self):
         self.write("post", self.row("c"))
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         without = next(line for line in text.splitlines() if line.startswith("Without a result: "))
         self.assertIn("dslash-link", without)
         self.assertNotIn("post", without)
@@ -169,19 +242,19 @@ class Page(unittest.TestCase):
 
     def test_a_result_says_of_which_sources_it_is_and_how_long_it_took(self):
         self.write("post", self.row("c"), measured="2026-01-02", commit="abc", seconds=125)
-        self.assertIn("measured 2026-01-02 at abc, in 2 min; `scripts/bench post`", performance.render(self.folder, "figures")[0])
+        self.assertIn("measured 2026-01-02 at abc, in 2 min; `scripts/bench post`", performance_page.render(self.folder, "figures")[0])
 
     def test_a_long_result_shows_its_goals_and_says_how_many_rows_it_has_more(self):
         self.write("rate", *(self.row(f"r{k}") for k in range(40)), self.row("goal", goal="median <= 3", met=True))
-        text, _ = performance.render(self.folder, "figures")
+        text, _ = performance_page.render(self.folder, "figures")
         self.assertIn("40 more rows", text)
         self.assertIn("| goal | 2 ns |", text)
 
     def test_a_page_or_a_picture_of_other_results_is_found(self):
-        self.write("post", self.row("a"), self.row("b"))
+        self.write("yardstick", self.row("a"), self.row("b"))
         page, figures = self.folder / "page.md", self.folder / "figures"
         given = performance.parse(["--results", str(self.folder), "--page", str(page), "--figures", str(figures)])
-        text, pictures = performance.render(self.folder, "figures")
+        text, pictures = performance_page.render(self.folder, "figures")
         page.write_text(text, encoding="utf-8")
         self.assertEqual(len(performance.check(given, text, pictures)), len(pictures))
         try:
@@ -192,8 +265,82 @@ class Page(unittest.TestCase):
         for name, plots in pictures.items():
             performance_plot.draw(plots, figures / name)
         self.assertEqual(performance.check(given, text, pictures), [])
-        self.write("post", self.row("a"), self.row("b", median=7))
-        self.assertEqual(len(performance.check(given, *performance.render(self.folder, "figures"))), 2)
+        self.write("yardstick", self.row("a"), self.row("b", median=7))
+        self.assertEqual(len(performance.check(given, *performance_page.render(self.folder, "figures"))), 2)
+
+
+class Demo(unittest.TestCase):
+    def test_readmes_picture_is_of_the_stored_run_where_there_is_one(self):
+        with tempfile.TemporaryDirectory() as name:
+            given = performance.parse(["--results", name, "--figures", name, "--page", f"{name}/p.md"])
+            self.assertEqual(performance.check_demo(given), [])
+            run_of_it = {"exposed": [1, 2]}
+            (Path(name) / "demo.json").write_text(json.dumps(run_of_it), encoding="utf-8")
+            self.assertEqual(performance.check_demo(given), ["overlap.png is missing, or not drawn from demo.json"])
+            said = b"Description\0" + performance_plot.digest(run_of_it).encode()
+            (Path(name) / "overlap.png").write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4s", len(said), b"tEXt") + said + bytes(4))
+            self.assertEqual(performance.check_demo(given), [])
+
+
+class Tables(unittest.TestCase):
+    ROW = {"name": "a", "unit": "us", "median": 79.4, "p99": 99.0, "ratio": 0.4, "ratio_to": "b", "goal": "ratio >= 0.5 and median <= 60", "met": False}
+
+    def figure(self, of, *others, **changes):
+        row = {**self.ROW, **changes}
+        return published.figure(bench_results.Document({"results": [row, *others]}), row, of)
+
+    def test_a_figure_has_the_units_goal_and_verdict_that_its_result_has(self):
+        self.assertEqual(self.figure("median"), (79.4, "µs", "<=", 60, False))
+        self.assertEqual(self.figure("median", median=50)[-1], True)  # of two goals that of the figure
+        self.assertEqual(self.figure("inverse"), (2.5, "×", "<=", 2, False))
+        self.assertEqual(self.figure("ratio", goal="ratio >= 0.5", met=False), (0.4, "×", ">=", 0.5, False))
+        self.assertEqual(self.figure("difference", goal="difference <= 20", difference=18.1, met=True), (18.1, "µs", "<=", 20, True))
+
+    def test_a_goal_that_is_a_multiple_of_another_row_becomes_a_time(self):
+        other = {"name": "b", "unit": "us", "median": 200}
+        self.assertEqual(self.figure("median", other, goal="ratio <= 0.25", met=False), (79.4, "µs", "<=", 50, False))
+
+    def test_a_figure_without_a_goal_or_in_another_unit_is_refused(self):
+        for of, changes in (("median", {"goal": None}), ("p99", {}), ("median", {"unit": "%"}), ("ratio", {"ratio": None})):
+            with self.assertRaises(published.Wrong):
+                self.figure(of, **changes)
+
+    def test_a_table_says_what_is_not_measured_and_what_is_of_other_sources(self):
+        lines = (published_lines.Line("An a", "post", "a"), published_lines.Line("A z", "rate", "z"))
+        documents = {"post": [bench_results.Document({"results": [{**self.ROW, "goal": "ratio >= 0.3", "met": True}]})]}
+        text = published.table(lines, documents, {"post": "2026-01-02"}, "That is all.")
+        self.assertIn("| An a | 0.4 × | ≥ 0.3 × | met, of 2026-01-02 |", text)
+        self.assertIn("| A z | not measured | | |", text)
+        with self.assertRaisesRegex(published.Wrong, "no row 'q'"):
+            published.table((published_lines.Line("Q", "post", "q"),), documents, {}, "")
+
+    def test_readmes_table_is_found_to_be_old_when_a_result_changes(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "docs").mkdir()
+            results = folder / "results"
+            results.mkdir()
+            for page in published_lines.PAGES:
+                (folder / page).write_text(f"above\n{published.BEGIN}\n{published.END}\nbelow\n", encoding="utf-8")
+            row = {"name": "post 8 B", "unit": "ns", "median": 28.0, "ratio_to": "p", "ratio": 0.3, "goal": "ratio <= 0.25", "met": False}
+
+            def store(median):
+                rows = [{**row, "median": median}, {"name": "p", "unit": "ns", "median": 80}]
+                (results / "post.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": rows}), encoding="utf-8")
+
+            store(28.0)
+            texts, wrong = performance.tables(results, folder)
+            self.assertEqual(wrong, [])
+            for page, text in texts.items():
+                page.write_text(text, encoding="utf-8")
+            self.assertIn("| 28 ns | ≤ 20 ns | **missed** |", (folder / "README.md").read_text(encoding="utf-8"))
+            given = performance.parse(["--results", str(results), "--page", str(folder / "p.md"), "--figures", name, "--tables", name])
+            table_is_old = "the table of README.md is not what the results say"
+            self.assertNotIn(table_is_old, performance.check(given, "", {}))
+            store(75.0)
+            self.assertIn(table_is_old, performance.check(given, "", {}))
+            (folder / "README.md").write_text("nothing\n", encoding="utf-8")
+            self.assertRegex("\n".join(performance.check(given, "", {})), "README.md has no lines")
 
 
 if __name__ == "__main__":

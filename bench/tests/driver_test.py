@@ -3,16 +3,21 @@
 # What is said about samples is figures_test.py's.
 """python3 -m unittest, from the folder above."""
 
+import contextlib
+import io
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  # whole_file
 
+import breakdown  # noqa: E402
 import dslash  # noqa: E402
 import figures  # noqa: E402
 import fft  # noqa: E402
@@ -114,12 +119,57 @@ class Dslash(unittest.TestCase):
         self.assertEqual(dslash.beside_baseline(linked, {"baseline": [1.0], "tbb": [2.0]}).goals, figures.at_least(None))
 
 
+def modes_of(app):
+    """As the sources of the miniapp name them."""
+    table = {"lqcd_dslash": "modes.cpp", "fft_soi": "exchange/schedule.cpp"}[app]
+    text = (Path(__file__).resolve().parents[2] / "apps" / app / table).read_text(encoding="utf-8")
+    return set(re.findall(r'\{mode::\w+, "(\w+)", MPI_THREAD_', text))
+
+
+class Breakdown(unittest.TestCase):
+    def test_the_programs_are_asked_for_modes_that_they_have(self):
+        """A mode with options of its own is a row of bench dslash, and no word for --mode."""
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        folder = Path(holder.name)
+        (folder / "CMakeCache.txt").write_text("COMMTASK_MPI:STRING=mpich\n", encoding="utf-8")
+        asked = {"lqcd_dslash": set(), "fft_soi": set()}
+
+        def execute(over, command, report_file):
+            asked[Path(command[0]).name].add(command[command.index("--mode") + 1])
+            return {"median": {"slowest_total_us": 1.0}, "mode": command[command.index("--mode") + 1]}
+
+        for app in asked:
+            (folder / "apps" / app).mkdir(parents=True)
+            (folder / "apps" / app / app).touch()
+        with mock.patch.object(network.Network, "execute", execute), mock.patch.object(miniapp, "machine_of", return_value={}), \
+                mock.patch.object(dslash, "balanced_rate_mbs", return_value=1.0), contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(breakdown.run(launch.Build(folder), True, ""), 0)
+        for app, modes in asked.items():
+            self.assertTrue(modes)
+            self.assertLessEqual(modes, modes_of(app))
+
+
 class Model(unittest.TestCase):
     def test_is_the_table_of_the_documentation(self):
         table = {0.5: (1.50, 1.11, 1.01), 1.0: (2.00, 1.61, 1.12), 2.0: (3.00, 2.61, 2.12)}
         for net, right in table.items():
             for mode, total in zip(("baseline", "seg", "tasks"), right):
                 self.assertAlmostEqual(fft.model(mode, net, 0.55, 0.45, 8, 8), total, delta=0.006)
+
+
+class Timeline(unittest.TestCase):
+    def test_only_links_are_traced_whichever_part_runs_last(self):
+        traced = {}
+
+        def over_network(build, setting, is_quick, traces):
+            traced[setting] = traces
+            return figures.Report("fft", setting, {})
+
+        with mock.patch.object(fft, "over_network", over_network), mock.patch.object(fft, "crowded", return_value=figures.Report("fft", "crowded", {})), \
+                contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(fft.measure(None, "all", True, [], "folder"), 0)
+        self.assertEqual(traced, {"delayed": "", "link": "folder"})
 
 
 class Offload(unittest.TestCase):

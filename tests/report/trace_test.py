@@ -14,8 +14,9 @@ import tempfile
 import unittest
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "report")]
 
+import trace_run  # noqa: E402
 from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
 
 
@@ -116,18 +117,19 @@ class Findings(Case):
 
     def test_clocks_that_differ_and_drift_are_put_right(self):
         halo_run(self.folder, late="send")
-        # Rank 1 again, as another machine 3 s ahead, whose clock gains 1 ms over the run.
+        # Rank 1 again, as another machine 3 s ahead, whose clock gains 1 ms in 20.
+        ahead, lasted, sent = 3_000_000_000, 20_000_000, 10_000_000
         other = TraceWriter(1, 2, clock_domain=6)
-        other.clock(0, -3_000_000_000, 900)
-        other.clock(20_000_000, -3_001_000_000, 1_200, is_end=True)
+        other.clock(ahead, -ahead, 900)
+        other.clock(ahead + lasted, -ahead - 1_000_000, 1_200, is_end=True)
         other.thread(1, "main")
         other.communicator(1, "MPI_COMM_WORLD", "0-1")
-        ahead = 3_000_000_000
-        for name, at in (("send", 10_000_000),):
-            task = other.post(1, at + ahead + 500_000, name, 0, 0)
-            other.moved(1, task, (READY, at + ahead + 500_000), (IN_FLIGHT, at + ahead + 500_100), (ENDED, at + ahead + 600_000))
-        other.BEGIN = TraceWriter.BEGIN
+        at = ahead + sent * 20 // 19
+        task = other.post(1, at, "send", 0, 0)
+        other.moved(1, task, (READY, at), (IN_FLIGHT, at + 100), (ENDED, at + 100_000))
         other.write(self.folder)
+        moment = trace_run.read_run([self.folder]).ranks[1].tasks[task].posted
+        self.assertLessEqual(abs(moment - (TraceWriter.BEGIN + sent)), 1_200)
         self.assertIn("clocks agree within 1.20 us", self.text_of(self.folder))
 
 
@@ -191,8 +193,25 @@ class Refusals(Case):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_text_of_results_of_benchmarks(self):
-        (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "results": []}))
-        self.refusal("--text", "a.json", contains="--html")
+        rows = [{"name": f"r{k}", "unit": "ns", "median": k, "p10": k, "p90": k} for k in range(60)]
+        rows += [{"name": "slow", "unit": "ns", "median": 7, "p10": 6, "p90": 8, "ratio": 2.5, "ratio_to": "r1", "goal": "ratio <= 2", "met": False}]
+        one, other = ({"benchmark": name, "setting": "here", "results": of_it} for name, of_it in (("quick", rows[:1]), ("post", rows)))
+        run = {"median": {"internal_us": 30, "post_us": 10, "wait_us": 60, "misc_us": 0}, "mode": "omp", "ranks": 2, "lattice": [4, 4]}
+        (self.folder / "a.json").write_text(json.dumps([one, other]))
+        (self.folder / "b.json").write_text(json.dumps(run))
+        lines = report("--text", "a.json", "b.json", folder=self.folder).stdout.splitlines()
+        self.assertEqual(len(lines), 40)
+        self.assertEqual(lines[:2], ["3 results; 0 of 1 goals are met.", "post, here: 1 of 1 goals missed"])
+        self.assertRegex(lines[2], r"^  slow +7 ns +\[6\.\.8\] +2\.5 x r1 +goal ratio <= 2: NOT MET$")
+        self.assertRegex(lines[-1], r"^\d+ more rows: --html FILE shows all\.$")
+        shorter = report("--text", "b.json", folder=self.folder).stdout.splitlines()
+        self.assertRegex(shorter[2], r"^  omp, 4\.4, 2 ranks +100 us +compute 30% +post 10% +wait 60% +misc 0%$")
+
+    def test_text_of_a_trace_and_results_has_both(self):
+        (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
+        said = report("--text", halo_run(self.folder / "trace"), "a.json", folder=self.folder).stdout
+        self.assertIn("Longest unblock delays:", said)
+        self.assertIn("post, here: no goals", said)
 
     def test_json_that_is_none(self):
         (self.folder / "a.json").write_text("{")

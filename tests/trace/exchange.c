@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     int given = 0;
     int rank = 0;
     int size = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given);
+    MPI_Init_thread(&argc, &argv, getenv("COMMTASK_LANES") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (commtask_init(NULL) != COMMTASK_OK) {

@@ -11,6 +11,9 @@ import sys
 import tempfile
 
 N_ROUNDS = 10
+NOTHING, ISSUE, POLL, IDLE, CALLBACK = 0, 1, 2, 3, 7  # docs/trace-format.md
+DRIVES = (ISSUE, POLL, CALLBACK)
+IN_FLIGHT = 4
 N_MANY = 20000
 
 
@@ -67,10 +70,44 @@ def check_threads(run):
         programs = [thread for thread in trace.threads.values() if thread.number and not thread.is_worker]
         waits = [wait for thread in programs for wait in thread.waits]
         demand(any(wait.id in trace.tasks and wait.end is not None for wait in waits), "a wait knows its task")
+        # A worker with a core of its own does all; one that shares leaves the start to who posts.
+        issuers = {step.thread for task in trace.tasks.values() for step in task.steps if step.phase == IN_FLIGHT}
+        said = {state for _, _, state in worker.states}
+        demand(worker.states[-1][2] == NOTHING and IDLE in said, f"the worker's states {worker.states}")
+        if trace.worker_is_reserved:
+            demand(issuers == {worker.number} and {ISSUE, POLL} <= said, f"issued by {issuers}; the worker's states {said}")
+        else:
+            demand(any(thread.number in issuers for thread in programs), f"issued by {issuers}, not by who posts")
+
+
+def check_drivers(run):
+    """Whoever moves a task is the worker of its lane or the program's one thread, and says at that moment that it drives."""
+    for trace in run.ranks:
+        for task in trace.tasks.values():
+            for step in task.steps:
+                thread = trace.threads[step.thread]
+                demand(thread is trace.worker(task.lane) or thread.number == task.poster, f"{thread.name} moved {task}")
+                said = [state for time, lane, state in thread.states if lane == task.lane and time <= step.time]
+                demand(said and said[-1] in DRIVES, f"{thread.name} moved {task} at {step.time} and said {said[-1:]} before")
+
+
+def lanes(run, output, n_ranks):
+    """The second communicator is the second lane's; each lane has a worker, which serves that lane alone."""
+    check_lives(run)
+    check_messages(run, n_ranks)
+    check_drivers(run)
+    for trace in run.ranks:
+        names = {communicator.number: communicator.name for communicator in trace.communicators.values()}
+        places = {(names[task.communicator], task.lane) for task in trace.tasks.values()}
+        demand(places == {("MPI_COMM_WORLD", 0), ("the second one", 1)}, f"tasks of {places}")
+        demand(trace.n_lanes == 2, f"{trace.n_lanes} lanes")
+        for lane in (0, 1):
+            demand({served for _, served, _ in trace.worker(lane).states} == {lane}, f"states of the worker of lane {lane}")
 
 
 def whole(run, output, n_ranks):
     check_lives(run)
+    check_drivers(run)
     check_messages(run, n_ranks)
     check_threads(run)
     if n_ranks > 1:
@@ -118,6 +155,7 @@ def newest(run, output, n_ranks):
         demand(trace.n_dropped > 0, "there was no room")
         demand(trace.tasks[max(trace.tasks)].end == 1 and max(trace.tasks) & 0xffffffff > N_MANY, "the last task is there")
         demand(not tasks_of(trace, "allreduce"), "the first ones are not")
+        demand(f"rank {trace.rank}: warning: the trace has no room for {trace.n_dropped} records, the first ones of its threads" in output, output)
 
 
 def openmp(run, output, n_ranks):
@@ -180,6 +218,7 @@ EXPECTATIONS = {
     "without_openmp": ([], {"OMP_NUM_THREADS": "2", "OMP_TOOL": "disabled"}, without_openmp),
     "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
     "whole": ([], {}, whole),
+    "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),
     "exits": (["_exit"], {}, cut),
     "killed": (["kill"], {}, cut),
     "gives_up": (["give_up"], {"COMMTASK_FINALIZE_TIMEOUT_S": "1"}, given_up),

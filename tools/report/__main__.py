@@ -25,6 +25,7 @@ Without --text, --perfetto and --otf2 the page is written. docs/report.md says w
 
   COMMTASK_TRACE=trace mpiexec -n 2 ./app && commtask-report --text trace
   commtask-report --html run.html trace
+  commtask-report --text post.json offload.json
   commtask-report --html bench.html post.json offload.json
 """
 
@@ -44,7 +45,7 @@ def parse(arguments):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="+", metavar="INPUT", type=name,
                         help="a folder that COMMTASK_TRACE named, its files, or JSON of scripts/bench")
-    parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines")
+    parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines; of results another, goals that are missed first")
     parser.add_argument("--html", metavar="FILE", type=name, help=f"write the page there (default: {DEFAULT_PAGE})")
     parser.add_argument("--perfetto", metavar="FILE", type=name, help="write the trace for ui.perfetto.dev")
     parser.add_argument("--otf2", metavar="FOLDER", type=name, help="write the trace for Vampir and Scalasca")
@@ -103,15 +104,15 @@ def write_page(given, summary, results):
 
 def run(given):
     traces, files = split_inputs(given.inputs)
-    if given.text and not traces:
-        raise Refusal("--text sums up traces; results of benchmarks are drawn on a page (--html).")
     if (given.perfetto or given.otf2) and not traces:
         raise Refusal("--perfetto and --otf2 convert traces, and none is given.")
     results = read_results(files)
     summary = read_traces(traces) if traces else None
     if given.text:
         import text
-        print("\n".join(text.render(summary)))
+        import text_bench
+        lines = text.render(summary) if summary else []
+        print("\n".join(lines + (text_bench.render(results) if results else [])))
     if given.html or not (given.text or given.perfetto or given.otf2):
         write_page(given, summary, results)
     return convert(given, traces) if given.perfetto or given.otf2 else 0

@@ -12,6 +12,7 @@ SIZE = r"(?P<x>\d+) (?P<scale>B|KiB|MiB)"
 SCALES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 #: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` is a line, `what` (and `more`) a plot.
 AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
+    (rf"(?P<what>.+) of {SIZE}, (?P<more>[^,:]+: [^,]+), (?P<side>.+)", "access", "B", True),
     (rf"(?P<what>.+) of {SIZE}, (?P<side>.+)", "message", "B", True),
     (rf"(?P<what>.+), {SIZE}, \d+ ranks, (?P<side>.+)", "message", "B", True),
     (rf"(?P<side>.+), messages of {SIZE}", "message", "B", True),

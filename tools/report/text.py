@@ -10,10 +10,10 @@ import units
 MOST_LINES = 40
 
 
-def _table(rows, indent="  "):
-    """Columns aligned: words left, numbers right; the first row is the heading."""
+def aligned(rows, indent="  ", n_headings=0):
+    """Columns aligned: words left, numbers right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    numeric = [all(row[column][:1] in "0123456789-<" for row in rows[1:]) for column in range(len(rows[0]))]
+    numeric = [all(row[column][:1] in "0123456789-<" for row in rows[n_headings:]) for column in range(len(rows[0]))]
     return [(indent + "  ".join(cell.rjust(width) if right else cell.ljust(width)
                                 for cell, width, right in zip(row, widths, numeric))).rstrip() for row in rows]
 
@@ -39,14 +39,14 @@ def _delays(summary, most):
         title = delay.task.title()
         rows.append((units.time(delay.ns), units.time(delay.idle), str(delay.task.rank), title if len(title) <= 40 else title[:39] + "…",
                      delay.task.number, delay.cause, str(delay.where)))
-    return ["Longest unblock delays:", *_table(rows)]
+    return ["Longest unblock delays:", *aligned(rows, n_headings=1)]
 
 
 def _phases(summary):
     rows = [("phase", "tasks", "median", "99 % below", "longest", "sum")]
     rows += [(phase, units.count(n), units.time(median), units.time(p99), units.time(longest), units.time(total))
              for op, phase, n, median, p99, longest, total in summary.phases if op == "all"]
-    return ["Time of a task in each phase:", *_table(rows)] if len(rows) > 1 else []
+    return ["Time of a task in each phase:", *aligned(rows, n_headings=1)] if len(rows) > 1 else []
 
 
 def _overlap(summary, most):
@@ -55,7 +55,7 @@ def _overlap(summary, most):
     rows = [("communicator", "tasks", "bytes", "under way", "covered")]
     rows += [(row.comm[:30], units.count(row.n_tasks), units.size(row.bytes), units.time(row.under_way), units.share(row.share))
              for row in summary.overlap[:most]]
-    return ["Overlap (time under way, and how much of it computing covers):", *_table(rows)]
+    return ["Overlap (time under way, and how much of it computing covers):", *aligned(rows, n_headings=1)]
 
 
 def _workers(summary, most):
@@ -66,7 +66,7 @@ def _workers(summary, most):
         core = "shared" if use.has_own_core is False else "own" if use.has_own_core else "?"
         states = ", ".join(f"{state} {units.share(share)}" for state, share in list(use.states.items())[:4])
         rows.append((str(use.rank), str(use.lane), core, units.share(use.core_share), units.share(use.got), states or "-"))
-    return ["Workers (share of the core that each uses, and that it gets while it is awake):", *_table(rows)]
+    return ["Workers (share of the core that each uses, and that it gets while it is awake):", *aligned(rows, n_headings=1)]
 
 
 def render(summary, most_lines=MOST_LINES):

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tables of README and the pages say in words, and which row of which stored result each line has; the figures come from
+# there (published.py). A page that shows a result by hand would go on saying it when the result has changed.
+"""The lines of published tables."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """`of`: median, p99, ratio, difference, or inverse, one over the ratio; `setting` is for parts with several."""
+
+    text: str
+    part: str
+    row: str
+    of: str = "ratio"
+    setting: str = ""
+
+
+README = (
+    Line("A thread posts a message of 8 B, in bursts of eight; the goal is a quarter of a cache line's way there and back. One rank.", "post",
+         "post 8 B", "median"),
+    Line("An empty task is posted and waited for; the goal is 1.7 such ways. One rank.", "roundtrip", "empty task", "median"),
+    Line("Messages a second by tasks over MPI alone, 64 outstanding. One rank.", "rate", "messages by tasks, 64 outstanding"),
+    Line("The start of a plan of 16 messages over one post. One rank.", "replay", "start of a plan of 16"),
+    Line("Eight messages of one held task over eight communication tasks: creating them. One rank.", "hold", "create, team of 1: one held task"),
+    Line("From a message's completion to the first instruction of the OpenMP task that depends on it. One rank.", "unblock", "commtask", "median"),
+    Line("The same: 99 of 100 are within", "unblock", "commtask", "p99"),
+    Line("From a message's completion to the first instruction of the oneTBB node behind it. One rank.", "tbb", "successor of recv_node", "median"),
+    Line("The same: 99 of 100 are within", "tbb", "successor of recv_node", "p99"),
+    Line("An exchange of sixteen messages by a plan over `MPI_Startall` with nothing to compute. Two ranks that share their cores with their workers.",
+         "patterns", "QCD 2^4, plan, all, beside MPI_Startall"),
+    Line("The same by a plan among OpenMP tasks over a task for each message.", "patterns", "QCD 2^4, OpenMP plan, all"),
+    Line("Speed of Dslash `offload` over `baseline`. Two ranks on two cores: the worker shares one with computing.", "dslash-crowded",
+         "offload 16.16.16.32 double"),
+    Line("The same of `omp`.", "dslash-crowded", "omp 16.16.16.32 double"),
+    Line("The same of `omp` on the small lattice, 8.8.8.16.", "dslash-crowded", "omp 8.8.8.16 double"),
+    Line("The same of `offload`. A slow wire with TCP between the ranks.", "dslash-delayed", "offload 16.16.16.32 double"),
+    Line("The same of `omp`. That wire; TCP takes the processor time that overlap would win.", "dslash-delayed", "omp 16.16.16.32 double"),
+    Line("The same of `offload`. A slow network with rendezvous that takes no processor time.", "dslash-rendezvous", "offload 16.16.16.32 double"),
+    Line("The same of `omp`. That network.", "dslash-rendezvous", "omp 16.16.16.32 double"),
+    Line("Speed of multigrid with two lanes over one, small messages. Links that inject one message per 100 µs and lane.", "multigrid-link",
+         "omp, 2 lanes: 64 boxes, faces"),
+    Line("Time of an FFT of 2^21 points over FFTW-MPI's. Two ranks.", "fft-crowded", "SOI p2p 2^21"),
+    Line("Speed of that FFT over what perfect overlap would give. A slow network that takes no processor time.", "fft-link",
+         "offload soi, T_net = 1 T_comp"),
+    Line("`commtask-run`: time in `Isend` of 8 KiB over native. Computing leaves the core.", "offload-crowded", "Isend of 8192 B, commtask-run", "inverse",
+         "free"),
+    Line("`commtask-run`: what an exchange of 4 MiB takes beyond its computing. Computing leaves the core.", "offload-crowded",
+         "exposed of 4194304 B, commtask-run", "median", "free"),
+    Line("The same of native MPI over it.", "offload-crowded", "exposed of 4194304 B, commtask-run", "ratio", "free"),
+    Line("`commtask-run`: blocking round trip of 8 B over native. Computing leaves the core.", "offload-crowded", "round trip of 8 B, commtask-run",
+         "inverse", "free"),
+    Line("`commtask-run`: speed of a FUNNELED program over native. The worker has a core.", "offload-crowded",
+         "dslash baseline, 1 ranks, commtask-run", "ratio", "crowded"),
+    Line("An accumulate of 8 B to a rank that computes, over one to a rank that waits.", "rma",
+         "accumulate of 8 B, Win_create: target computes, tasks"),
+    Line("`COMMTASK_TRACE`: one event.", "trace", "event, trace", "median"),
+    Line("Speed of Dslash `offload` with a trace over without, 8.8.8.16, one rank with a core for each thread.", "trace", "offload 8.8.8.16, trace"),
+)
+INTERPOSER = (
+    *(Line(f"`Isend` of {size}, time over native. Two ranks with a core each that their workers share.", "offload-crowded",
+           f"Isend of {n_bytes} B, commtask-run", "inverse", "free") for size, n_bytes in (("8 B", 8), ("8 KiB", 8192), ("64 KiB", 65536))),
+    Line("`Isend` of 4 MiB, the same; the goal is native's and 2 µs.", "offload-crowded", "Isend of 4194304 B, commtask-run", "median", "free"),
+    *(Line(f"{call} of 4 MiB over 8 B, time of the call. One rank and its worker on a core each.", "offload-crowded",
+           f"{call} of 4194304 B, commtask-run, again", "inverse", "own cores") for call in ("Isend", "Irecv", "Ibcast", "Iallreduce", "Ialltoall")),
+    *(Line(f"What an exchange of {size} takes beyond its computing, which leaves the core: native over `commtask-run`.", "offload-crowded",
+           f"exposed of {n_bytes} B, commtask-run", "ratio", "free") for size, n_bytes in (("64 KiB", 65536), ("512 KiB", 524288), ("4 MiB", 4194304))),
+    Line("The same of 4 MiB under `commtask-run`.", "offload-crowded", "exposed of 4194304 B, commtask-run", "median", "free"),
+    *(Line(f"Blocking round trip of {size}, time over native.", "offload-crowded", f"round trip of {n_bytes} B, commtask-run", "inverse", "free")
+      for size, n_bytes in (("8 B", 8), ("8 KiB", 8192), ("256 KiB", 262144))),
+    Line("Speed of a FUNNELED miniapp over native. The worker has a core.", "offload-crowded", "dslash baseline, 1 ranks, commtask-run", "ratio",
+         "crowded"),
+)
+TBB = tuple(Line(f"{what}{words}", "tbb", row, of) for what, row in (
+    ("From MPI's completion to the first instruction of the node behind a `recv_node`", "successor of recv_node"),
+    ("From MPI's completion to the first instruction of a task behind `wait()`", "task behind wait()"))
+    for of, words in (("median", "."), ("p99", ": 99 of 100 are within")))
+HOLD = (
+    *(Line(f"{what}, over eight `COMM_TASK`s. Team of {team}.", "hold", f"{row}, team of {team}: one held task")
+      for row, what in (("create", "One held task with eight messages: creating it"), ("burst", "The same with the wait for it")) for team in (1, 2)),
+    Line("From MPI's message to the task that depends on it, over that of a `COMM_TASK`. Team of 1.", "hold", "unblock: held task"),
+    *(Line(f"What a task that starts nothing costs more when tasks are bound{words}. Team of {team}.", "hold", f"empty task{row}, team of {team}, bound",
+           "difference") for row, words in (("", ""), (" with a dependence", ", with a dependence")) for team in (1, 2)),
+)
+ONE_SIDED = (
+    *(Line(f"An accumulate of {size} with its flush to a rank that sleeps, over one to a rank that waits.", "rma",
+           f"accumulate of {n_bytes} B, Win_create: target computes, tasks") for size, n_bytes in (("8 B", 8), ("64 KiB", 65536), ("512 KiB", 524288))),
+    *(Line(f"A put of {size} with its notification, over a message.", "rma", f"put_notify of {n_bytes} B, tasks")
+      for size, n_bytes in (("8 B", 8), ("1 KiB", 1024), ("64 KiB", 65536))),
+)
+#: From the root.
+PAGES = {"README.md": README, "docs/interposer.md": INTERPOSER, "docs/tbb.md": TBB, "docs/hold.md": HOLD,
+         "docs/one-sided.md": ONE_SIDED}
