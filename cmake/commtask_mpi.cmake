@@ -10,9 +10,7 @@ if(NOT COMMTASK_MPI MATCHES "^(mpich|openmpi|intel)$")
     message(FATAL_ERROR "COMMTASK_MPI is '${COMMTASK_MPI}'; it must be mpich, openmpi or intel.")
 endif()
 include(commtask_mpi_identity)
-
-# What scripts/test runs the tests with (docs/mpis.md). Another patch release counts as the same.
-set(COMMTASK_TESTED_MPIS "mpich 4.0.2" "mpich 5.0.2" "openmpi 4.1.4" "intel 2021.19.0")
+include(commtask_tested_mpis)
 set(COMMTASK_MPI_NAME_mpich "MPICH")
 set(COMMTASK_MPI_NAME_openmpi "Open MPI")
 set(COMMTASK_MPI_NAME_intel "Intel MPI")
@@ -94,9 +92,4 @@ else()
 endif()
 message(STATUS "commtask: ${COMMTASK_MPI_NAME} ${COMMTASK_MPI_VERSION} (${COMMTASK_MPI_LIBRARY}, ${MPI_C_COMPILER}), "
                "launcher ${MPIEXEC_EXECUTABLE}")
-string(REGEX MATCH "^[0-9]+\\.[0-9]+" commtask_mpi_release "${COMMTASK_MPI_VERSION}")
-if(NOT "${COMMTASK_TESTED_MPIS};" MATCHES "${COMMTASK_MPI} ${commtask_mpi_release}[.;]")
-    list(JOIN COMMTASK_TESTED_MPIS ", " commtask_tested)
-    message(WARNING "commtask is not tested with ${COMMTASK_MPI_NAME} ${COMMTASK_MPI_VERSION}, but with: ${commtask_tested} "
-                    "(docs/mpis.md). Run its tests before you rely on it.")
-endif()
+commtask_warn_of_untested_mpi("${COMMTASK_MPI}" "${COMMTASK_MPI_NAME}" "${COMMTASK_MPI_VERSION}")

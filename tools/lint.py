@@ -131,6 +131,18 @@ def check_links(file):
                 yield number, f"the link to '{target}' leads nowhere"
 
 
+def check_one_mpi(file):
+    """Documents start and compile programs by commands that mean one MPI."""
+    # With an option behind it, in a page or, as roff writes it, in a manual.
+    command = re.compile(r"""(?<![\w/.])mpi(exec|run|cc|cxx|f90|fort)[ "]+\\?-""")
+    if file.is_markdown or file.path.startswith(("docs/", "examples/", "tools/report/")):
+        for number, line in enumerate(file.lines, 1):
+            found = command.search(line)
+            if found:
+                name = f"mpi{found[1]}"
+                yield number, f"{name} is whichever MPI was installed last: {name}.mpich, {name}.openmpi or a path"
+
+
 RULES = {
     "spdx": check_spdx,
     "why": check_why,
@@ -140,6 +152,7 @@ RULES = {
     "whitespace": check_whitespace,
     "file-name": check_names,
     "link": check_links,
+    "one-mpi": check_one_mpi,
     **lint_cpp.RULES,
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that needs FFTW's MPI layer, so that the rest of bench_fft is compiled where that layer was not built.
+// All that needs FFTW's MPI layer, so that the rest of bench_fft is compiled where that layer was not built, and
+// no change breaks it unseen. scripts/bench builds that layer (build_fftw_mpi.sh).
 #include "fft/fftw_peer.h"
 
 #include <fftw3-mpi.h>

@@ -108,7 +108,6 @@ class Dslash(unittest.TestCase):
         self.assertAlmostEqual(measured.busy_seconds, 2.2e-3)
         self.assertEqual(measured.bytes_sent, 393216)
 
-
     def test_tbb_is_compared_with_the_baseline_too_by_the_goal_of_omp(self):
         crowded = next(case for case in dslash.CASES if case.name == "8.8.8.16 double" and case.setting == "crowded")
         row = dslash.beside_baseline(crowded, {"baseline": [1e-3, 3e-3], "tbb": [2e-3, 3e-3]})

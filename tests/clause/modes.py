@@ -14,6 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 RIGHT = HERE / "right"
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+COVERAGE = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 CANNOT_RUN = 77
 
 
@@ -65,8 +66,8 @@ class modes:
         self.run(self.command(source, "-S", "-emit-llvm", "-o", "starts.ll", *words))
         return len(re.findall(r"call [^@]*@commtask_omp_start_prepared", (self.work / "starts.ll").read_text()))
 
-    def works(self, program):
-        self.run([*self.launch, self.work / program], env=dict(os.environ, OMP_NUM_THREADS="2"))
+    def works(self, program, **settings):
+        self.run([*self.launch, self.work / program], env=dict(os.environ, OMP_NUM_THREADS="2", **settings))
 
     @staticmethod
     def in_function(lines):
@@ -97,18 +98,31 @@ class modes:
 
     def coverage(self):
         """Source-based coverage takes right programs, and leaves out what it leaves out without a clause."""
-        flags = ["-fprofile-instr-generate", "-fcoverage-mapping"]
         for source in ("places.c", "clauses.c", "places.cpp"):
-            self.run(self.command(RIGHT / source, *flags, "-c", "-o", "covered.o"))
+            self.run(self.command(RIGHT / source, *COVERAGE, "-c", "-o", "covered.o"))
         # Comments, and lines for the preprocessor, are told from code by the tokens around them.
         left_out = []
         for first in ("#pragma omp task comm(send: a, 1, MPI_INT, 0, 0, world)\n", "#pragma omp taskyield\n"):
             text = first + "  *a = 1; // behind\n#if 0\n  *a = 2;\n#endif\n#define TWO 2\n  /* in front */ *a = TWO;\n"
             source = self.write("covered.c", self.in_function(text.replace("\n", "\n  ;\n", 1)))
-            said = self.run(self.command(source, *flags, "-Xclang", "-dump-coverage-mapping", "-c", "-o", "covered.o"))
+            said = self.run(self.command(source, *COVERAGE, "-Xclang", "-dump-coverage-mapping", "-c", "-o", "covered.o"))
             left_out.append(re.findall(r"Skipped,.*", said))
         if not left_out[1] or left_out[0] != left_out[1]:
             raise SystemExit(f"other lines are left out: {left_out[0]}, expected {left_out[1]}")
+
+    def covered_run(self):
+        """A program with source-based coverage links and runs, and each rank leaves its counts."""
+        main = self.write("main.c", "int main(void) { return 0; }\n")
+        self.run([self.clang, *COVERAGE, main, "-o", "main"], expected=None)
+        if not (self.work / "main").exists():
+            print("this clang has no runtime for profiles (libclang-rt)")
+            return CANNOT_RUN
+        self.run(self.command(RIGHT / "clauses.c", *COVERAGE, "-o", "covered"))
+        self.works("covered", LLVM_PROFILE_FILE=str(self.work / "covered.%p.profraw"))
+        counts = [file for file in self.work.glob("covered.*.profraw") if file.stat().st_size > 0]
+        if len(counts) != int(self.launch[-1]):
+            raise SystemExit(f"{len(counts)} files of counts, expected one for each rank")
+        return 0
 
     def debug(self):
         """-O0 -g compiles, the program runs, and the task's line is the directive's."""

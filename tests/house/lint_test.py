@@ -58,6 +58,15 @@ class WholeFiles(unittest.TestCase):
         self.assertIn("link", rules_broken("docs/a.md", "[x](no/such/file.md)\n"))
         self.assertEqual(rules_broken("README.md", "[x](LICENSE) [y](https://example.org/z)\n"), [])
 
+    def test_a_command_that_may_mean_another_mpi_is_found(self):
+        plain = "mpi" + "exec"
+        for path, line in (("docs/a.md", f"`{plain} -n 2 ./app`"), ("README.md", f"X=1 {plain} -n 2 ./app"),
+                           ("docs/man/a.1", f".B {plain} \\-n"), ("docs/man/a.1", f'.RB [ {plain} " " \\-n'),
+                           ("docs/a.md", "mpi" + "cc -O2 a.c")):
+            self.assertEqual(rules_broken(path, line + "\n"), ["one-mpi"], line)
+        for line in ("mpiexec.mpich -n 2 ./app", f"`$I_MPI_ROOT/bin/{plain} -n 2`", f"plain `{plain}` and `mpicc`"):
+            self.assertEqual(rules_broken("docs/a.md", line + "\n"), [], line)
+
     def test_an_exception_with_a_reason_is_allowed_and_one_without_is_not(self):
         word = "TO" + "DO"
         self.assertEqual(rules_broken("docs/a.md", f"<!-- lint-allow(unfinished): a quotation --> {word}\n"), [])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # How this project is configured by someone who gives too little or the wrong thing: no build type, a misspelt one, the
-# source folder as the build folder. The source is a copy of what is read until the decision falls, so that a test that goes
+# source folder as the build folder, an MPI that the tests do not run with. The source is a copy of what is read until the decision falls, so that a test that goes
 # wrong leaves no cache in the tree.
 """Configures a copy of the top of the source tree and looks at what is said; see --help."""
 import argparse
@@ -18,6 +18,9 @@ CASES = {
     "unknown-build-type": (["-S", "source", "-B", "build", "-DCMAKE_BUILD_TYPE=Relase"],
                            "CMAKE_BUILD_TYPE is 'Relase'; it must be one of Release, RelWithDebInfo"),
     "in-source": (["-S", "source", "-B", "source"], "commtask is not built in its source folder: .*cmake -B build"),
+    "untested-mpi": (["-DVERSION=3.4.1", "-P", "mpi.cmake"],
+                     "commtask is not tested with MPICH 3.4.1, but with: mpich 4.0.2, .*Run its tests before you rely on it"),
+    "tested-mpi": (["-DVERSION=4.0.9", "-P", "mpi.cmake"], "^$"),
 }
 
 
@@ -35,6 +38,8 @@ def main():
     if not project:
         raise SystemExit("CMakeLists.txt has no project()")
     (work / "source" / "CMakeLists.txt").write_text(before + "project(commtask NONE)\n", encoding="utf-8")
+    (work / "mpi.cmake").write_text("include(source/cmake/commtask_tested_mpis.cmake)\n"
+                                    "commtask_warn_of_untested_mpi(mpich MPICH ${VERSION})\n", encoding="utf-8")
 
     words, expected = CASES[options.case]
     done = subprocess.run([options.cmake, *words], cwd=work, text=True, stdout=subprocess.PIPE,

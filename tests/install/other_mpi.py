@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed package where it meets an MPI that is not its own: find_package and the headers refuse it, commtask_init
-# returns a code instead of crashing, and ranks that another MPI's launcher started each alone are told so, once.
+# returns a code instead of crashing, and ranks that another MPI's launcher started each alone are told so, once. Another release
+# of its own is named by find_package, and one of another major number is refused by pkg-config.
 """Judges one meeting of the package with another MPI; see --help."""
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -83,15 +85,60 @@ class Package:
         return status, said, program
 
 
-def cmake(package, options):
+def configure(package, options, prefix, *words):
+    """@return the exit status, and what was said, in one line"""
     status, said = run([options.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", package.work / "build",
-                        f"-DCMAKE_PREFIX_PATH={options.stage}", "-DCONSUMER_COMPONENT=core", "-DCONSUMER_LANGUAGE=c",
-                        f"-DCMAKE_C_COMPILER={options.compiler}",
-                        f"-DMPI_C_COMPILER={shutil.which('mpicc.' + options.other)}"])
-    said = " ".join(said.split())
+                        f"-DCMAKE_PREFIX_PATH={prefix}", "-DCONSUMER_COMPONENT=core", "-DCONSUMER_TARGET=commtask",
+                        "-DCONSUMER_PROGRAM=core", "-DCONSUMER_LANGUAGE=c", f"-DCMAKE_C_COMPILER={options.compiler}",
+                        *words])
+    return status, " ".join(said.split())
+
+
+def cmake(package, options):
+    status, said = configure(package, options, options.stage,
+                             f"-DMPI_C_COMPILER={shutil.which('mpicc.' + options.other)}")
     check(status != 0, "find_package accepted another MPI")
     check("commtask was built for" in said and f"mpicc.{options.other} is of {options.other} " in said,
           "find_package does not name both MPIs")
+
+
+def release(package, options):
+    """A package that says of itself that it was built for another release, in a folder whose wrapper is plain mpicc: that
+    one is asked, whatever else has a better name elsewhere."""
+    prefix = package.work / "prefix"
+    shutil.copytree(options.stage, prefix, symlinks=True, copy_function=os.link)
+    config = prefix / options.libdir / "cmake" / "commtask" / "commtaskConfig.cmake"
+    wrapper = package.work / "bin" / "mpicc"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nexec "{options.own_wrapper}" "$@"\n', encoding="utf-8")
+    wrapper.chmod(0o755)
+    text = config.read_text(encoding="utf-8")
+    config.unlink() # the staged one is the same file
+    for what, value in ((r"set\(commtask_MPI_VERSION", "9.9.9"), ("HINTS", wrapper.parent)):
+        text, n_found = re.subn(f'({what}) "[^"]*"', rf'\1 "{value}"', text)
+        check(n_found == 1, f"{config.name} was changed: this test looks for {what}")
+    config.write_text(text, encoding="utf-8")
+    status, said = configure(package, options, prefix)
+    check(status == 0, "find_package refused another release with the same soname")
+    check(re.search(r"commtask was built for \w+ 9\.9\.9 \(", said) and
+          f"{wrapper} is of " in said and "another version, which commtask may not have been tested with." in said,
+          "find_package does not name both releases")
+
+
+def release_pkgconfig(package, options):
+    folder = package.libdir / "pkgconfig"
+    own = re.search(r"(?m)^Requires: (\S+) ", (folder / "commtask.pc").read_text(encoding="utf-8"))
+    if own is None:
+        print("this MPI has no file for pkg-config: the package gives its flags")
+        return 77
+    words = ["pkg-config", "--libs", "commtask"]
+    status, _ = run(words, env=dict(os.environ, PKG_CONFIG_PATH=str(folder)))
+    check(status == 0, "pkg-config refuses the MPI that the package was built for")
+    (package.work / f"{own[1]}.pc").write_text(f"Name: {own[1]}\nDescription: another\nVersion: 99\n", encoding="utf-8")
+    status, said = run(words, env=dict(os.environ, PKG_CONFIG_PATH=f"{package.work}:{folder}"))
+    check(status != 0, "pkg-config accepts another release")
+    check(f"{own[1]} <" in said and "99" in said, "pkg-config does not name the release")
+    return 0
 
 
 def headers(package, options):
@@ -130,11 +177,12 @@ def interposer(package, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--way", choices=("cmake", "headers", "init", "launcher", "interposer"), required=True)
+    parser.add_argument("--way", required=True,
+                        choices=("cmake", "headers", "init", "launcher", "interposer", "release", "release_pkgconfig"))
     for name in ("other", "own", "own-wrapper", "cmake", "compiler", "stage", "libdir", "work"):
         parser.add_argument(f"--{name}", required=True)
     options = parser.parse_args()
-    for command in ("mpicc", "mpiexec"):
+    for command in ("mpicc", "mpiexec") if not options.way.startswith("release") else ():
         if shutil.which(f"{command}.{options.other}") is None:
             print(f"{command}.{options.other} is not installed")
             return 77

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Communicators and groups: made, duplicated without blocking, split by every rule, compared, named, freed while
-// messages are under way; intercommunicators with messages and collectives; objects of Info.
+// messages are under way, thousands of them one after the other; intercommunicators with messages and collectives; objects of
+// Info.
 #include "probe.h"
+
+#include <malloc.h>
+#include <time.h>
 
 static int sum_on(MPI_Comm comm) {
     int sum = -1;
@@ -107,6 +111,42 @@ static void freed_with_messages_under_way(void) {
     }
 }
 
+static double processor_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+enum { n_turns = 10, n_in_a_turn = 200 };
+
+// What has been freed costs nothing: neither memory, nor time of those that come after it. Of each half the best turn counts,
+// as others use the processors too.
+static void thousands_come_and_go(void) {
+    double best[2] = {1e9, 1e9};
+    size_t in_use = 0;
+    for (int turn = 0; turn < n_turns; ++turn) {
+        const int half = turn < n_turns / 2 ? 0 : 1;
+        if (turn == n_turns / 2) {
+            in_use = mallinfo2().uordblks;
+        }
+        const double begin = processor_time();
+        for (int i = 0; i < n_in_a_turn; ++i) {
+            MPI_Comm passing;
+            MPI_Request request;
+            MPI_Comm_dup(MPI_COMM_SELF, &passing);
+            MPI_Ibarrier(passing, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            MPI_Comm_free(&passing);
+        }
+        const double took = processor_time() - begin;
+        if (took < best[half]) {
+            best[half] = took;
+        }
+    }
+    EXPECT(best[1] < 3 * best[0]);
+    EXPECT(mallinfo2().uordblks < in_use + (size_t)100 * n_in_a_turn * (n_turns / 2));
+}
+
 static void names_and_infos(void) {
     char text[MPI_MAX_OBJECT_NAME];
     int length = 0;
@@ -191,6 +231,7 @@ int main(int argc, char** argv) {
         {"splits", splits, 1},
         {"groups", groups, 1},
         {"freed_with_messages_under_way", freed_with_messages_under_way, 1},
+        {"thousands_come_and_go", thousands_come_and_go, 1},
         {"names_and_infos", names_and_infos, 1},
         {"between_two_groups", between_two_groups, 2},
     };

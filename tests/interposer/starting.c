@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Init, Init_thread with the level named by argv[1], and what may be asked before, between and after: Initialized,
-// Finalized, Query_thread, versions, clocks, the MPI tool interface. Also that the program's arguments and environment
-// arrive as they were given.
+// Finalized, Query_thread, versions, clocks, the MPI tool interface. Also that the level which the program is told holds, and
+// that its arguments and environment arrive as they were given.
 #include "probe.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 static void before(void) {
     int flag = 1;
@@ -54,6 +57,41 @@ static void between(int argc, char** argv, int asked) {
     MPI_Get_address(&values[0], &first);
     MPI_Get_address(&values[3], &last);
     EXPECT(MPI_Aint_diff(last, first) == 3 * sizeof(int) && MPI_Aint_add(first, 12) == last);
+}
+
+static MPI_Comm crossed[2];
+static atomic_int n_begun;
+
+static void* duplicate(void* which) {
+    MPI_Comm copy;
+    atomic_fetch_add(&n_begun, 1);
+    MPI_Comm_dup(*(MPI_Comm*)which, &copy);
+    MPI_Comm_free(&copy);
+    return NULL;
+}
+
+// A program that has as many threads in MPI as the level allows. Each rank begins with the other communicator, so that two
+// threads which keep each other out of MPI wait for ever.
+static void crossing_duplicates(int given) {
+    for (int i = 0; i < 2; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &crossed[i]);
+    }
+    for (int round = 0; round < 5; ++round) {
+        if (given < MPI_THREAD_MULTIPLE) {
+            duplicate(&crossed[0]);
+            duplicate(&crossed[1]);
+            continue;
+        }
+        pthread_t first;
+        const int n_before = atomic_load(&n_begun);
+        pthread_create(&first, NULL, duplicate, &crossed[me % 2]);
+        while (atomic_load(&n_begun) == n_before) {}
+        duplicate(&crossed[1 - me % 2]);
+        pthread_join(first, NULL);
+    }
+    for (int i = 0; i < 2; ++i) {
+        MPI_Comm_free(&crossed[i]);
+    }
 }
 
 static void tool_interface(void) {
@@ -118,10 +156,12 @@ int main(int argc, char** argv) {
         MPI_Init_thread(&argc, &argv, asked, &provided);
         EXPECT(provided >= asked);
     } else {
+        provided = MPI_THREAD_SINGLE;
         MPI_Init(NULL, NULL);
     }
     probe_start();
     between(argc, argv, asked);
+    crossing_duplicates(provided);
     tool_interface();
     int sum = 0;
     MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -20,7 +20,7 @@ class Choices(checkout.Checkout):
         self.command("ctest", CTEST.format(called=self.called))
         (self.root / "tools").mkdir(exist_ok=True)
         (self.root / "tools" / "lint.py").touch()
-        self.command("nothing", "#!/bin/sh\n")
+        self.command("nothing", f'#!/bin/sh\necho "$(basename "$0") $*" >> "{self.called}"\n')
         for name in ("onetbb", "get_mpi", "perfetto"):
             (self.root / "scripts" / name).unlink(missing_ok=True)
             (self.root / "scripts" / name).symlink_to(self.bin / "nothing")
@@ -49,7 +49,11 @@ class Choices(checkout.Checkout):
 
     def test_all_is_every_mpi_compiler_and_sanitizer(self):
         presets, _ = self.presets_of("--all")
-        self.assertLessEqual({"dev", "dev-openmpi", "dev-gcc", "dev-tbb-current", "asan", "tsan", "tsan-omp"}, set(presets))
+        self.assertLessEqual({"dev", "dev-openmpi", "dev-mpich5", "dev-intel", "dev-gcc", "dev-tbb-current", "asan", "tsan",
+                              "tsan-omp"}, set(presets))
+        called = self.was_called()
+        for name in ("mpich5", "intel"):
+            self.assertLess(called.index(f"get_mpi {name}\n"), called.index(f"cmake --build --preset dev-{name} "), called)
         self.assertIn("-DCOMMTASK_CLAUSE_VERSIONS=14;15;16;19;22\n", self.was_called())
 
     def test_what_needs_a_quiet_machine_runs_alone_and_when_asked_for(self):

@@ -23,7 +23,7 @@ DEFAULT_PAGE = "commtask-report.html"
 EPILOG = """\
 Without --text, --perfetto and --otf2 the page is written. docs/report.md says what each figure means.
 
-  COMMTASK_TRACE=trace mpiexec -n 2 ./app && commtask-report --text trace
+  COMMTASK_TRACE=trace mpiexec.mpich -n 2 ./app && commtask-report --text trace
   commtask-report --html run.html trace
   commtask-report --text post.json offload.json
   commtask-report --html bench.html post.json offload.json
