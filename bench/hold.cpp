@@ -137,7 +137,7 @@ enum class empty_task { alone, depends, depends_beside_detached };
 
 /// A task of plain OpenMP that an event completes: from then on libomp keeps dependences in a team of one thread too.
 void make_a_detached_task() {
-    omp_event_handle_t event;
+    omp_event_handle_t event{};
 #pragma omp task detach(event)
     {}
     omp_fulfill_event(event);
