@@ -31,7 +31,7 @@ class Build:
             words += ["-bind-to", f"core:{cores_each}"] if cores_each else []
         else:
             words += ["--allow-run-as-root", "--oversubscribe"]
-            words += ["--map-by", f"slot:PE={cores_each}", "--bind-to", "core"] if cores_each else ["--bind-to", "none"]
+            words += ["--map-by", f"slot:PE={cores_each}", "--bind-to", "core:overload-allowed"] if cores_each else ["--bind-to", "none"]
         return words + ["-n", str(n_ranks)]
 
     def program(self, name, room="bench"):

@@ -25,7 +25,7 @@ INTRODUCTION = """\
 Written by `scripts/bench all` from the results in `bench/results`; a test compares the two, so nothing here is edited by hand.
 How each figure is measured: [benchmarks](benchmarks.md). Behind each missed goal a number leads to what limits it, where that is known.
 Medians; in brackets the 10th and the 90th percentile. A ratio is formed within a round, in which both sides ran in turn; its spread is
-that of the rounds. Machines may differ from section to section: compare within one. A section that quotes no paper answers no figure of one.
+that of the rounds. Machines may differ from section to section: compare within one. Where a paper has a figure that a section answers, it is quoted there.
 """
 
 
@@ -82,7 +82,7 @@ def machine_text(machine):
     """Of the machine, what a reader compares."""
     mpi = re.sub(r"^(MPICH) Version:\s*", r"\1 ", str(machine.get("mpi", ""))).split(",")[0]
     cores = machine.get("cores")
-    parts = [machine.get("cpu", ""), f"{cores} core{'s' if cores != 1 else ''}" if cores else "", machine.get("kernel", ""),
+    parts = [machine.get("cpu", ""), f"{cores} core{'s' if cores != 1 else ''}" if cores else "", str(machine.get("kernel", "")).split("-")[0],
              str(machine.get("compiler", "")).split(" (")[0], mpi]
     if machine.get("worker_on_own_core") is False:
         parts.append("worker without a core of its own")
@@ -205,7 +205,7 @@ def older(files):
     if not others:
         return []
     names = ", ".join(f"{file.stem} ({of})" for file, of in others.items())
-    return [f"Of other sources than most ({usual}), so not figures of this version: {names}.", ""]
+    return [f"Of other sources than most ({usual}), so not to be compared with the rest: {names}.", ""]
 
 
 def part_section(part, file, documents, given):

@@ -218,7 +218,7 @@ class Page(unittest.TestCase):
     def test_results_of_other_sources_than_most_are_named_at_the_top(self):
         for name, commit in (("post", "abc"), ("rate", "abc"), ("tbb", "old"), ("hold", "")):
             self.write(name, self.row("c"), measured="2026-01-02", commit=commit)
-        self.assertIn("Of other sources than most (abc), so not figures of this version: hold (2026-01-02), tbb (2026-01-02 old).",
+        self.assertIn("Of other sources than most (abc), so not to be compared with the rest: hold (2026-01-02), tbb (2026-01-02 old).",
                       performance_page.render(self.folder, "figures")[0])
 
     def test_no_line_and_no_bar_is_left_out_of_the_pictures(self):

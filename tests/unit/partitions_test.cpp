@@ -101,8 +101,7 @@ public:
         EXPECT_EQ(plan_.try_start(), plan::start_answer::done);
         run.life.take_reference();
         plan_.begin_start(run);
-        plan_.take_places();
-        bench_.the_lane().post(run);
+        EXPECT_TRUE(plan_.post_start(run, true));
         bench_.run();
         return run;
     }

@@ -71,8 +71,7 @@ public:
     }
     task& start(const task_plan& how = {}) {
         task& run = make_run(how);
-        plan_.take_places();
-        bench_.lanes()[0].post(run);
+        EXPECT_TRUE(plan_.post_start(run, true));
         return run;
     }
     bool make_ready(std::size_t member) {
@@ -400,8 +399,7 @@ TEST(Plan, GivesUpWithItsMembers) {
     ASSERT_EQ(lost->try_start(), plan::start_answer::done);
     run.life.take_reference();
     lost->begin_start(run);
-    lost->take_places();
-    bench.the_lane().post(run);
+    ASSERT_TRUE(lost->post_start(run, true));
     bench.run();
     const std::string table = bench.the_lane().unfinished_table("in a test");
     EXPECT_NE(table.find("for commtask_plan_ready"), std::string::npos) << table;

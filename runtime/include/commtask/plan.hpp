@@ -103,7 +103,7 @@ public:
     /// @return the operation.
     [[nodiscard]] operation run() const noexcept { return operation{commtask_op_plan(handle_)}; }
 
-    /// Starts it: one post, whatever its size.
+    /// Starts it: one post to the worker, whatever its size.
     /// @param options  after(), then(), run_after_failure, report_to().
     /// @return the run, which ends when every member has.
     /// @throws error  if the last run has not ended, or a communicator is gone.

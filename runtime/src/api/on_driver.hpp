@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For calls that need MPI and are not tasks: a driver does them between two operations, and the caller waits. In a callback
-// the caller is the driver. All that one communicator's lane is asked to do excludes each other, whoever asks.
+// the caller is the driver. What threads ask of one communicator's lane excludes each other; a callback of
+// another lane's is beside it.
 #pragma once
 
 #include "api/record.hpp"

@@ -205,17 +205,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 [[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
     plan& started = plan_of(slot);
     started.begin_start(slot);
-    const bool has_far_members = started.has_far_members(slot);
-    const std::uint64_t posted_ns = slot.posted_ns;
-    if (may_wait) {
-        started.take_places();
-        slot.queue->served_by->post(slot);
-    } else if (!slot.queue->served_by->try_post_ordered(slot)) {
-        started.take_back_start();
-        return COMMTASK_AGAIN;
-    }
-    if (has_far_members) started.post_far_members(posted_ns, may_wait);
-    return COMMTASK_OK;
+    return started.post_start(slot, may_wait) ? COMMTASK_OK : COMMTASK_AGAIN;
 }
 
 /// What a post finds. A call that the interposer has made a task of does not ask whether the program uses the library.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -145,7 +146,9 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     const context* const runtime = context::current();
     commtask_plan_s& posted = *recorded_here;
     if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);
+    static std::mutex noting; // a callback is a driver beside another lane's
     const int noted = run_on_driver([&] {
+        const std::lock_guard guard{noting};
         note_lists(posted);
         if (plan->lists.empty()) note_lists(*plan); // as they are now: it was recorded without the variable
     });

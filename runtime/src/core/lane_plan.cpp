@@ -26,7 +26,7 @@ void lane::make_run_ready(task& run, phase from) noexcept {
     recorded.begin_run(run);
     run.run.open_parts = recorded.size() == 0 ? 1 : 2;
     const bool is_lost = is_doomed(run);
-    const bool hands_on = !recorded.has_far_members(run);
+    const bool hands_on = !plan::starter_posts_far(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
         const bool is_far = each.queue->served_by != this;

@@ -177,6 +177,13 @@ plan::start_answer plan::try_start() noexcept {
     return answer;
 }
 
+/// Whether it is ready when its lane has it. One that waits for a failure is not asked again: its members are handed on, or canceled.
+static bool waits_for_nothing(const task& run) noexcept {
+    const std::uint32_t n_predecessors = run.has_extras() ? run.extras.n_predecessors : 0;
+    return std::all_of(run.predecessors.get(), run.predecessors.get() + n_predecessors,
+                       [](const task* each) { return each->life.state() == task_state::completed; });
+}
+
 void plan::begin_start(task& run) noexcept {
     // Who has waited for the last run has given its handle back, and then no locked instruction is needed.
     if (last_run_ != nullptr) {
@@ -187,7 +194,8 @@ void plan::begin_start(task& run) noexcept {
         }
     }
     last_run_ = &run;
-    if (has_other_lanes_) running_ = &run;
+    run.op.recv.count = has_other_lanes_ && waits_for_nothing(run) ? 1 : 0;
+    if (starter_posts_far(run)) running_ = &run;
     run.op.send.count = n_told_; // for lists: its callback may release the plan
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -207,6 +215,22 @@ void plan::take_places() noexcept {
     end_change(); // before the post: the run's callback may start the next one
 }
 
+bool plan::post_start(task& run, bool may_wait) noexcept {
+    const bool posts_far = starter_posts_far(run);
+    const std::uint64_t posted_ns = run.posted_ns;
+    lane& its = *run.queue->served_by;
+    if (may_wait) {
+        take_places();
+        its.post(run);
+    } else if (!its.try_post_ordered(run)) {
+        take_back_start();
+        return false;
+    }
+    if (posts_far) post_far_members(posted_ns, may_wait);
+    return true;
+}
+
+/// With the last of them the run may end, and the plan be released.
 void plan::post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept {
     const auto next_far = [this](auto from) {
         return std::find_if(from, members_.end(),
@@ -220,7 +244,7 @@ void plan::post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept {
         far = next_far(std::next(far));
         const bool is_last = far == members_.end();
         may_wait ? its.post(member) : its.post_without_waiting(member);
-        if (is_last) return; // the run may have ended, and the plan be gone
+        if (is_last) return;
     }
 }
 

@@ -110,31 +110,25 @@ public:
 
     /// What a start came to.
     enum class start_answer : std::uint8_t {
-        done, ///< begin_start() with the run's task is next. Nobody else can start, or change anything, until end_change().
+        done, ///< begin_start() with the run's task is next, then post_start(). Nobody else can start, or change anything, until end_change().
         is_running, ///< Or is being changed.
         comm_is_gone,
         no_memory,
     };
     /// The one locked instruction of a start. It comes before the run's task is written, since it would wait for those stores.
     [[nodiscard]] start_answer try_start() noexcept;
-    /// After try_start(). Then the task is posted, after take_places(); or the start is taken back.
+    /// After try_start().
     /// @param run  initialised, with a reference for the plan.
     void begin_start(task& run) noexcept;
     /// Who has waited for a run may start the next one soon: has the line of starts on its way. The worker has touched what lies beside
     /// it, and its core fetches neighbours along: without this a start waited for that line as long as a whole post takes.
     void expect_start() const noexcept { prefetch_for_write(&is_claimed_); }
-    /// The run's task stays the caller's.
-    void take_back_start() noexcept;
+    /// After begin_start(): posts the run's task to its lane, with the places of ordered members, and such members to theirs as other
+    /// lanes have. @param may_wait  for room; else, without room, the start is taken back, and the task stays the caller's
+    /// @return whether it was posted
+    [[nodiscard]] bool post_start(task& run, bool may_wait) noexcept;
     /// Places in program order for all ordered members; their number does not matter. Nothing is taken back from here on.
     void take_places() noexcept;
-    /// Whether the starter gives members to lanes itself, those that the run's lane has not: what it posts there next comes after
-    /// them. A run with predecessors has its turn later than that, and then its lane hands them on.
-    [[nodiscard]] bool has_far_members(const task& run) const noexcept {
-        return has_other_lanes_ && (!run.has_extras() || run.extras.n_predecessors == 0);
-    }
-    /// After the post of the run's task, if it has such members.
-    /// @param posted_ns  as the run's
-    void post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept;
 
     /// After try_change(): whom to tell of each member's end.
     void set_member_callback(commtask_member_callback callback, void* argument) noexcept {
@@ -174,8 +168,12 @@ public:
 
     /// The run's task is about to have its members accepted.
     void begin_run(task& run) noexcept {
-        if (!has_other_lanes_) running_ = &run;
+        if (!starter_posts_far(run)) running_ = &run;
     }
+    /// Whether the starter gives members to lanes itself, those that the run's lane has not: what it posts there next comes after
+    /// them. A run that waits has its turn later than that, and then its lane hands them on. Said in the run's task, since drivers
+    /// stay off the starters' line.
+    [[nodiscard]] static bool starter_posts_far(const task& run) noexcept { return run.op.recv.count != 0; }
     /// The task of the run that is under way; any driver of a member.
     [[nodiscard]] const task& running() const noexcept { return *running_; }
     /// The member's task in the run that is under way.
@@ -223,6 +221,8 @@ private:
         return static_cast<std::size_t>((n_ended_.load(std::memory_order_acquire) + 1) % 2);
     }
     [[nodiscard]] bool note_uses(plan_member& member);
+    void take_back_start() noexcept;
+    void post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept;
     static void empty_partitions(partition_set& parts, std::size_t set) noexcept;
     [[nodiscard]] static bool take_slot(plan_member& member, std::size_t set) noexcept;
     void arm(plan_member& member, std::size_t set) noexcept;
@@ -258,8 +258,7 @@ private:
     std::atomic<std::uint32_t> n_open_{0}; ///< Members that have not ended.
     std::atomic<std::uint32_t> first_failed_{nobody};
     std::atomic<bool> was_canceled_{false};
-    task* running_ =
-        nullptr; ///< Of a plan on several lanes the starter's, since their drivers may come before the run's.
+    task* running_ = nullptr; ///< The starter's if it posts to other lanes, whose drivers may come before the run's.
 };
 
 template <typename MoveOn>

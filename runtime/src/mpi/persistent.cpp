@@ -102,7 +102,8 @@ const kept_requests* mpi_transport::requests_for(plan_member& member, int& error
         member.kept_last = i;
         return &kept;
     }
-    member.kept_last ^= 1U;
+    if (member.kept[member.kept_last].are_made)
+        member.kept_last ^= 1U; // else its requests were lost: the other pair stays
     kept_requests& made = member.kept[member.kept_last];
     free_requests(made);
     error = make_requests(op, made);
@@ -128,9 +129,12 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
     return MPI_SUCCESS;
 }
 
-void note_lost_request(task& which, std::uint32_t part) noexcept {
-    if (!which.is_member() || !is_kept(which.op)) return;
-    kept_requests& kept = which.member->kept[which.member->kept_last];
+void mpi_transport::note_if_lost(std::size_t index, int code) noexcept {
+    const started_part& each = parts_[index];
+    if (!each.is_kept || code == MPI_SUCCESS || requests_[index] != MPI_REQUEST_NULL) return;
+    plan_member& member = *each.of->member;
+    const std::uint32_t part = each.part & ~is_send_part;
+    kept_requests& kept = member.kept[member.kept_last];
     if (part >= kept.count) return;
     kept.first()[part] = MPI_REQUEST_NULL;
     kept.are_made = false;
@@ -150,7 +154,8 @@ start_result mpi_transport::gather(task& which, const kept_requests& kept) noexc
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
     for (std::uint32_t part = 0; part < which.run.open_parts; ++part) {
         requests_.push_back(kept.first()[part]);
-        parts_.push_back({&which, are_many && part >= kept.n_receives ? part | is_send_part : part});
+        parts_.push_back(
+            {.of = &which, .part = are_many && part >= kept.n_receives ? part | is_send_part : part, .is_kept = true});
     }
     n_gathered_ += which.run.open_parts;
     count_in_flight();
@@ -174,6 +179,7 @@ void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
         int is_over = 0;
         const int code = errors.code_of(MPI_Test(&requests_[i], &is_over, MPI_STATUS_IGNORE));
         if (code == MPI_SUCCESS && is_over == 0) continue;
+        note_if_lost(i, code);
         take_error(*parts_[i].of, error);
         parts_[i].is_refused = true;
         has_refused_ = true;

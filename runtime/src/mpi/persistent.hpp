@@ -11,7 +11,4 @@ namespace commtask::detail {
 /// Whether there is a persistent form of the operation in every MPI.
 [[nodiscard]] bool is_kept(const commtask_op& op) noexcept;
 
-/// MPI has freed a request because it failed. Of a persistent one that is a mistake, Open MPI 4.1's: the next run makes others.
-void note_lost_request(task& which, std::uint32_t part) noexcept;
-
 } // namespace commtask::detail

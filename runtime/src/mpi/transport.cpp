@@ -225,9 +225,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
     for (ended_request& each : ended | std::views::reverse) {
         const std::size_t index = first + static_cast<std::size_t>(each.index);
         each.whose = parts_[index];
-        if (code != MPI_SUCCESS && requests_[index] == MPI_REQUEST_NULL) {
-            note_lost_request(*each.whose.of, each.whose.part & ~is_send_part);
-        }
+        note_if_lost(index, code);
         remove(index);
     }
     const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
@@ -247,9 +245,7 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
         const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
         if (code == MPI_SUCCESS && has_ended == 0) continue;
         const started_part whose = parts_[index - 1];
-        if (code != MPI_SUCCESS && requests_[index - 1] == MPI_REQUEST_NULL) {
-            note_lost_request(*whose.of, whose.part & ~is_send_part);
-        }
+        note_if_lost(index - 1, code);
         remove(index - 1);
         request_ended(whose, status, code, sink);
     }

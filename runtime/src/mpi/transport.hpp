@@ -79,6 +79,7 @@ private:
         task* of;
         std::uint32_t part;      ///< The status of part 0 is the task's; a sendrecv's send is part 1.
         bool is_refused = false; ///< MPI has not started it: the next poll reports it.
+        bool is_kept = false;    ///< A plan's own request, started again in each run.
     };
 
     /// What one Testsome found, once its request is out of the table.
@@ -113,6 +114,9 @@ private:
     [[nodiscard]] bool start_receive_of(task& which) noexcept;
     [[nodiscard]] start_result gather(task& which, const kept_requests& kept) noexcept;
     void note_not_started(std::size_t first, int error) noexcept;
+    /// MPI has freed a request because it failed. Of a persistent one that is a mistake, Open MPI 4.1's: the next run makes others.
+    /// @param code  of the test of the request at `index`
+    void note_if_lost(std::size_t index, int code) noexcept;
     void report_refused(completion_sink& sink) noexcept;
     [[nodiscard]] std::string describe_posted(const task& which) const;
     [[nodiscard]] static bool is_receive(const started_part& of) noexcept;

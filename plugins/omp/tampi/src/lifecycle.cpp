@@ -10,11 +10,13 @@
 #include <cstdio>
 
 namespace commtask::tampi {
+std::atomic<bool> is_wanted{false};
 std::atomic<bool> is_started{false};
 std::atomic<bool> is_blocking{false};
 
 void begin(int required, int* provided) noexcept {
-    if (required < MPI_THREAD_MULTIPLE || *provided < MPI_THREAD_MULTIPLE) {
+    is_wanted = required >= MPI_THREAD_MULTIPLE;
+    if (!is_wanted || *provided < MPI_THREAD_MULTIPLE) {
         return;
     }
     if (!is_started) {

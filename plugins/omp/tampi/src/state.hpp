@@ -8,6 +8,7 @@
 
 namespace commtask::tampi {
 
+extern std::atomic<bool> is_wanted;   ///< MPI was asked for MPI_THREAD_MULTIPLE.
 extern std::atomic<bool> is_started;  ///< commtask was started by this library, and ends with MPI.
 extern std::atomic<bool> is_blocking; ///< MPI_TASK_MULTIPLE was asked for and given.
 
