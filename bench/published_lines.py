@@ -82,6 +82,8 @@ HOLD = (
     Line("From MPI's message to the task that depends on it, over that of a `COMM_TASK`. Team of 1.", "hold", "unblock: held task"),
     *(Line(f"What a task that starts nothing costs more when tasks are bound{words}. Team of {team}.", "hold", f"empty task{row}, team of {team}, bound",
            "difference") for row, words in (("", ""), (" with a dependence", ", with a dependence")) for team in (1, 2)),
+    Line("The same with a dependence in a team of 1 that has had a detached task, as a program with communication tasks has.", "hold",
+         "empty task with a dependence, after a detached one, team of 1, bound", "difference"),
 )
 ONE_SIDED = (
     *(Line(f"An accumulate of {size} with its flush to a rank that sleeps, over one to a rank that waits.", "rma",
