@@ -30,10 +30,7 @@ void lane::make_run_ready(task& run, phase from) noexcept {
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
         const bool is_far = each.queue->served_by != this;
-        if (is_far && !hands_on) {
-            if (is_lost && member.life.state() == task_state::open) each.queue->served_by->cancel(member);
-            continue;
-        }
+        if (is_far && !hands_on) continue; // its starter has posted it; issue_run() cancels it if the run is canceled
         member.posted_ns = run.posted_ns;
         member.extras.ticket = recorded.ticket_of(each);
         if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks; for statistics
-// also before a pass and after one that moved something. A shared worker that found nothing to do yields a few times. Then it naps, each time twice as long as before, up to a bound. If other
-// threads drive, it naps for several such bounds. If nothing is in flight, nobody drives and no window is to be attended, a worker of
-// either kind sleeps until somebody rings, and costs nothing. While the program has paused the workers neither kind does more than
-// look seldom at what is unfinished.
+// The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks; for
+// statistics also before a pass and after one that moved something. A shared worker that found nothing to do yields a few
+// times. Then it naps, each time twice as long as before, up to a bound. If other threads drive, it
+// naps for several such bounds. If nothing is in flight, nobody drives and no window is to be attended, a worker of either kind
+// sleeps until somebody rings, and costs nothing. While the program has paused the workers neither kind does more than look seldom
+// at what is unfinished.
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"

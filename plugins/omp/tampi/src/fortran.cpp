@@ -127,7 +127,7 @@ COMMTASK_TAMPI_API_ void tampi_irecv_(void* buffer, const MPI_Fint* count, const
 
 COMMTASK_TAMPI_API_ void tampi_iwaitall_(const MPI_Fint* count, MPI_Fint* requests, MPI_Fint* statuses,
                                          MPI_Fint* error) {
-    *error = is_started || is_wanted ? with_each(*count, requests, statuses, TAMPI_Iwait) : MPI_SUCCESS;
+    *error = is_wanted ? with_each(*count, requests, statuses, TAMPI_Iwait) : MPI_SUCCESS;
 }
 
 COMMTASK_TAMPI_API_ void tampi_iwait_(MPI_Fint* request, MPI_Fint* status, MPI_Fint* error) {

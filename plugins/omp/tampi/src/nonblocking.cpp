@@ -28,7 +28,7 @@ int TAMPI_Iwait(MPI_Request* request, MPI_Status* status) { return TAMPI_Iwaital
 
 int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int code = MPI_SUCCESS;
-    if (!is_started && !is_wanted) {
+    if (!is_wanted) {
         return code; // as TAMPI has it: one source serves without tasks too, where the program waits for its requests itself
     }
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
