@@ -147,10 +147,12 @@ TEST_F(Backpressure, TryIsAnsweredWithAgainWhileTheWorkerHasNotSeenTheCommunicat
     EXPECT_EQ(finish(stop), COMMTASK_OK);
     EXPECT_EQ(post_in_the_end(noop), COMMTASK_OK);
     run(commtask_op_barrier(fresh));
-    // A communicator that is none: in the end that is the answer, and each time anew.
-    MPI_Comm freed = fresh;
+    [[maybe_unused]] MPI_Comm freed = fresh;
     EXPECT_EQ(MPI_Comm_free(&fresh), MPI_SUCCESS);
+#ifndef OPEN_MPI  // whose handles are pointers: it reads the freed memory itself
+    // A communicator that is none: in the end that is the answer, and each time anew.
     for (int i = 0; i < 2; ++i) EXPECT_EQ(post_in_the_end(commtask_op_noop(freed)), COMMTASK_ERR_COMM);
+#endif
     MPI_Comm next = MPI_COMM_NULL;
     ASSERT_EQ(MPI_Comm_dup(comm_, &next), MPI_SUCCESS);
     EXPECT_EQ(post_in_the_end(commtask_op_noop(next)), COMMTASK_OK);

@@ -27,6 +27,9 @@ protected:
 };
 
 TEST_F(ReusedHandle, IsNotTakenForTheOneThatWasFreed) {
+#ifdef OPEN_MPI
+    GTEST_SKIP() << "Open MPI's handles are pointers: it would read the freed memory itself";
+#endif
     MPI_Comm freed = MPI_COMM_NULL;
     MPI_Comm made = MPI_COMM_NULL;
     ASSERT_EQ(MPI_Comm_dup(MPI_COMM_SELF, &made), MPI_SUCCESS);
