@@ -38,6 +38,7 @@ def execute(command, report_file, limit_s=120):
     A run that has written its report and does not end is ended: over TCP, MPICH 4.0.2 sometimes stays in
     MPI_Finalize for ever (docs/benchmarks.md), and that says nothing about what was measured.
     """
+    Path(report_file).unlink(missing_ok=True)  # another run's would end this one
     program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     report_seen = None
     begin = time.monotonic()

@@ -92,6 +92,16 @@ class Execution(unittest.TestCase):
         miniapp.END_S = 0
         self.run_python("import pathlib, signal, sys; pathlib.Path(sys.argv[1]).write_text('{}'); signal.pause()")
 
+    def test_the_report_of_an_earlier_run_ends_nothing(self):
+        self.addCleanup(setattr, miniapp, "END_S", miniapp.END_S)
+        miniapp.END_S = 0
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "run.json"
+            report.write_text("{}", encoding="utf-8")
+            program = "import pathlib, sys, time; time.sleep(0.5); pathlib.Path(sys.argv[1]).write_text('[1]')"
+            miniapp.execute([sys.executable, "-c", program, str(report)], report)
+            self.assertEqual(report.read_text(encoding="utf-8"), "[1]")
+
     def test_a_run_that_ends_badly_is_a_failure_and_77_is_not(self):
         with self.assertRaises(miniapp.Failed):
             self.run_python("raise SystemExit(1)")
