@@ -133,8 +133,8 @@ def check_links(file):
 
 def check_one_mpi(file):
     """Documents start and compile programs by commands that mean one MPI."""
-    # With an option behind it, in a page or, as roff writes it, in a manual.
-    command = re.compile(r"""(?<![\w/.])mpi(exec|run|cc|cxx|f90|fort)[ "]+\\?-""")
+    # With an option or a source file behind it, in a page or, as roff writes it, in a manual.
+    command = re.compile(r"""(?<![\w/.])mpi(exec|run|cc|cxx|f90|fort)[ "]+(\\?-|[\w/]+\.(c|cc|cpp|f90)\b)""")
     if file.is_markdown or file.path.startswith(("docs/", "examples/", "tools/report/")):
         for number, line in enumerate(file.lines, 1):
             found = command.search(line)

@@ -62,7 +62,7 @@ class WholeFiles(unittest.TestCase):
         plain = "mpi" + "exec"
         for path, line in (("docs/a.md", f"`{plain} -n 2 ./app`"), ("README.md", f"X=1 {plain} -n 2 ./app"),
                            ("docs/man/a.1", f".B {plain} \\-n"), ("docs/man/a.1", f'.RB [ {plain} " " \\-n'),
-                           ("docs/a.md", "mpi" + "cc -O2 a.c")):
+                           ("docs/a.md", "mpi" + "cc -O2 a.c"), ("docs/a.md", "mpi" + "cxx a.cpp -o a")):
             self.assertEqual(rules_broken(path, line + "\n"), ["one-mpi"], line)
         for line in ("mpiexec.mpich -n 2 ./app", f"`$I_MPI_ROOT/bin/{plain} -n 2`", f"plain `{plain}` and `mpicc`"):
             self.assertEqual(rules_broken("docs/a.md", line + "\n"), [], line)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plans: operations that are recorded once and then done again and again, each time by one call. Where the worker has a core of its own a halo
- * exchange of sixteen messages costs its poster one post and a half; MPI gets persistent requests. Members may be held until a compute thread says that
- * their buffer is ready, and asked or waited for one by one, so that compute threads release messages without a task for each.
- * docs/plans.md has a halo exchange in every way of writing.
+ * Plans: operations that are recorded once and then done again and again, each time by one call. Where the worker has a core of
+ * its own a halo exchange of sixteen messages costs its poster one post and a half; MPI gets persistent requests. Members may be
+ * held until a compute thread says that their buffer is ready, and asked or waited for one by one, so that compute threads release
+ * messages without a task for each. docs/plans.md has a halo exchange in every way of writing.
  *
  * Words: what is recorded are the *members* of the plan, numbered from 0 in the order of their posts. A start of the plan is a
  * *run*; one task stands for it. The threads of commtask.h: any thread may call any of these, but for what is said here. */
@@ -21,7 +21,8 @@ extern "C" {
  *  gives stands for the member in the plan's first run, and is given back like any other. Callback and status of the options
  *  are used in every run. Refused, with ERR_ARGUMENT and a sentence, is what cannot be done again: an event, a ticket or another
  *  task as a predecessor, commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and callbacks that can be called once
- *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB; COMMTASK_CALLBACK_ONCE: closures of C++ that are larger than a pointer). The recording goes on after a refusal.
+ *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB; COMMTASK_CALLBACK_ONCE: closures of C++ that are larger than a pointer).
+ *  The recording goes on after a refusal.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
  *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
 COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;

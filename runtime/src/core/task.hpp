@@ -104,8 +104,8 @@ struct task_result {
     int tag = 0;
     std::int64_t bytes = 0;
     bool is_canceled = false;
-    bool is_of_run =
-        false; ///< Of a plan. Said here, since who has waited has this line, and may not have the poster's.
+    /// Of a plan. Said here, since who has waited has this line, and may not have the poster's.
+    bool is_of_run = false;
 };
 
 /// One "B after A": lies in B's slot, is a link of A's list of successors.
