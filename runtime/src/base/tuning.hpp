@@ -125,13 +125,6 @@ inline constexpr std::int64_t most_partition_groups = 32;
 /// A further lane must bring the cost of a burst down to this share. Less: cores are left idle. More: a core for next to nothing.
 inline constexpr double worth_a_lane = 0.97;
 
-/// Lanes are taken to go on side by side as long as each takes no longer than so many times what one alone takes. More: what they
-/// share is overlooked. Less: a measurement's noise is taken for a limit.
-inline constexpr double side_by_side = 1.03;
-
-/// Messages in a row for one lane at most. More: the other lanes begin later. Beyond, no poster feels the changes of lanes.
-inline constexpr unsigned longest_row = 16;
-
 // Tasks that are used again: task_pool.cpp ----------------------------------------------------------------------------
 
 /// Slots that a thread gets or gives back at once. More: a thread that posts once keeps slots from the others. Less: a lock more
