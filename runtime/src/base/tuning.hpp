@@ -164,9 +164,6 @@ inline constexpr unsigned looks_between_yields = 32;
 /// Messages up to this size are started by their caller while the worker sleeps: to wake it costs as much as so many bytes.
 inline constexpr int woken_for_bytes = 8 << 10;
 
-/// Passes after which a receive that was withdrawn must have ended: cancelling it is local.
-inline constexpr int passes_of_withdrawal = 64;
-
 /// Looks of a blocking call before it yields, learned between these two (look_patience.hpp). More: ranks that share a core wait
 /// for each other. Less: threads of two ranks that answer each other lose step.
 inline constexpr unsigned least_patience = 64;
