@@ -180,6 +180,21 @@ static void cancelled_receive(void) {
     EXPECT(in == previous_rank());
 }
 
+/// Cancelling a receive is local: nobody need act for the first test to find it done.
+static void cancelled_and_tested(void) {
+    int in = 5;
+    int flag = 0;
+    MPI_Request request;
+    MPI_Status status;
+    for (int i = 0; i < 20; ++i) {
+        MPI_Irecv(&in, 1, MPI_INT, i % 2 ? previous_rank() : MPI_ANY_SOURCE, 72, MPI_COMM_WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Test(&request, &flag, &status);
+        say("the first test of a cancelled receive: %d", flag);
+        if (!flag) MPI_Wait(&request, &status);
+    }
+}
+
 static void cancelled_too_late(void) {
     int in = -1;
     int flag = 0;
@@ -225,6 +240,7 @@ int main(int argc, char** argv) {
         {"mixed_some", mixed_some, 1},
         {"cancelled_and_freed", cancelled_and_freed, 1},
         {"cancelled_receive", cancelled_receive, 1},
+        {"cancelled_and_tested", cancelled_and_tested, 1},
         {"cancelled_too_late", cancelled_too_late, 1},
         {"cancelled_persistent", cancelled_persistent, 1},
     };

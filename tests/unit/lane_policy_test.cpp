@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace commtask::detail {
 namespace {
@@ -80,6 +81,14 @@ TEST(LanePolicy, PutsMessagesInARowWhereTheChangeOfLanesIsWhatLimits) {
     for (std::size_t n_messages = 1; n_messages <= 300; ++n_messages) {
         const lane_choice choice = choose_lanes(short_messages(), {8, n_messages}, 8);
         EXPECT_LT(choice.in_row * (choice.n_lanes - 1), n_messages) << "no lane is chosen for nothing";
+    }
+}
+
+TEST(LanePolicy, AnswersForABurstOfAnyLength) {
+    for (const std::size_t n_messages : {std::size_t{1} << 20U, std::numeric_limits<std::size_t>::max()}) {
+        const lane_choice choice = choose_lanes(short_messages(), {8, n_messages}, 8);
+        EXPECT_EQ(choice.n_lanes, 4U);
+        EXPECT_GE(choice.in_row, 1U);
     }
 }
 

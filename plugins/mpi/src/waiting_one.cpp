@@ -2,7 +2,6 @@
 //
 // One request: wait, test, ask, cancel, free. The MPI's own requests are tested again and again instead of waited for, so
 // that a generalized request can be completed by another thread meanwhile.
-#include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
@@ -78,14 +77,7 @@ int own_MPI_Cancel(MPI_Request* request) {
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
     const baton_section issue_what_was_posted;
     commtask_cancel(of.task);
-    detail::lane_set* const lanes = active_lanes();
-    if (!has_batons(lanes)) return MPI_SUCCESS;
-    detail::lane* const lane = of.task->queue->served_by;
-    lane->take_in_all();
-    // Cancelling a receive is local: the next test must find it done, if it was not matched.
-    const bool is_withdrawn = detail::operation_of(of.task->op.kind).waits_for_message;
-    for (int i = 0; i < detail::tuning::passes_of_withdrawal && is_withdrawn && !has_ended(of.task); ++i)
-        lane->progress();
+    if (has_batons(active_lanes())) of.task->queue->served_by->take_in_all();
     return MPI_SUCCESS;
 }
 

@@ -2,7 +2,8 @@
 //
 // The numbers that were found by measuring, in one place, each with what it trades. They decide when a thread looks, yields,
 // sleeps or leaves something to another; none decides what is right. What a user may want to choose is a setting instead
-// (config_table.def). A number whose removal no benchmark shows does not belong here.
+// (config_table.def). A number whose removal no benchmark shows does not belong here, unless it is a bound: those begin with
+// "At most", and say what would be without them. What each does to which benchmark: docs/benchmarks.md.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@ namespace commtask::detail::tuning {
 
 // Whoever drives ------------------------------------------------------------------------------------------------------
 
-/// Tasks that one pass takes in, and one poster at most for itself and others. More: what is in flight is polled later, and a
-/// poster works for others. Less: a burst needs more passes, or a wake-up.
+/// At most so many tasks are taken in by one pass, or by a poster for itself and others: without it others who post could keep
+/// either for ever. More: what is in flight is polled later. Less: a burst needs more passes, or a wake-up.
 inline constexpr int tasks_per_pass = 64;
 
 /// Tasks that a pass takes in before it fetches the lines of later ones. More: a long burst waits for lines at its beginning.
@@ -43,7 +44,8 @@ inline constexpr int looks_before_clock = 256;
 /// at when all have ended. Less: each task's line goes to and fro between who waits and the driver that is about to end it.
 inline constexpr std::size_t tasks_looked_ahead = 31;
 
-/// The longest sleep of a waiting thread. It is woken when something ends; what else it waits for it sees this late.
+/// At most so long sleeps a waiting thread. It is woken when something ends: the tests of waiting pass without it. But a wake-up that
+/// is lost would be lost for ever.
 inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
 
 /// Passes of a thread that calls commtask_progress, or less if one moves something. More: a call in a loop of computing takes longer.
@@ -117,20 +119,14 @@ inline constexpr int looks_when_attentive = 64;
 /// costs what a message costs. Larger: what is filled first waits for what is filled later.
 inline constexpr std::int64_t partition_group_bytes = 65536;
 
-/// Groups of one buffer at most; more bytes make them larger. More: more tasks and requests for what a network sends in one piece.
+/// At most so many groups has a buffer; more bytes make them larger. Each has a tag: without it there are none for the program's
+/// own. More: more tasks and requests for what a network sends in one piece.
 inline constexpr std::int64_t most_partition_groups = 32;
 
 // How many lanes serve a burst: lane_policy.cpp -----------------------------------------------------------------------
 
 /// A further lane must bring the cost of a burst down to this share. Less: cores are left idle. More: a core for next to nothing.
 inline constexpr double worth_a_lane = 0.97;
-
-/// Lanes are taken to go on side by side as long as each takes no longer than so many times what one alone takes. More: what they
-/// share is overlooked. Less: a measurement's noise is taken for a limit.
-inline constexpr double side_by_side = 1.03;
-
-/// Messages in a row for one lane at most. More: the other lanes begin later. Beyond, no poster feels the changes of lanes.
-inline constexpr unsigned longest_row = 16;
 
 // Tasks that are used again: task_pool.cpp ----------------------------------------------------------------------------
 
@@ -170,9 +166,6 @@ inline constexpr unsigned looks_between_yields = 32;
 
 /// Messages up to this size are started by their caller while the worker sleeps: to wake it costs as much as so many bytes.
 inline constexpr int woken_for_bytes = 8 << 10;
-
-/// Passes after which a receive that was withdrawn must have ended: cancelling it is local.
-inline constexpr int passes_of_withdrawal = 64;
 
 /// Looks of a blocking call before it yields, learned between these two (look_patience.hpp). More: ranks that share a core wait
 /// for each other. Less: threads of two ranks that answer each other lose step.

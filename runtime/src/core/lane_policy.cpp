@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace commtask::detail {
 namespace {
@@ -73,6 +74,13 @@ struct spread {
     return n_whole == 0 ? ends_ns : std::max(ends_ns, end_ns(n_whole - 1));
 }
 
+/// Longer rows would leave the last lane nothing.
+[[nodiscard]] unsigned longest_row(const message_burst& burst, unsigned n_lanes) {
+    if (burst.is_of_collectives) return 1;
+    const std::size_t most = std::numeric_limits<unsigned>::max() / 2;
+    return static_cast<unsigned>(std::min((burst.n_messages - 1) / (n_lanes - 1), most));
+}
+
 /// The longer of what the poster and the lanes take for all messages.
 [[nodiscard]] double work_ns(const saturation_table& table, const spread& of, double alone_ns) {
     const auto further = static_cast<double>(of.n_messages - 1);
@@ -81,10 +89,9 @@ struct spread {
     return std::max(poster_ns, lanes_ns(table, of, alone_ns));
 }
 
-/// What the network takes that the lanes share; 0 if they go on side by side: a long burst shows their own pace then.
+/// What the network takes that the lanes share. If they go on side by side that is what the lanes take, but for one message.
 [[nodiscard]] double network_ns(std::size_t n_messages, const lane_cost& cost, double alone_ns) {
-    const bool is_shared = cost.each_ns * cost.n_lanes > alone_ns * tuning::side_by_side;
-    return is_shared ? static_cast<double>(n_messages - 1) * cost.each_ns + alone_ns : 0;
+    return static_cast<double>(n_messages - 1) * cost.each_ns + alone_ns;
 }
 
 /// What the shortest burst of a message for each of the lanes takes beside all that: waking them, and what is on its way.
@@ -128,9 +135,7 @@ lane_choice choose_lanes(const saturation_table& table, const message_burst& bur
         double best_ns = expected_ns(table, burst, 1, 1);
         for (unsigned n_lanes = 2; n_lanes <= most; ++n_lanes) {
             double limit_ns = best_ns * tuning::worth_a_lane;
-            for (unsigned in_row = 1; in_row <= (burst.is_of_collectives ? 1 : tuning::longest_row) &&
-                                      std::size_t{in_row} * (n_lanes - 1) < burst.n_messages;
-                 in_row *= 2) {
+            for (unsigned in_row = 1; in_row <= longest_row(burst, n_lanes); in_row *= 2) {
                 const double ns = expected_ns(table, burst, n_lanes, in_row);
                 if (ns >= limit_ns) continue;
                 best_ns = limit_ns = ns;
