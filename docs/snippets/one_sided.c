@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The examples of docs/one-sided.md: every rank puts a halo into its right neighbour's window, once to be read after the window was
- * unregistered, once with a notification that the neighbour awaits. It sees that the halo is the left neighbour's. */
+ * unregistered, once with a notification that the neighbour awaits. It sees that the halo is the left neighbour's. And it writes it to a file. */
 #include <commtask/commtask.h>
 
 #include <stdio.h>
@@ -46,6 +46,19 @@ static void put_with_notification(MPI_Comm comm, const double* halo) {
     MPI_Win_free(&window);
 }
 
+static void write_file(MPI_Comm comm, const double* halo, const char* name) {
+    const MPI_Offset where = rank * (MPI_Offset)bytes;
+    /* [file] */
+    MPI_File file;
+    commtask_t task;
+    MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    commtask_submit(commtask_op_file_write_at(where, halo, n, MPI_DOUBLE, file, comm), NULL, &task);
+    commtask_wait(&task, NULL);       /* or another task that depends on it */
+    commtask_file_close(&file, comm); /* all ranks; COMMTASK_ERR_RUNNING if a task still needs the file */
+    /* [file] */
+    n_wrong += file != MPI_FILE_NULL;
+}
+
 int main(int argc, char** argv) {
     int level, n_ranks;
     double halo[n];
@@ -58,6 +71,7 @@ int main(int argc, char** argv) {
     if (commtask_init(NULL) != COMMTASK_OK) return 1;
     put(MPI_COMM_WORLD, halo);
     put_with_notification(MPI_COMM_WORLD, halo);
+    write_file(MPI_COMM_WORLD, halo, "/dev/null");
     if (n_wrong > 0) fprintf(stderr, "rank %d: %d wrong values or calls\n", rank, n_wrong);
     commtask_finalize();
     MPI_Finalize();

@@ -103,6 +103,19 @@ TEST_F(Windows, OneRankWinsASwap) {
     EXPECT_EQ(MPI_Win_free(&handle), MPI_SUCCESS);
 }
 
+TEST_F(Windows, AFileIsClosedOnceItsTasksHaveEnded) {
+    MPI_File file = MPI_FILE_NULL;
+    ASSERT_EQ(MPI_File_open(comm_, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file), MPI_SUCCESS);
+    event go;
+    task writing = post(operation{commtask_op_file_write_at(0, &rank_, 1, MPI_INT, file, comm_)}, after(go));
+    EXPECT_EQ(code_of([&] { close_file(file, comm_); }), COMMTASK_ERR_RUNNING);
+    EXPECT_TRUE(file != MPI_FILE_NULL);
+    go.signal();
+    EXPECT_TRUE(finish(writing).is_completed());
+    close_file(file, comm_);
+    EXPECT_TRUE(file == MPI_FILE_NULL);
+}
+
 TEST_F(Windows, ARefusalThrows) {
     EXPECT_EQ(code_of([&] { window<double>{MPI_WIN_NULL, comm_}.unregister(); }), COMMTASK_ERR_WINDOW);
     window<double> shared{handle_, comm_};

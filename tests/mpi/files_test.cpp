@@ -38,7 +38,8 @@ protected:
         ASSERT_EQ(MPI_File_set_view(file_, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_SUCCESS);
     }
     void TearDown() override {
-        EXPECT_EQ(MPI_File_close(&file_), MPI_SUCCESS);
+        if (file_ != MPI_FILE_NULL) EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_OK) << commtask_last_error();
+        EXPECT_TRUE(file_ == MPI_FILE_NULL);
         Runtime::TearDown();
     }
 
@@ -142,6 +143,68 @@ TEST_F(Files, AWrongArgumentIsRefusedByName) {
     refused(commtask_op_file_write(nullptr, 1, MPI_INT, file_, comm_), COMMTASK_ERR_BUFFER, "buffer");
     refused(commtask_op_file_write(&value, 1, MPI_DATATYPE_NULL, file_, comm_), COMMTASK_ERR_TYPE, "type");
     refused(commtask_op_file_write(&value, 1, MPI_INT, file_, MPI_COMM_NULL), COMMTASK_ERR_COMM, "comm");
+}
+
+TEST_F(Files, AFileWithUnfinishedTasksStaysOpen) {
+    const std::vector<int> mine = values_of(rank_, count);
+    event go;
+    options how;
+    const commtask_op write = commtask_op_file_write_at(begin_of(rank_), mine.data(), count, MPI_INT, file_, comm_);
+    commtask_t waiting = post(write, how.on({go.get()}));
+    // Its order is another communicator's, and it waits for the first one.
+    commtask_t later =
+        post(commtask_op_file_write_at(begin_of(n_ranks_ + rank_), mine.data(), count, MPI_INT, file_, MPI_COMM_SELF),
+             options{}.after({waiting}));
+    EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_ERR_RUNNING);
+    EXPECT_NE(std::strstr(commtask_last_error(), "2 tasks of the file"), nullptr) << commtask_last_error();
+    go.signal();
+    EXPECT_EQ(finish(waiting), COMMTASK_OK);
+    EXPECT_EQ(finish(later), COMMTASK_OK);
+    everybody_has_written();
+    std::vector<int> read = empty_;
+    expect_length(
+        run(commtask_op_file_read_at(begin_of(n_ranks_ + right()), read.data(), count, MPI_INT, file_, comm_)));
+    EXPECT_EQ(read, values_of(right(), count));
+    EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_OK) << commtask_last_error();
+    EXPECT_TRUE(file_ == MPI_FILE_NULL);
+}
+
+TEST_F(Files, TasksOfAnotherFileDoNotKeepOneOpen) {
+    event go;
+    options how;
+    MPI_File other = MPI_FILE_NULL;
+    ASSERT_EQ(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &other), MPI_SUCCESS);
+    commtask_t waiting =
+        post(commtask_op_file_write_at(0, &rank_, 1, MPI_INT, other, MPI_COMM_SELF), how.on({go.get()}));
+    EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_file_close(&other, MPI_COMM_SELF), COMMTASK_ERR_RUNNING);
+    go.signal();
+    EXPECT_EQ(finish(waiting), COMMTASK_OK);
+    EXPECT_EQ(commtask_file_close(&other, MPI_COMM_SELF), COMMTASK_OK) << commtask_last_error();
+}
+
+TEST_F(Files, AWrongClosingIsRefusedByName) {
+    const auto refused = [](MPI_File* file, MPI_Comm comm, int code, const char* word) {
+        EXPECT_EQ(commtask_file_close(file, comm), code);
+        EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
+    };
+    MPI_File none = MPI_FILE_NULL;
+    refused(nullptr, comm_, COMMTASK_ERR_ARGUMENT, "file is null");
+    refused(&none, comm_, COMMTASK_ERR_FILE, "MPI_FILE_NULL");
+    refused(&file_, MPI_COMM_NULL, COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
+    if (n_ranks_ > 1) refused(&file_, MPI_COMM_SELF, COMMTASK_ERR_COMM, "other ranks");
+    struct question {
+        MPI_File* file;
+        MPI_Comm comm;
+        int code;
+    } asked{&file_, comm_, COMMTASK_OK};
+    const auto close_there = [](void* argument) -> int {
+        auto& what = *static_cast<question*>(argument);
+        what.code = commtask_file_close(what.file, what.comm);
+        return MPI_SUCCESS;
+    };
+    run(commtask_op_call(+close_there, &asked, comm_));
+    EXPECT_EQ(asked.code, COMMTASK_ERR_WORKER_THREAD);
 }
 
 TEST_F(Files, AnErrorOfTheFileEndsTheTask) {

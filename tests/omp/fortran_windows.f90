@@ -90,7 +90,8 @@ program fortran_windows
   !$omp end task
   !$omp end single
   !$omp end parallel
-  call MPI_File_close(file, error)
+  if (commtask_file_close(file, MPI_COMM_WORLD) /= COMMTASK_OK) error stop commtask_last_error()
+  call expect(8, file == MPI_FILE_NULL)
   if (commtask_finalize() /= COMMTASK_OK) error stop commtask_last_error()
   call MPI_Finalize(error)
   if (n_wrong > 0) error stop 1

@@ -6,6 +6,7 @@
 
 #include "core/operation_traits.hpp"
 #include "mpi/one_sided.hpp"
+#include "mpi/open_files.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -45,6 +46,7 @@ bool new_ones_have_programs_handler = false; ///< Under the mutex.
 } // namespace
 
 void add(MPI_File opened, int mode) {
+    remove(opened); // of one that commtask_file_close has closed, below these calls
     const std::lock_guard guard{mutex};
     all().push_back({opened, mode, new_ones_have_programs_handler});
 }
@@ -71,6 +73,14 @@ void note_handler(MPI_File handle, MPI_Errhandler handler) {
 bool is_known(MPI_File handle) {
     const std::lock_guard guard{mutex};
     return find(handle) != nullptr;
+}
+
+void end_tasks(MPI_File handle) {
+    if (!is_known(handle)) return;
+    look_until([handle] {
+        detail::lane_set* const lanes = active_lanes();
+        return !has_batons(lanes) || detail::count_tasks_of(handle, *lanes) == 0;
+    });
 }
 
 bool is_good(const commtask_op& op) {

@@ -23,6 +23,8 @@ void note_view(MPI_File file, MPI_Datatype element);
 void note_handler(MPI_File file, MPI_Errhandler handler);
 
 [[nodiscard]] bool is_known(MPI_File file);
+/// Waits for what the program has started on the file and nobody waits for. The caller is in no section.
+void end_tasks(MPI_File file);
 /// Whether MPI takes this operation for sure.
 [[nodiscard]] bool is_good(const commtask_op& op);
 
@@ -36,10 +38,12 @@ int open_file(const MPI_File* file, int mode, Open&& open) {
     return code;
 }
 
-/// The wrapper of MPI_File_close. The handle is forgotten before MPI can give it out again.
+/// The wrapper of MPI_File_close. MPI wants the file's requests completed by then: those that are tasks are, so that nothing is
+/// lost if the program comes to wait for them later. The handle is forgotten before MPI can give it out again.
 template <typename Section, typename Close>
 int close_file(const MPI_File* file, Close&& close) {
     const MPI_File closed = file == nullptr ? MPI_FILE_NULL : *file;
+    if (!passes_through()) files::end_tasks(closed);
     files::remove(closed);
     return inside<Section>(close);
 }

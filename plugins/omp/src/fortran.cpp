@@ -115,6 +115,13 @@ int commtask_omp_fortran_win_unregister(MPI_Fint window) noexcept {
     return commtask_omp_fortran_note(commtask_win_unregister(MPI_Win_f2c(window)));
 }
 
+int commtask_omp_fortran_file_close(MPI_Fint* file, MPI_Fint comm) noexcept {
+    MPI_File handle = MPI_File_f2c(*file);
+    const int code = commtask_omp_fortran_note(commtask_file_close(&handle, MPI_Comm_f2c(comm)));
+    if (code == COMMTASK_OK) *file = MPI_File_c2f(handle);
+    return code;
+}
+
 int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) noexcept {
     int code = COMMTASK_OK;
     for (MPI_Fint& each : std::span(requests, n_requests)) {

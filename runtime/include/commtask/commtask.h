@@ -97,6 +97,17 @@ static inline int commtask_submit(commtask_op operation, const commtask_options*
  *  @blocking Until the worker has looked at it once; later calls cost nothing. */
 COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
 
+/** Closes a file of MPI as MPI_File_close does, unless tasks still need it: nobody tells the library of a file that the program
+ *  closes itself. All ranks that have opened it call this.
+ *  @param file  open; MPI_FILE_NULL on success, unchanged otherwise. Its tasks on all communicators count.
+ *  @param comm  the communicator of MPI_File_open, or one of the same ranks: the ranks meet on it first.
+ *  @return COMMTASK_OK; ERR_RUNNING: tasks of the file have not ended on this rank: wait for them, and call it again, since the
+ *          other ranks wait; ERR_FILE: it is MPI_FILE_NULL; ERR_COMM: comm is no communicator, or has other ranks; ERR_ARGUMENT:
+ *          `file` is null; FAILED: MPI could not close it, as the sentence says; ERR_WORKER_THREAD: called in a callback;
+ *          ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
+ *  @blocking Until all ranks have called it. */
+COMMTASK_API int commtask_file_close(MPI_File* file, MPI_Comm comm) COMMTASK_NOEXCEPT;
+
 /** Takes the next place in a communicator's order now, for an operation that will be posted later. OpenMP tasks take
  *  it when they are created, so that it does not matter in which order they become ready.
  *  @param operation  the operation; its kind decides between the order of messages and that of collectives.

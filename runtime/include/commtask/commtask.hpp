@@ -79,6 +79,12 @@ private:
 /// @throws error  if it is null, freed or not a communicator.
 inline void register_comm(MPI_Comm comm) { face::check(commtask_comm_register(comm)); }
 
+/// Closes a file of MPI, unless tasks still need it. Collective.
+/// @param file  open; MPI_FILE_NULL afterwards.
+/// @param comm  with the ranks that have opened it.
+/// @throws error  if tasks of the file have not ended, or it cannot be closed: it is open still.
+inline void close_file(MPI_File& file, MPI_Comm comm) { face::check(commtask_file_close(&file, comm)); }
+
 } // namespace commtask
 
 #endif

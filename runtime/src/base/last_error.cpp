@@ -70,7 +70,7 @@ const char* commtask_error_string(int code) noexcept {
     case COMMTASK_ERR_UNFINISHED: return "tasks that could not complete were given up";
     case COMMTASK_ERR_RUNTIME: return "the OpenMP runtime of this process cannot be used";
     case COMMTASK_ERR_MPI_LIBRARY: return "this process runs with another MPI than commtask was built for";
-    case COMMTASK_ERR_RUNNING: return "the plan's run, or a task of the window, has not ended";
+    case COMMTASK_ERR_RUNNING: return "the plan's run, or a task of the window or file, has not ended";
     case COMMTASK_ERR_WINDOW: return "the window is not registered, or cannot be";
     case COMMTASK_ERR_DISPLACEMENT: return "a displacement is outside of the window, or negative";
     case COMMTASK_ERR_FILE: return "the file is null";

@@ -108,6 +108,12 @@ COMMTASK_API int commtask_omp_fortran_win_register_epochs(MPI_Fint window, MPI_F
  *  @blocking As there. */
 COMMTASK_API int commtask_omp_fortran_win_unregister(MPI_Fint window) COMMTASK_NOEXCEPT;
 
+/** commtask_file_close for Fortran's handles.
+ *  @param file  a file; MPI_FILE_NULL on success.
+ *  @param comm  with the ranks that have opened it.
+ *  @return as commtask_file_close. */
+COMMTASK_API int commtask_omp_fortran_file_close(MPI_Fint* file, MPI_Fint comm) COMMTASK_NOEXCEPT;
+
 /** commtask_omp_hold_requests for Fortran's handles.
  *  @param n_requests  how many.
  *  @param requests    as there.

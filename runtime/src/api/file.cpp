@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI tells nobody that a file is closed, so a program that wants to be told of tasks which still need it closes it here. The
+// ranks meet in a barrier of the worker's first: no worker is held in MPI by a rank that is late.
+#include "api/context.hpp"
+#include "api/on_driver.hpp"
+#include "base/last_error.hpp"
+#include "core/waiting.hpp"
+#include "mpi/open_files.hpp"
+
+#include <commtask/commtask.h>
+
+#include <array>
+#include <cstddef>
+
+namespace commtask::detail {
+namespace {
+
+[[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
+    lanes.take_all_batons();
+    for (lane& each : lanes) each.take_in_all();
+    const std::size_t found = count_tasks_of(file, lanes);
+    lanes.return_all_batons();
+    for (lane& each : lanes) leave_to_worker(each);
+    return found;
+}
+
+[[nodiscard]] bool have_same_ranks(MPI_File file, MPI_Comm comm) noexcept {
+    MPI_Group of_file = MPI_GROUP_NULL;
+    MPI_Group of_comm = MPI_GROUP_NULL;
+    int how = MPI_UNEQUAL;
+    if (MPI_File_get_group(file, &of_file) == MPI_SUCCESS && MPI_Comm_group(comm, &of_comm) == MPI_SUCCESS) {
+        MPI_Group_compare(of_file, of_comm, &how);
+    }
+    if (of_file != MPI_GROUP_NULL) MPI_Group_free(&of_file);
+    if (of_comm != MPI_GROUP_NULL) MPI_Group_free(&of_comm);
+    return how != MPI_UNEQUAL;
+}
+
+[[nodiscard]] int refuse_closing(int mpi_code) noexcept {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    static_cast<void>(run_on_driver([&] { MPI_Error_string(mpi_code, text.data(), &length); }));
+    return refuse(COMMTASK_FAILED, "MPI could not close the file: %s", text.data());
+}
+
+[[nodiscard]] int close(context& runtime, MPI_File& file, MPI_Comm comm) noexcept {
+    int code = commtask_comm_register(comm); // from then on its errors come back
+    if (code != COMMTASK_OK) return code;
+    bool is_theirs = false;
+    code = run_on_driver([&] { is_theirs = have_same_ranks(file, comm); });
+    if (code != COMMTASK_OK) return code;
+    if (!is_theirs) return refuse(COMMTASK_ERR_COMM, "comm has other ranks than the communicator of MPI_File_open");
+    if (const std::size_t n_tasks = count_open_tasks(runtime.lanes(), file); n_tasks > 0) {
+        return refuse(COMMTASK_ERR_RUNNING, "%zu tasks of the file have not ended: wait for them first", n_tasks);
+    }
+    const commtask_op together = commtask_op_barrier(comm);
+    commtask_t task = COMMTASK_NULL;
+    code = commtask_post(&together, nullptr, &task);
+    if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);
+    if (code == COMMTASK_FAILED) return refuse(code, "the ranks of the file could not meet on comm");
+    if (code != COMMTASK_OK) return code;
+    int mpi_code = MPI_SUCCESS;
+    code = run_on_driver([&] { mpi_code = MPI_File_close(&file); });
+    if (code != COMMTASK_OK) return code;
+    return mpi_code == MPI_SUCCESS ? COMMTASK_OK : refuse_closing(mpi_code);
+}
+
+} // namespace
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_file_close(MPI_File* file, MPI_Comm comm) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr) return refuse_without_runtime();
+    if (file == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "file is null: the address of an MPI_File is meant");
+    if (*file == MPI_FILE_NULL) return refuse(COMMTASK_ERR_FILE, "file is MPI_FILE_NULL: it was closed already");
+    if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
+    if (!lane::may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD,
+                      "commtask_file_close waits for other ranks, and was called in a callback");
+    }
+    const pause_recording scope;
+    return close(*runtime, *file, comm);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every task that has not ended is looked at, so that a post on a file pays for no count of its own: files are closed far more
+// seldom than they are written to.
+#include "mpi/open_files.hpp"
+
+#include "core/operation_traits.hpp"
+#include "mpi/one_sided.hpp"
+
+namespace commtask::detail {
+namespace {
+
+/// A filter knows nothing but the task: the calling thread's, for the time of one question.
+thread_local MPI_File counted = MPI_FILE_NULL;
+
+} // namespace
+
+std::size_t count_tasks_of(const MPI_File& file, lane_set& lanes) noexcept {
+    counted = file;
+    std::size_t found = 0;
+    for (const lane& each : lanes) {
+        const auto here = each.count_unfinished(
+            [](const task& which) { return operation_of(which.op.kind).takes_file && file_of(which.op) == counted; });
+        found += here.all;
+    }
+    return found;
+}
+
+} // namespace commtask::detail
