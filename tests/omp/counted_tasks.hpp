@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many tasks libomp was asked for, by the program or by a library.
+// How many tasks libomp was asked for, by the program or by a library: what a communication task costs, whatever else the machine
+// does meanwhile.
 #pragma once
 
 #include <cstddef>
