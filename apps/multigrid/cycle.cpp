@@ -13,8 +13,8 @@ constexpr int n_half_sweeps = 4; ///< Before and after the coarser level.
 constexpr int smallest_distributed_box = 4;
 constexpr int least_bottom_sweeps = 16;
 // An item for every box of a few cells would be all overhead; one for all boxes would leave nothing to share out.
-constexpr long least_cells = 4096;
-constexpr int least_groups = 4;
+constexpr long least_cells = 32768;
+constexpr int groups_per_thread = 4;
 
 /// A thing that items read and write.
 struct token {
@@ -24,9 +24,9 @@ struct token {
 
 /// Of one level, whose boxes are taken in groups when they are small.
 struct level_tokens {
-    explicit level_tokens(const level& of)
-        : boxes_each(
-              std::clamp(static_cast<int>(least_cells / volume(of.n)), 1, std::max(1, of.n_boxes() / least_groups))),
+    level_tokens(const level& of, int n_threads)
+        : boxes_each(std::clamp(static_cast<int>(least_cells / volume(of.n)), 1,
+                                std::max(1, of.n_boxes() / (groups_per_thread * n_threads)))),
           groups((static_cast<std::size_t>(of.n_boxes()) + boxes_each - 1) / boxes_each), ghosts(groups.size()),
           sent(of.links.size()), received(sent.size()), unpacked(sent.size()) {}
     token& of_box(int box) { return groups[box / boxes_each]; }
@@ -45,8 +45,8 @@ struct piece_of_box {
 
 class cycle::builder {
 public:
-    explicit builder(cycle& of) : of_(of) {
-        for (const level& each : of.levels_) tokens_.emplace_back(each);
+    builder(cycle& of, int n_threads) : of_(of) {
+        for (const level& each : of.levels_) tokens_.emplace_back(each, n_threads);
     }
 
     /// A kernel on all cells of a level, which reads x there and its ghost cells, and writes level `written`; -1: none. Gives
@@ -214,10 +214,11 @@ private:
     int stage_ = 0;
 };
 
-cycle::cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes)
-    : cycle(whole, is_aggregated, lanes, false) {}
+cycle::cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, int n_threads)
+    : cycle(whole, is_aggregated, lanes, n_threads, false) {}
 
-cycle::cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, bool is_bottom) : whole_(whole) {
+cycle::cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, int n_threads, bool is_bottom)
+    : whole_(whole) {
     const bool is_one_box = whole.box == whole.cells;
     const auto is_halved = [&](int n) { return is_one_box ? n % 2 == 0 && n > 2 : n >= smallest_distributed_box; };
     int last = 0;
@@ -225,10 +226,10 @@ cycle::cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, 
     for (int depth = 0; depth <= last; ++depth) levels_.emplace_back(whole, depth, is_aggregated, lanes);
     if (!is_one_box) {
         const extents cells{whole.cells[0] >> last, whole.cells[1] >> last, whole.cells[2] >> last};
-        bottom_.reset(new cycle({.cells = cells, .grid = {1, 1, 1}, .position = {}, .box = cells}, true, {}, true));
+        bottom_.reset(new cycle({.cells = cells, .grid = {1, 1, 1}, .position = {}, .box = cells}, true, {}, 1, true));
         mine_.resize(bottom_->finest().b.size());
     }
-    builder make{*this};
+    builder make{*this, n_threads};
     for (int k = 0; k < last; ++k) {
         make.sweeps(k, k > 0 || is_bottom ? 1 : 0);
         make.stage(k, k + 1, [&fine = levels_[k], &coarse = levels_[k + 1]](int box, const range& cells, int) {

@@ -33,7 +33,8 @@ struct item {
 
 class cycle {
 public:
-    cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes);
+    /// @param n_threads  there are items for so many in each part of a stage, if the boxes suffice
+    cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, int n_threads = 1);
     cycle(const cycle&) = delete;
     cycle& operator=(const cycle&) = delete;
 
@@ -48,7 +49,7 @@ public:
 
 private:
     class builder;
-    cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, bool is_bottom);
+    cycle(const domain& whole, bool is_aggregated, const lane_policy& lanes, int n_threads, bool is_bottom);
     void solve_bottom();
     void gather();
     void solve_gathered();

@@ -156,7 +156,7 @@ run_report run(const options& settings, int rank) {
         miniapp::require(commtask_comm_split_lanes(MPI_COMM_WORLD, settings.n_lanes, lanes.data()), "--lanes");
     const lane_policy policy{settings.n_lanes, settings.is_selective};
     const auto solved = [&](const domain& of, bool is_measured) {
-        cycle on(of, settings.is_aggregated, policy);
+        cycle on(of, settings.is_aggregated, policy, settings.n_cores);
         const double first = set_problem(on);
         const auto with = settings.how.make(on, lanes, settings.n_cores);
         report.compute_threads = with->compute_threads();

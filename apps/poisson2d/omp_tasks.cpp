@@ -108,9 +108,10 @@ phase_times run_omp(const chain& of) {
 #pragma omp taskgroup
     {
         for (int step = 0; step < of.n_steps && waited == COMMTASK_OK; ++step) {
-            times.post += miniapp::seconds_of([&] { graph.create_halos(step); });
-            // libomp gives a team of one the task that was created last first.
+            // libomp runs what a task releases at once in a team of one, the last created first: halos, which the neighbours wait
+            // for, must not come after all bands that are ready.
             if (of.compute_threads() == 1) graph.create_bands(step);
+            times.post += miniapp::seconds_of([&] { graph.create_halos(step); });
             graph.create_ring(step);
             if (of.compute_threads() != 1) graph.create_bands(step);
             waited = commtask_omp_wait_some(steps_ahead * of.by.tasks(step).size());

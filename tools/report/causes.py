@@ -20,7 +20,8 @@ TRANSFER = "transfer"
 #: Cause: what it means, and one sentence of advice. In the order in which equal times are shown.
 CAUSES = {
     LATE_SENDER: ("the other side had not posted its part yet",
-                  "Create the send, and what it packs, before the computing that does not need the message; give both a priority; "
+                  "Create the send, and what it packs, before the computing that does not need the message (in an OpenMP team of one thread "
+                  "after it: the last created runs first); give both a priority; "
                   "if the sender simply has more to do, balance the work."),
     LATE_POST: ("the other side was there, this side had not posted",
                 "Post receives before the computing that they do not depend on: a receive costs nothing while it waits."),

@@ -3,14 +3,14 @@
 // The detach bridge. In a team of several threads the worker fulfils the task's event itself. In a team of one thread
 // (OMP_NUM_THREADS=1, or outside of parallel regions) libomp counts a task's children only while an earlier child is
 // incomplete, and a foreign fulfil takes that child away before its dependents are released: taskwait then returns too
-// early. There the worker only rings a desk bell (a proxy task), and the team's own thread fulfils the event. See docs/adr/0020.
+// early. There the team's own thread fulfils the event, when a bell tells it. See desk_bell.hpp and docs/adr/0020.
 #include "bridge.hpp"
 
 #include "check.hpp"
 #include "desk.hpp"
+#include "desk_bell.hpp"
 #include "errors.hpp"
 #include "held_task.hpp"
-#include "kmp_task.hpp"
 #include "ledger.hpp"
 #include "tracing.hpp"
 #include "waiting.hpp"
@@ -25,72 +25,6 @@ namespace {
 void* pack(omp_event_handle_t event) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(event)); }
 omp_event_handle_t unpack(void* argument) noexcept {
     return static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(argument));
-}
-
-/// A proxy task without a body: completed by its desk.
-struct desk_bell {
-    desk* at;
-    void run() noexcept {}
-    void end() noexcept {}
-};
-
-/// Fulfils an event from a thread of the team.
-struct desk_bell_answer {
-    desk* at;
-    omp_event_handle_t event;
-    kmp_task* proxy; ///< Itself, if it is a proxy task.
-
-    void run() noexcept {
-        if (proxy != nullptr) {
-            answer();
-        }
-    }
-    /// Also when the taskgroup was cancelled meanwhile; of a proxy task libomp does not call it.
-    void end() noexcept { answer(); }
-
-    void answer() const noexcept {
-        const bool is_last = at->note_answered();
-        omp_fulfill_event(event);
-        if (proxy != nullptr) {
-            __kmpc_proxy_task_completed_ooo(proxy);
-        }
-        if (is_last) {
-            at->end_waits();
-        }
-    }
-};
-
-/// When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
-/// parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that; but
-///  - it then goes on to the parent of the communication task, and if that is an explicit task, on to ancestors which did
-///    not count their children: those would be freed too early. An implicit task stops it.
-///  - Of a proxy task that a cancellation discards it calls nothing.
-///  - When one runs at the end of a region, it tells a tool of that end twice, which Archer does not survive.
-bool answer_is_proxy(std::uint32_t flags) noexcept {
-    constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
-    static const bool is_watched = omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
-    return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
-}
-
-/// Makes a desk bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
-/// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
-/// in the same step in which it is taken out of the count.
-kmp_task* make_desk_bell(omp_event_handle_t event, std::uint32_t flags) noexcept {
-    desk& mine = desk::mine();
-    // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
-    // made, but asks again when it ends; with the bell there both answers are yes.
-    kmp_task_of<desk_bell> ring(kmp_is_proxy, {&mine});
-    const bool is_proxy = answer_is_proxy(flags);
-    kmp_task_of<desk_bell_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, nullptr});
-    if (is_proxy) {
-        answer.payload().proxy = answer.identity();
-    }
-    kmp_task* const rung = ring.identity();
-    kmp_depend link{reinterpret_cast<std::intptr_t>(answer.identity()), 1, kmp_depend_inout};
-    ring.submit(1, &link);
-    link.kind = kmp_depend_in;
-    answer.submit(1, &link);
-    return rung;
 }
 
 /// Of one of the operations that a task started in its body.
@@ -115,9 +49,8 @@ void end_task(const commtask_status* status, void* argument) {
         report_ending(Kind, *status, HasStatus);
     }
     // Counted as ended when whoever waits for all of them finds it released.
-    if constexpr (By == ending::desk_bell) {
-        ring_desk_bell(static_cast<kmp_task*>(argument));
-        ledger::of_process().note_ended();
+    if constexpr (By == ending::serial) {
+        static_cast<serial_start*>(argument)->end();
     } else if constexpr (By == ending::held) {
         end_operation(*static_cast<held_task*>(argument));
     } else if constexpr (By == ending::told) {
@@ -146,7 +79,7 @@ commtask_callback callback_of(std::size_t place, bool has_status) noexcept {
 commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcept {
     const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
     switch (by) {
-    case ending::desk_bell: return callback_of<ending::desk_bell>(place, has_status);
+    case ending::serial: return callback_of<ending::serial>(place, has_status);
     case ending::held: return callback_of<ending::held>(place, has_status);
     case ending::told: return callback_of<ending::told>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
@@ -154,13 +87,6 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
 }
 
 } // namespace
-
-// In a team of one thread tasks of explicit ones wait in place: the parent of a task that is put off is implicit.
-kmp_task* make_desk_bell_of_held(omp_event_handle_t event) noexcept {
-    return make_desk_bell(event, flag_parent_is_implicit);
-}
-
-void ring_desk_bell(kmp_task* bell) noexcept { kmp_task_of<desk_bell>::payload_of(bell).at->ring(bell); }
 
 bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     if ((flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0) {
@@ -186,7 +112,7 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     }();
     if (code == COMMTASK_OK) {
         // Where the worker has no core of its own this thread would keep it waiting for a turn: start the operation now.
-        (void)progress();
+        (void)progress(by == ending::serial ? static_cast<serial_start*>(argument) : nullptr);
         return code;
     }
     report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
@@ -198,19 +124,21 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where) noexcept {
-    kmp_task* const desk_bell_of_team = omp_get_num_threads() == 1 ? make_desk_bell(event, options.flags) : nullptr;
-    const int code = desk_bell_of_team != nullptr
-                         ? post(operation, options, ending::desk_bell, desk_bell_of_team, where)
-                         : post(operation, options, ending::event, pack(event), where);
-    if (code == COMMTASK_OK) {
-        return code;
-    }
-    if (desk_bell_of_team != nullptr) {
-        ring_desk_bell(desk_bell_of_team);
+    int code = COMMTASK_OK;
+    if (omp_get_num_threads() == 1) {
+        serial_start& mine = desk::mine().lend_start();
+        mine.begin(event, options.flags);
+        code = post(operation, options, ending::serial, &mine, where);
+        if (code != COMMTASK_OK) {
+            mine.give_up();
+        }
     } else {
-        omp_fulfill_event(event);
+        code = post(operation, options, ending::event, pack(event), where);
+        if (code != COMMTASK_OK) {
+            omp_fulfill_event(event);
+            ledger::of_process().note_ended();
+        }
     }
-    ledger::of_process().note_ended();
     return code;
 }
 

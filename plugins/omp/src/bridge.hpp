@@ -26,10 +26,10 @@ constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
 
 /// Who completes the OpenMP task when its operation has ended, and so what the argument of post() is.
 enum class ending {
-    event,     ///< Nobody beside the event, packed by pack().
-    desk_bell, ///< The team's own thread, for which a desk bell is rung: a kmp_task.
-    held,      ///< The last of its operations: a held_task.
-    told,      ///< The same, after MPI's status is written: a told_status.
+    event,  ///< Nobody beside the event, packed by pack().
+    serial, ///< The thread of a team of one: a serial_start.
+    held,   ///< The last of its operations: a held_task.
+    told,   ///< The same, after MPI's status is written: a told_status.
 };
 
 /// Posts an operation that is in the ledger; its end leaves it. A refusal is reported, gives the ticket up, and is the
@@ -42,17 +42,14 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where = {}) noexcept;
 
-/// For the end of a held task's body, in a team of one thread: the task can then be completed by ring_desk_bell().
-[[nodiscard]] kmp_task* make_desk_bell_of_held(omp_event_handle_t event) noexcept;
-
-/// Any thread: has the team's thread complete the task of this desk bell.
-void ring_desk_bell(kmp_task* bell) noexcept;
-
 /// Whether progress() would do nothing, because the calling thread is in too many already.
 [[nodiscard]] bool is_too_deep_for_progress() noexcept;
 
+class serial_start;
+
 /// Drives the lane for a moment where its worker shares a core, and runs what became ready by it.
+/// @param begun  was posted just now, and is settled before anything runs; null: nothing.
 /// @return COMMTASK_OK, or why the lane may not be driven here.
-int progress() noexcept;
+int progress(serial_start* begun = nullptr) noexcept;
 
 } // namespace commtask::omp

@@ -4,6 +4,7 @@
 // its own, which the last answer completes; in a taskgroup of its own, since that nests with every tool.
 #include "desk.hpp"
 
+#include "desk_bell.hpp"
 #include "held_task.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
@@ -52,11 +53,40 @@ desk& desk::mine() {
     return *of_levels[level];
 }
 
-void desk::run_my_answers() noexcept {
+desk* desk::if_mine() noexcept {
     const auto level = static_cast<std::size_t>(omp_get_level());
-    if (level < of_levels.size()) {
-        of_levels[level]->run_answers();
+    return level < of_levels.size() ? of_levels[level] : nullptr;
+}
+
+void desk::run_my_answers() noexcept {
+    if (desk* const mine = if_mine(); mine != nullptr) {
+        mine->run_answers();
     }
+}
+
+void desk::ring(kmp_task* bell) noexcept {
+    if (driving_scope::is_before_answers_of(*this)) {
+        try {
+            own_.push_back(bell);
+            return;
+        } catch (const std::bad_alloc&) { // then through libomp's queue
+        }
+    }
+    // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
+    // this a race checker takes every result for unordered.
+    n_rung_.fetch_add(1, std::memory_order_release);
+    __kmpc_proxy_task_completed_ooo(bell);
+}
+
+serial_start& desk::lend_start() {
+    if (idle_starts_.empty()) {
+        starts_.push_back(std::make_unique<serial_start>(*this));
+        idle_starts_.reserve(starts_.capacity());
+        return *starts_.back();
+    }
+    serial_start* const lent = idle_starts_.back();
+    idle_starts_.pop_back();
+    return *lent;
 }
 
 bool desk::note_answered() noexcept {
@@ -72,6 +102,12 @@ void desk::end_waits() noexcept {
 }
 
 void desk::run_answers() noexcept {
+    // One at a time: what it releases may come here again.
+    while (!own_.empty()) {
+        kmp_task* const bell = own_.front();
+        own_.erase(own_.begin());
+        answer_unrung(bell);
+    }
     if (n_rung_.load(std::memory_order_relaxed) == 0) {
         return;
     }
@@ -85,7 +121,7 @@ void desk::run_answers() noexcept {
     }
 }
 
-driving_scope::driving_scope() noexcept : outer_(current_scope) {
+driving_scope::driving_scope(desk* answered_next) noexcept : outer_(current_scope), answered_next_(answered_next) {
     if (outer_ == nullptr) {
         current_scope = this;
     }
@@ -100,6 +136,10 @@ driving_scope::~driving_scope() {
         complete(event);
         ledger::of_process().note_ended();
     }
+}
+
+bool driving_scope::is_before_answers_of(const desk& which) noexcept {
+    return current_scope != nullptr && current_scope->answered_next_ == &which;
 }
 
 bool driving_scope::try_keep(omp_event_handle_t event) noexcept {

@@ -2,8 +2,8 @@
 //
 // What a thread needs that waits in the library instead of in libomp. In a team of one thread bells (docs/adr/0020) lie
 // in libomp's queue until the thread waits for something; the desk counts them, so that it can wait for just them. And
-// events that the thread itself ends while it drives the lane wait until the pass is over: to fulfil one may run tasks of
-// the user, and not inside a callback, where the whole lane stands still.
+// events that the thread itself ends while it drives the lane wait until the pass is over, as do its own bells: to fulfil one may
+// run tasks of the user, and not inside a callback, where the whole lane stands still.
 #pragma once
 
 #include "kmp.hpp"
@@ -12,9 +12,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace commtask::omp {
+
+class serial_start;
 
 /// One per OpenMP thread and nesting level that ever needed one: each region has a queue of its own.
 class desk {
@@ -27,18 +30,20 @@ public:
     /// has none, and needs none.
     static void run_my_answers() noexcept;
 
+    /// The one for run_my_answers(); null: there is none yet.
+    [[nodiscard]] static desk* if_mine() noexcept;
+
     // Any thread ------------------------------------------------------------------------------------------------------
 
     /// Rings a bell whose answer will run on the desk's thread: completes its task in libomp's queue, where that thread
-    /// finds it when it next waits.
-    void ring(kmp_task* bell) noexcept {
-        // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
-        // this a race checker takes every result for unordered.
-        n_rung_.fetch_add(1, std::memory_order_release);
-        __kmpc_proxy_task_completed_ooo(bell);
-    }
+    /// finds it when it next waits. If it is that thread itself, which drives and will run its answers, libomp need not know.
+    void ring(kmp_task* bell) noexcept;
 
     // The desk's thread --------------------------------------------------------------------------------------------------
+
+    /// For a communication task that starts.
+    [[nodiscard]] serial_start& lend_start();
+    void give_back(serial_start& ended) noexcept { idle_starts_.push_back(&ended); } // lend_start() made room
 
     /// An answer begins to run. Once for every ring().
     /// @return whether no rung bell is left: the answer calls end_waits() when it has done all it has to.
@@ -53,13 +58,17 @@ private:
 
     std::atomic<std::size_t> n_rung_{0};   ///< And not answered.
     std::vector<kmp_task*> when_answered_; ///< Proxy tasks to be completed when no rung bell is left.
+    std::vector<kmp_task*> own_;           ///< Bells that this thread is to answer; libomp does not know of them.
+    std::vector<std::unique_ptr<serial_start>> starts_;
+    std::vector<serial_start*> idle_starts_;
 };
 
 /// As long as it lives the calling thread may drive the lane, and events that it ends there are kept; the outermost one
 /// fulfils them, and counts their tasks as ended, when it goes.
 class driving_scope {
 public:
-    driving_scope() noexcept;
+    /// @param answered_next  the desk whose run_my_answers() the thread calls next; null: none.
+    explicit driving_scope(desk* answered_next = nullptr) noexcept;
     driving_scope(const driving_scope&) = delete;
     driving_scope& operator=(const driving_scope&) = delete;
     ~driving_scope();
@@ -68,8 +77,12 @@ public:
     /// @return false if it has none, or no memory.
     [[nodiscard]] static bool try_keep(omp_event_handle_t event) noexcept;
 
+    /// Whether the calling thread is in a scope, and runs the answers of `which` after it.
+    [[nodiscard]] static bool is_before_answers_of(const desk& which) noexcept;
+
 private:
     driving_scope* const outer_;
+    desk* const answered_next_;
     std::vector<omp_event_handle_t> kept_;
 };
 

@@ -5,6 +5,7 @@
 #include "held_task.hpp"
 #include "bridge.hpp"
 #include "check.hpp"
+#include "desk_bell.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"

@@ -6,6 +6,7 @@
 
 #include "bridge.hpp"
 #include "desk.hpp"
+#include "desk_bell.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
@@ -19,9 +20,9 @@
 namespace commtask::omp {
 namespace {
 
-/// commtask_progress, with the events that it ends fulfilled afterwards.
+/// commtask_progress, with the events that it ends fulfilled afterwards. Bells are for run_my_answers(), which comes next.
 int drive(int& moved) noexcept {
-    const driving_scope scope;
+    const driving_scope scope(desk::if_mine());
     return commtask_progress(&moved);
 }
 
@@ -70,16 +71,24 @@ void wait_in_place(const held_task& held) noexcept {
     }
 }
 
-int progress() noexcept {
+int progress(serial_start* begun) noexcept {
+    const auto settle = [begun] {
+        if (begun != nullptr) {
+            begun->settle();
+        }
+    };
     int moved = 0;
     if (commtask_is_worker_shared() == 0) { // else a thread can do what the worker does in a turn of its own
+        settle();
         return commtask_progress(&moved);
     }
     if (is_too_deep_for_progress()) {
+        settle();
         return COMMTASK_OK;
     }
     ++n_nested;
     const int code = drive(moved);
+    settle();
     if (code == COMMTASK_OK) {
         desk::run_my_answers();
     }
