@@ -130,6 +130,6 @@ def of_ranks(build, n_ranks, n_rounds, n_steps):
 
 def run(build, is_quick, json_file):
     """The exit status of the driver."""
-    n_rounds, n_steps = (1, 3) if is_quick else (5, 31)
+    n_rounds, n_steps = (1, 1) if is_quick else (5, 31)
     ranks = RANKS[:2] if is_quick else RANKS
     return miniapp.publish([("node", lambda n=n: of_ranks(build, n, n_rounds, n_steps)) for n in ranks], json_file)
