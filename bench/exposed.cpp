@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 namespace {
@@ -34,6 +35,11 @@ std::vector<int> sizes_asked_for(int n_words, char** words) {
 /// What the sender of a step fills its message with.
 char pattern(int rank, int step) { return static_cast<char>(1 + rank + 7 * step); }
 
+/// By functions of the C library: where assertions are on, this program is compiled in a hurry.
+bool is_all(const std::vector<char>& bytes, char expected) {
+    return bytes.front() == expected && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
 struct ring {
     int rank = 0;
     int n_ranks = 1;
@@ -48,7 +54,7 @@ std::vector<double> exposed_us(const ring& here, int bytes, int n_steps) {
     std::vector<double> samples;
     int n_wrong = 0;
     for (int step = -warm_up_steps; step < n_steps; ++step) {
-        std::ranges::fill(sent, pattern(here.rank, step));
+        std::memset(sent.data(), pattern(here.rank, step), sent.size());
         MPI_Request requests[2];
         MPI_Barrier(MPI_COMM_WORLD);
         const double begin = MPI_Wtime();
@@ -57,8 +63,7 @@ std::vector<double> exposed_us(const ring& here, int bytes, int n_steps) {
         compute_elsewhere();
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         double exposed = (MPI_Wtime() - begin) * 1e6 - computing_ms * 1e3;
-        const char expected = pattern(here.left, step);
-        n_wrong += std::ranges::all_of(received, [&](char c) { return c == expected; }) ? 0 : 1;
+        n_wrong += is_all(received, pattern(here.left, step)) ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &exposed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (step >= 0) {
             samples.push_back(exposed);

@@ -54,12 +54,12 @@ class Runner:
             answers = self.execute(side, words, json_file, n_ranks)
         return {one["name"]: (one["unit"], figures.quantile(one["samples"], 0.5)) for one in answers}
 
-    def miniapp_ms(self, side, n_ranks):
+    def miniapp_ms(self, side, n_ranks, n_iterations):
         """Milliseconds of one hop of the FUNNELED baseline on the slowest rank."""
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
             words = [str(self.build.program("lqcd_dslash", "apps/lqcd_dslash")), "--mode", "baseline", "--force-comm"]
-            words += ["--lattice", "16.16.16.16", "--grid", f"1.1.1.{n_ranks}", "--iterations", "20", "--repeat", "3"]
+            words += ["--lattice", "16.16.16.16", "--grid", f"1.1.1.{n_ranks}", "--iterations", str(n_iterations), "--repeat", "3"]
             words += ["--threads", "1", "--check", "none", "--json", json_file]
             document = self.execute(side, words, json_file, n_ranks)
         return document["median"]["slowest_total_us"] * 1e-3
@@ -123,10 +123,10 @@ def exposed_us(build, side, n_ranks, n_steps=EXPOSED_STEPS, sizes=()):
     return {one["bytes"]: one["samples"] for one in json.loads(done.stdout)["exposed_us"]}
 
 
-def exposed_rows(build, n_rounds):
+def exposed_rows(build, n_rounds, n_steps):
     def once(side):
         return {f"exposed of {n_bytes} B": ("us", figures.quantile(samples, 0.5))
-                for n_bytes, samples in exposed_us(build, side, N_RANKS).items()}
+                for n_bytes, samples in exposed_us(build, side, N_RANKS, n_steps).items()}
 
     def goals(name, _):
         behind = (figures.Goal("median", True, EXPOSED_US),) if size_of(name) >= EXPOSED_FROM else ()
@@ -179,7 +179,7 @@ def free(build, n_rounds, n_samples):
     posts = measure("post", sides_of(build))
     report.rows += ratio_rows(posts, post_goals) + constancy_rows(posts[INTERPOSED])
     report.rows += overlap_rows(measure("overlap", sides_of(build)), has_goals=True)
-    report.rows += exposed_rows(build, n_rounds)
+    report.rows += exposed_rows(build, n_rounds, EXPOSED_STEPS if n_rounds > 1 else 3)
     report.rows += ratio_rows(measure("pingpong", (NATIVE, INTERPOSED)), lambda *_: figures.at_least(0.8))
     report.rows += ratio_rows(measure("threads", sides_of(build)), lambda *_: ())
     return report
@@ -199,7 +199,7 @@ def crowded(build, n_rounds):
     runner = Runner(build)
     report = figures.Report("offload", "crowded", miniapp.machine_of(build))
     for n_ranks in (1, N_RANKS):
-        times = alternated((NATIVE, INTERPOSED), n_rounds, lambda side, n=n_ranks: runner.miniapp_ms(side, n))
+        times = alternated((NATIVE, INTERPOSED), n_rounds, lambda side, n=n_ranks: runner.miniapp_ms(side, n, 20 if n_rounds > 1 else 2))
         is_spare = len(os.sched_getaffinity(0)) > n_ranks
         for side, samples in times.items():
             is_other = side != NATIVE

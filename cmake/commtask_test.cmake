@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a test is added. One executable is one ctest test per rank count, named after the behaviour's room
 # (unit.graph, mpi.send.n4), so that `ctest -L ranks-2` or `-R mpi.send` picks what a reader means.
-# The label `again` is for what a test beside shows already, with another compiler, build system or number of ranks: scripts/test
-# without options leaves it out. Exit status 77 says "cannot run here" and is shown as skipped. Every test has a time limit; MPI tests also name the
-# cores they use, so that ctest -j does not put two four-rank jobs on two cores.
+# The label `again` is for what a test beside shows already, with another compiler, build system, or number of ranks or threads:
+# more than two, where two are tested as well. scripts/test without options leaves it out. Exit status 77 says "cannot run here" and
+# is shown as skipped. Every test has a time limit; MPI tests also name the cores they use, so that ctest -j does not put two
+# four-rank jobs on two cores.
 
 set(COMMTASK_TEST_TIMEOUT_FACTOR 1)
 set(commtask_test_environment "")
@@ -64,13 +65,6 @@ function(commtask_finish_test test timeout processors labels environment)
                    ENVIRONMENT "${commtask_test_environment};${environment}")
 endfunction()
 
-# Options of programs whose own speed nobody asks for: the tests, and the benchmarks where assertions are on. Optimising them
-# took a third of a whole build's time, and found nothing. Under sanitizers they are optimised: they are slow enough there.
-set(commtask_built_quickly "")
-if(COMMTASK_ASSERTIONS AND COMMTASK_SANITIZE STREQUAL "none")
-    set(commtask_built_quickly -O0)
-endif()
-
 # Builds the executable of a test once; the ctest name with its dots is the file name too.
 function(commtask_add_test_program name sources libraries)
     add_executable(${name} ${sources})
@@ -89,10 +83,21 @@ function(commtask_add_unit_test)
     commtask_finish_test(${arg_NAME} ${arg_TIMEOUT} 1 "unit;${arg_LABELS}" "${arg_ENVIRONMENT}")
 endfunction()
 
-# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [ARGS …] [ENVIRONMENT K=V …] [LABELS …] [TIMEOUT s])
-# Adds mpi.x.n1, mpi.x.n2, … for an executable that exists already.
+# Whether so many of these numbers of ranks (or threads) only show again what two show: "again", or nothing. Words after them:
+# numbers that show more.
+function(commtask_again result number numbers)
+    set(again "")
+    if(number GREATER 2 AND 2 IN_LIST numbers AND NOT number IN_LIST ARGN)
+        set(again again)
+    endif()
+    set(${result} "${again}" PARENT_SCOPE)
+endfunction()
+
+# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [SHOW_MORE 4] [ARGS …] [ENVIRONMENT K=V …] [LABELS …] [TIMEOUT s])
+# Adds mpi.x.n1, mpi.x.n2, … for an executable that exists already. SHOW_MORE: numbers of ranks with which it shows what no test
+# of two ranks does.
 function(commtask_add_run_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET;TIMEOUT" "RANKS;ARGS;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET;TIMEOUT" "RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
     if(NOT arg_RANKS)
         message(FATAL_ERROR "${arg_NAME}: every MPI test says its rank counts (RANKS 1 2 4).")
     endif()
@@ -103,21 +108,18 @@ function(commtask_add_run_test)
         set(test ${arg_NAME}.n${n_ranks})
         commtask_launch_words(words ${n_ranks})
         add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${words} $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
-        set(again "")
-        if(n_ranks EQUAL 3 AND 2 IN_LIST arg_RANKS AND 4 IN_LIST arg_RANKS)
-            set(again again)
-        endif()
+        commtask_again(again ${n_ranks} "${arg_RANKS}" ${arg_SHOW_MORE})
         commtask_finish_test(${test} ${arg_TIMEOUT} ${n_ranks} "mpi;ranks-${n_ranks};${arg_LABELS};${again}"
                              "${arg_ENVIRONMENT}")
     endforeach()
 endfunction()
 
-# commtask_add_mpi_test(NAME mpi.x SOURCES … LIBRARIES … RANKS 1 2 4 [ARGS …] [ENVIRONMENT K=V …] [LABELS …]
-#                       [TIMEOUT s])
+# commtask_add_mpi_test(NAME mpi.x SOURCES … LIBRARIES … RANKS 1 2 4 [SHOW_MORE 4] [ARGS …] [ENVIRONMENT K=V …]
+#                       [LABELS …] [TIMEOUT s])
 # A GoogleTest program under mpiexec; its main() is tests/support/mpi_main.cpp.
 function(commtask_add_mpi_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;RANKS;ARGS;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
     commtask_add_test_program(${arg_NAME} "${arg_SOURCES}" "${arg_LIBRARIES};commtask_test_mpi_main")
-    commtask_add_run_test(NAME ${arg_NAME} TARGET ${arg_NAME} RANKS ${arg_RANKS} ARGS ${arg_ARGS}
+    commtask_add_run_test(NAME ${arg_NAME} TARGET ${arg_NAME} RANKS ${arg_RANKS} SHOW_MORE ${arg_SHOW_MORE} ARGS ${arg_ARGS}
                           LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT} TIMEOUT ${arg_TIMEOUT})
 endfunction()
