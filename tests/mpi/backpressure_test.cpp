@@ -149,7 +149,7 @@ TEST_F(Backpressure, TryIsAnsweredWithAgainWhileTheWorkerHasNotSeenTheCommunicat
     run(commtask_op_barrier(fresh));
     [[maybe_unused]] MPI_Comm freed = fresh;
     EXPECT_EQ(MPI_Comm_free(&fresh), MPI_SUCCESS);
-#ifndef OPEN_MPI  // whose handles are pointers: it reads the freed memory itself
+#ifndef OPEN_MPI // whose handles are pointers: it reads the freed memory itself
     // A communicator that is none: in the end that is the answer, and each time anew.
     for (int i = 0; i < 2; ++i) EXPECT_EQ(post_in_the_end(commtask_op_noop(freed)), COMMTASK_ERR_COMM);
 #endif
