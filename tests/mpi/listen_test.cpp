@@ -198,6 +198,9 @@ TEST_F(Listen, WhatComesAfterTheEndIsLeftToOthers) {
 
 TEST_F(Listen, OneThatIsTooLongIsReported) {
     if (!sees_truncation(n_ranks_)) GTEST_SKIP() << "this MPI does not tell of a message to oneself that is too long";
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+    if (n_ranks_ > 1) GTEST_SKIP() << "MPICH 5 does not tell of one from any source that came before its receive";
+#endif
     kept_messages kept;
     commtask_listener_t listener = listen(sizeof(int), 2, &kept_messages::keep, &kept);
     const int numbers[3] = {1, 2, 3};

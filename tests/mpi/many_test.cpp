@@ -138,7 +138,9 @@ TEST_F(Many, AreWithdrawnAndLeaveTheOthersAlone) {
     in.add(rank_, 5); // nobody sends it
     fill(out, 0);
     commtask_t task = post(exchange(out, in, true));
-    run(commtask_op_noop(comm_));
+    // One that left later has come, so its message has come too; MPICH 5 takes its time with those to oneself.
+    int later = 0;
+    run(commtask_op_sendrecv(&rank_, 1, MPI_INT, rank_, 2, &later, 1, MPI_INT, rank_, 2, comm_));
     EXPECT_EQ(commtask_cancel(task), COMMTASK_OK);
     EXPECT_EQ(finish(task), COMMTASK_CANCELED);
     // What was withdrawn takes nothing any more.

@@ -320,6 +320,32 @@ TEST_F(Plans, GoOnAfterARunThatFailed) {
     }
 }
 
+TEST_F(Plans, SayWhichOfManyMembersFailed) {
+    if (!sees_truncation(n_ranks_)) GTEST_SKIP() << "this MPI does not check messages to oneself";
+    constexpr std::size_t too_long = 2;
+    std::array<int, 2> mine{};
+    std::array<int, 4> theirs{};
+    const auto tag_of = [](std::size_t which) { return static_cast<int>(which); };
+    plan receives{[&] {
+        for (std::size_t i = 0; i < theirs.size(); ++i) {
+            post_detached(commtask_op_recv(&theirs.at(i), 1, MPI_INT, left(), tag_of(i), comm_));
+        }
+    }};
+    // They have come before the receives start, so that one look finds several.
+    std::array<commtask_t, theirs.size()> sends{};
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+        sends.at(i) = post(commtask_op_send(mine.data(), i == too_long ? 2 : 1, MPI_INT, right(), tag_of(i), comm_));
+    }
+    if (n_ranks_ > 1) run(commtask_op_barrier(comm_));
+    commtask_t run_task = receives.start();
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+        commtask_t member = receives.member(i);
+        EXPECT_EQ(finish(member), i == too_long ? COMMTASK_FAILED : COMMTASK_OK) << "member " << i;
+    }
+    EXPECT_EQ(finish(run_task), COMMTASK_FAILED);
+    for (commtask_t& each : sends) static_cast<void>(finish(each)); // MPICH tells the sender of a message to itself too
+}
+
 TEST_F(Plans, AreCanceledAsAWhole) {
     int never = 0;
     plan waiting{[&] {

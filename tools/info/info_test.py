@@ -4,6 +4,7 @@
 # The machine is whatever the test runs on, so the map is checked for consistency, not for exact CPUs.
 """Usage: info_test.py --ranks N --page FILE -- LAUNCHER... commtask-info"""
 import argparse
+import filecmp
 import json
 import os
 import subprocess
@@ -94,7 +95,8 @@ class Info(unittest.TestCase):
         self.assertEqual(mpi["name"], mpi["built_for"]["name"])
         self.assertIn(mpi["name"].split()[-1], mpi["library"])
         self.assertTrue(os.path.exists(mpi["file"]), mpi["file"])
-        self.assertTrue(os.path.samefile(mpi["file"], mpi["built_for"]["file"]))
+        # A wheel has copies in place of links.
+        self.assertTrue(filecmp.cmp(mpi["file"], mpi["built_for"]["file"], shallow=False))
         text = run().stdout
         self.assertEqual("not tested: commtask's tests are run with " in text, not mpi["is_tested"], text)
         self.assertIn("MPI_Send_c", [feature["function"] for feature in mpi["features"]])

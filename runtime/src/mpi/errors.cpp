@@ -27,8 +27,9 @@ thread_local int kept_code = MPI_SUCCESS;
 struct handler_table {
     std::mutex mutex;
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-    bool may_call_mpi = false;   ///< In the handler.
-    bool codes_get_lost = false; ///< The MPI returns MPI_SUCCESS after a handler that is a function.
+    bool may_call_mpi = false;         ///< In the handler.
+    bool codes_get_lost = false;       ///< The MPI returns MPI_SUCCESS after a handler that is a function.
+    bool statuses_lack_errors = false; ///< Those of persistent requests.
     std::unordered_set<MPI_Comm> taken_over;
 };
 
@@ -58,6 +59,12 @@ handler_table& handlers() {
 [[nodiscard]] bool returns_success_after_functions(const mpi_identity& mpi) {
     const auto [major, minor, patch] = mpi.numbers();
     return mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 3));
+}
+
+/// Seen in MPICH 4.2.3, 4.3.2 and 5.0.2 and in Intel MPI 2021.19, not in MPICH 4.0.2 and 4.1.3.
+[[nodiscard]] bool forgets_errors_of_persistent_requests(const mpi_identity& mpi) {
+    const auto [major, minor, patch] = mpi.numbers();
+    return mpi.family == "intel" || (mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 2)));
 }
 #endif
 
@@ -97,6 +104,7 @@ mpi_error_handling::mpi_error_handling() {
     MPI_Query_thread(&thread_level);
     table.may_call_mpi = thread_level < MPI_THREAD_MULTIPLE;
     table.codes_get_lost = returns_success_after_functions(mpi_at_run_time());
+    table.statuses_lack_errors = forgets_errors_of_persistent_requests(mpi_at_run_time());
 #else
     table.may_call_mpi = true;
 #endif
@@ -107,6 +115,7 @@ mpi_error_handling::mpi_error_handling() {
 MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
 bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
 bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost; }
+bool mpi_error_handling::statuses_lack_errors() noexcept { return handlers().statuses_lack_errors; }
 
 void mpi_error_handling::keep(int code) noexcept {
     if (kept_code == MPI_SUCCESS) kept_code = code; // the first one counts

@@ -39,6 +39,9 @@ public:
     /// request, know the code then.
     [[nodiscard]] static bool codes_get_lost() noexcept;
 
+    /// Whether MPI_Testsome tells of a persistent request that failed, but not which: its status has no error.
+    [[nodiscard]] static bool statuses_lack_errors() noexcept;
+
     /// A handler's function was called while errors come back.
     static void keep(int code) noexcept;
 

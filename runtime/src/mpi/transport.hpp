@@ -82,7 +82,7 @@ private:
         bool is_kept = false;    ///< A plan's own request, started again in each run.
     };
 
-    /// What one Testsome found, once its request is out of the table.
+    /// What one look found, once its request is out of the table.
     struct ended_request {
         int index; ///< In the window.
         started_part whose;
@@ -91,6 +91,8 @@ private:
 
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
+    [[nodiscard]] bool must_test_any(std::size_t first, std::size_t count) const noexcept;
+    void test_any(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void request_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void step_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     [[nodiscard]] bool start_next(task& which) noexcept;
