@@ -124,6 +124,35 @@ TEST_F(LostCodes, ATruncatedMessageFailsItsReceiveWhoeverHandlesTheErrorsOfThePr
     }
 }
 
+TEST_F(LostCodes, ATruncatedMessageFailsItsReceiveBesideTheRunOfAPlanToo) {
+    if (!sees_truncation(n_ranks_)) GTEST_SKIP() << "this MPI does not check messages to oneself";
+    std::array<int, 2> of_plan{};
+    commtask_plan_t plan = COMMTASK_PLAN_NULL;
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    const commtask_op member = commtask_op_recv(of_plan.data(), 1, MPI_INT, left(), 7, comm_);
+    EXPECT_EQ(commtask_post(&member, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
+    const own_handler handler;
+    handler.set_on(MPI_COMM_SELF);
+    for (const int n_sent : {1, 2}) { // the plan's own message is right, and too long
+        SCOPED_TRACE(n_sent);
+        commtask_t whole = COMMTASK_NULL;
+        ASSERT_EQ(commtask_plan_start(plan, nullptr, &whole), COMMTASK_OK);
+        commtask_t receive = post(commtask_op_recv(values_.data(), 1, MPI_INT, left(), 0, comm_));
+        commtask_t send = post(commtask_op_send(&values_[1], 3, MPI_INT, right(), 0, comm_));
+        commtask_status status = COMMTASK_STATUS_INIT;
+        EXPECT_EQ(finish(receive, &status), COMMTASK_FAILED);
+        EXPECT_EQ(status.error_class, MPI_ERR_TRUNCATE);
+        finish(send); // MPI may tell the sender too
+        commtask_t last = post(commtask_op_send(values_.data(), n_sent, MPI_INT, right(), 7, comm_));
+        EXPECT_EQ(finish(whole), n_sent == 1 ? COMMTASK_OK : COMMTASK_FAILED);
+        finish(last);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
+    expect_that_all_is_well();
+}
+
 TEST_F(LostCodes, WhatIsNoCommunicatorIsRefusedWithASentence) {
     MPI_Errhandler before = MPI_ERRHANDLER_NULL;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);

@@ -89,12 +89,12 @@ foreach(program IN ITEMS hold_forms.c hold_lambda.cpp)
     commtask_add_run_test(NAME omp.docs.${name} TARGET omp.docs.${name} RANKS 1 2 LABELS "omp;docs" TIMEOUT 60)
 endforeach()
 
-# Programs as they are written for TAMPI.
+# Programs as they are written for TAMPI; with three ranks one has neighbours on both sides.
 foreach(program IN ITEMS heat gauss_seidel nbody ring)
     commtask_add_test_program(omp.tampi.${program} tampi/${program}.c commtask_tampi)
     target_link_libraries(omp.tampi.${program} PRIVATE m)
     foreach(threads IN LISTS few_team_sizes)
-        commtask_run_omp_test(omp.tampi.${program} t${threads} RANKS 1 2 3 4 TIMEOUT 60
+        commtask_run_omp_test(omp.tampi.${program} t${threads} RANKS 1 2 3 4 SHOW_MORE 3 TIMEOUT 60
                               ENVIRONMENT OMP_NUM_THREADS=${threads})
     endforeach()
 endforeach()

@@ -177,4 +177,39 @@ TEST_F(SerialTeam, CommunicatesInTasksOfTasks) {
     EXPECT_EQ(sum, repetitions() / 10 * 3 * 3 * 2);
 }
 
+/// A task waits in libomp for what another one sends, which is released by a message that ended in the same pass. Tasks nest
+/// deeper than those in which a start drives.
+TEST_F(SerialTeam, ATaskMayWaitForWhatEndedBesideItsOwnMessage) {
+    constexpr int n = 12;
+    std::array<int, n> first{};
+    std::array<int, n> second{};
+    const int value = 5;
+    for (int run = 0; run < 20; ++run) {
+        second.fill(0);
+#pragma omp parallel num_threads(1)
+#pragma omp single
+        {
+            for (int i = 0; i < n; ++i) {
+                int* const here = &first[static_cast<std::size_t>(i)];
+                int* const answer = &second[static_cast<std::size_t>(i)];
+                COMM_TASK(recv(here, 1, MPI_INT, rank, i, comm), out(here));
+#pragma omp task depend(in : *here) firstprivate(answer, i)
+                {
+                    COMM_TASK(recv(answer, 1, MPI_INT, rank, n + i, comm), out(answer));
+#pragma omp taskwait
+                }
+                if (i > 0) COMM_TASK(send(&value, 1, MPI_INT, rank, n + i - 1, comm), in(here));
+            }
+            COMM_TASK(send(&value, 1, MPI_INT, rank, 2 * n - 1, comm));
+            for (int i = 0; i < n; ++i) {
+                EXPECT_EQ(commtask_submit(commtask_op_send(&value, 1, MPI_INT, rank, i, comm), nullptr, nullptr),
+                          COMMTASK_OK);
+            }
+            EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
+#pragma omp taskwait
+        }
+        for (const int each : second) EXPECT_EQ(each, value);
+    }
+}
+
 } // namespace

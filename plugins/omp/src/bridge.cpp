@@ -96,6 +96,20 @@ bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     return known != nullptr && known->is_collective != 0;
 }
 
+namespace {
+
+/// Reports why nothing was posted, and gives the place in program order up.
+int refuse_post(int code, const commtask_op& operation, const commtask_omp_options& options, const char* reason,
+                source_place where) noexcept {
+    report_refusal(code, operation.kind, options.status, reason, where);
+    if (options.ticket.number != 0) {
+        (void)commtask_ticket_drop(operation.comm, options.ticket);
+    }
+    return code;
+}
+
+} // namespace
+
 int post(const commtask_op& operation, const commtask_omp_options& options, ending by, void* argument,
          source_place where) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
@@ -115,29 +129,30 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
         (void)progress(by == ending::serial ? static_cast<serial_start*>(argument) : nullptr);
         return code;
     }
-    report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
-    if (options.ticket.number != 0) {
-        (void)commtask_ticket_drop(operation.comm, options.ticket);
-    }
-    return code;
+    return refuse_post(code, operation, options, commtask_last_error(), where);
 }
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where) noexcept {
     int code = COMMTASK_OK;
     if (omp_get_num_threads() == 1) {
-        serial_start& mine = desk::mine().lend_start();
-        mine.begin(event, options.flags);
-        code = post(operation, options, ending::serial, &mine, where);
-        if (code != COMMTASK_OK) {
-            mine.give_up();
+        serial_start* const mine = desk::mine().lend_start();
+        if (mine == nullptr) {
+            code = refuse_post(COMMTASK_ERR_NO_MEMORY, operation, options, "no memory for its end", where);
+        } else {
+            mine->begin(event, options.flags);
+            code = post(operation, options, ending::serial, mine, where);
+            if (code != COMMTASK_OK) {
+                mine->give_up();
+            }
+            return code;
         }
     } else {
         code = post(operation, options, ending::event, pack(event), where);
-        if (code != COMMTASK_OK) {
-            omp_fulfill_event(event);
-            ledger::of_process().note_ended();
-        }
+    }
+    if (code != COMMTASK_OK) {
+        omp_fulfill_event(event);
+        ledger::of_process().note_ended();
     }
     return code;
 }

@@ -72,21 +72,30 @@ void desk::ring(kmp_task* bell) noexcept {
         } catch (const std::bad_alloc&) { // then through libomp's queue
         }
     }
+    ring_through_queue(bell);
+}
+
+void desk::ring_through_queue(kmp_task* bell) noexcept {
     // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
     // this a race checker takes every result for unordered.
     n_rung_.fetch_add(1, std::memory_order_release);
     __kmpc_proxy_task_completed_ooo(bell);
 }
 
-serial_start& desk::lend_start() {
-    if (idle_starts_.empty()) {
-        starts_.push_back(std::make_unique<serial_start>(*this));
-        idle_starts_.reserve(starts_.capacity());
-        return *starts_.back();
+serial_start* desk::lend_start() noexcept {
+    try {
+        if (idle_starts_.empty()) {
+            idle_starts_.reserve(starts_.size() + 1);
+            starts_.push_back(std::make_unique<serial_start>(*this));
+            idle_starts_.reserve(starts_.capacity());
+            return starts_.back().get();
+        }
+    } catch (const std::bad_alloc&) {
+        return nullptr;
     }
     serial_start* const lent = idle_starts_.back();
     idle_starts_.pop_back();
-    return *lent;
+    return lent;
 }
 
 bool desk::note_answered() noexcept {
@@ -102,11 +111,14 @@ void desk::end_waits() noexcept {
 }
 
 void desk::run_answers() noexcept {
-    // One at a time: what it releases may come here again.
     while (!own_.empty()) {
-        kmp_task* const bell = own_.front();
-        own_.erase(own_.begin());
-        answer_unrung(bell);
+        // What the first releases may wait in libomp, which must know of the others then. Mostly there are none.
+        kmp_task* const first = own_.front();
+        for (std::size_t i = 1; i < own_.size(); ++i) {
+            ring_through_queue(own_[i]);
+        }
+        own_.clear();
+        answer_unrung(first);
     }
     if (n_rung_.load(std::memory_order_relaxed) == 0) {
         return;

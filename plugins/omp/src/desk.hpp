@@ -42,7 +42,8 @@ public:
     // The desk's thread --------------------------------------------------------------------------------------------------
 
     /// For a communication task that starts.
-    [[nodiscard]] serial_start& lend_start();
+    /// @return null: there is no memory.
+    [[nodiscard]] serial_start* lend_start() noexcept;
     void give_back(serial_start& ended) noexcept { idle_starts_.push_back(&ended); } // lend_start() made room
 
     /// An answer begins to run. Once for every ring().
@@ -55,6 +56,7 @@ public:
 private:
     desk() = default;
     void run_answers() noexcept;
+    void ring_through_queue(kmp_task* bell) noexcept;
 
     std::atomic<std::size_t> n_rung_{0};   ///< And not answered.
     std::vector<kmp_task*> when_answered_; ///< Proxy tasks to be completed when no rung bell is left.

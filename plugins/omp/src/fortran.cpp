@@ -118,7 +118,7 @@ int commtask_omp_fortran_win_unregister(MPI_Fint window) noexcept {
 int commtask_omp_fortran_file_close(MPI_Fint* file, MPI_Fint comm) noexcept {
     MPI_File handle = MPI_File_f2c(*file);
     const int code = commtask_omp_fortran_note(commtask_file_close(&handle, MPI_Comm_f2c(comm)));
-    if (code == COMMTASK_OK) *file = MPI_File_c2f(handle);
+    *file = MPI_File_c2f(handle);
     return code;
 }
 

@@ -82,7 +82,7 @@ inline void register_comm(MPI_Comm comm) { face::check(commtask_comm_register(co
 /// Closes a file of MPI, unless tasks still need it. Collective.
 /// @param file  open; MPI_FILE_NULL afterwards.
 /// @param comm  with the ranks that have opened it.
-/// @throws error  if tasks of the file have not ended, or it cannot be closed: it is open still.
+/// @throws error  if tasks of the file have not ended, and it is open still; or if MPI cannot close it.
 inline void close_file(MPI_File& file, MPI_Comm comm) { face::check(commtask_file_close(&file, comm)); }
 
 } // namespace commtask

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI tells nobody that a file is closed, so a program that wants to be told of tasks which still need it closes it here. The
-// ranks meet in a barrier of the worker's first: no worker is held in MPI by a rank that is late.
+// ranks meet in a barrier that is a task first: a rank that is late holds no worker in MPI.
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
 #include "base/last_error.hpp"
@@ -29,7 +29,10 @@ namespace {
     MPI_Group of_file = MPI_GROUP_NULL;
     MPI_Group of_comm = MPI_GROUP_NULL;
     int how = MPI_UNEQUAL;
-    if (MPI_File_get_group(file, &of_file) == MPI_SUCCESS && MPI_Comm_group(comm, &of_comm) == MPI_SUCCESS) {
+    int has_two_groups = 0;
+    MPI_Comm_test_inter(comm, &has_two_groups);
+    if (has_two_groups == 0 && MPI_File_get_group(file, &of_file) == MPI_SUCCESS &&
+        MPI_Comm_group(comm, &of_comm) == MPI_SUCCESS) {
         MPI_Group_compare(of_file, of_comm, &how);
     }
     if (of_file != MPI_GROUP_NULL) MPI_Group_free(&of_file);
@@ -54,7 +57,8 @@ namespace {
     if (const std::size_t n_tasks = count_open_tasks(runtime.lanes(), file); n_tasks > 0) {
         return refuse(COMMTASK_ERR_RUNNING, "%zu tasks of the file have not ended: wait for them first", n_tasks);
     }
-    const commtask_op together = commtask_op_barrier(comm);
+    commtask_op together = commtask_op_barrier(comm);
+    together.reserved = static_cast<int>(flag_stays_home); // whichever thread of a rank calls
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);

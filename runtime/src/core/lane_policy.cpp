@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace commtask::detail {
 namespace {
@@ -74,13 +73,6 @@ struct spread {
     return n_whole == 0 ? ends_ns : std::max(ends_ns, end_ns(n_whole - 1));
 }
 
-/// Longer rows would leave the last lane nothing.
-[[nodiscard]] unsigned longest_row(const message_burst& burst, unsigned n_lanes) {
-    if (burst.is_of_collectives) return 1;
-    const std::size_t most = std::numeric_limits<unsigned>::max() / 2;
-    return static_cast<unsigned>(std::min((burst.n_messages - 1) / (n_lanes - 1), most));
-}
-
 /// The longer of what the poster and the lanes take for all messages.
 [[nodiscard]] double work_ns(const saturation_table& table, const spread& of, double alone_ns) {
     const auto further = static_cast<double>(of.n_messages - 1);
@@ -111,6 +103,13 @@ struct spread {
     return static_cast<unsigned>(std::clamp(std::ceil(wanted), fewest, most));
 }
 
+/// Longer rows would leave the last lane nothing, or be more than a lane should have in flight.
+[[nodiscard]] unsigned longest_row(const saturation_table& table, const message_burst& burst, unsigned n_lanes) {
+    if (burst.is_of_collectives) return 1;
+    const std::size_t in_flight = choose_in_flight(table, cost_of(table, burst.size_bytes, n_lanes));
+    return static_cast<unsigned>(std::min((burst.n_messages - 1) / (n_lanes - 1), in_flight));
+}
+
 } // namespace
 
 double expected_ns(const saturation_table& table, const message_burst& burst, unsigned n_lanes, unsigned in_row) {
@@ -135,7 +134,7 @@ lane_choice choose_lanes(const saturation_table& table, const message_burst& bur
         double best_ns = expected_ns(table, burst, 1, 1);
         for (unsigned n_lanes = 2; n_lanes <= most; ++n_lanes) {
             double limit_ns = best_ns * tuning::worth_a_lane;
-            for (unsigned in_row = 1; in_row <= longest_row(burst, n_lanes); in_row *= 2) {
+            for (unsigned in_row = 1; in_row <= longest_row(table, burst, n_lanes); in_row *= 2) {
                 const double ns = expected_ns(table, burst, n_lanes, in_row);
                 if (ns >= limit_ns) continue;
                 best_ns = limit_ns = ns;

@@ -142,33 +142,9 @@ void mpi_transport::note_if_lost(std::size_t index, int code) noexcept {
     kept.are_made = false;
 }
 
-bool mpi_transport::must_test_any(std::size_t first, std::size_t count) const noexcept {
-    return std::ranges::any_of(std::span{parts_}.subspan(first, count), &started_part::is_kept);
-}
-
-/// MPI_Testany returns the error of the one request that it has found, where the status from MPI_Testsome has none.
-void mpi_transport::test_any(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
-    // All are taken out before the first is reported, as in test().
-    std::size_t n_ended = 0;
-    while (n_ended < count && first < requests_.size()) {
-        const std::size_t n_left = std::min(count, requests_.size() - first);
-        int found = MPI_UNDEFINED;
-        int has_ended = 0;
-        MPI_Status& status = statuses_[n_ended];
-        const errors_come_back errors;
-        const int code =
-            errors.code_of(MPI_Testany(static_cast<int>(n_left), &requests_[first], &found, &has_ended, &status));
-        if (found == MPI_UNDEFINED || (code == MPI_SUCCESS && has_ended == 0)) break;
-        const std::size_t index = first + static_cast<std::size_t>(found);
-        ended_[n_ended++] = {found, parts_[index], &status};
-        status.MPI_ERROR = code;
-        note_if_lost(index, code);
-        remove(index);
-    }
-    for (const ended_request& each : std::span{ended_}.first(n_ended)) {
-        request_ended(each.whose, *each.status, each.status->MPI_ERROR, sink);
-        *each.status = MPI_Status{};
-    }
+bool mpi_transport::must_test_one_by_one(std::size_t first, std::size_t count) const noexcept {
+    return mpi_error_handling::statuses_lack_errors() &&
+           std::ranges::any_of(std::span{parts_}.subspan(first, count), &started_part::is_kept);
 }
 
 void mpi_transport::forget(plan_member& recorded) noexcept {

@@ -207,7 +207,7 @@ void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
 }
 
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
-    if (mpi_error_handling::statuses_lack_errors() && must_test_any(first, count)) return test_any(first, count, sink);
+    if (must_test_one_by_one(first, count)) return test_one_by_one(first, count, sink);
     int n_ended = 0;
     const errors_come_back errors;
     const int code = errors.code_of(
@@ -218,10 +218,44 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
         if (error_class != MPI_ERR_IN_STATUS) return test_one_by_one(first, count, sink);
     }
     if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
+    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
     const std::span<ended_request> ended{ended_.data(), static_cast<std::size_t>(n_ended)};
-    for (std::size_t i = 0; i < ended.size(); ++i) ended[i] = {indices_[i], {}, &statuses_[i]};
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+        ended[i] = {indices_[i], {}, &statuses_[i]};
+        if (!is_said_by_status) statuses_[i].MPI_ERROR = MPI_SUCCESS;
+    }
     // MPIs give the places in ascending order; none need.
     if (!std::ranges::is_sorted(ended, {}, &ended_request::index)) std::ranges::sort(ended, {}, &ended_request::index);
+    report_ended(first, ended, code, sink);
+}
+
+/// By calls that write the error of the one request into its status, whatever they return.
+void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
+    std::size_t n_ended = 0;
+    int worst = MPI_SUCCESS;
+    for (std::size_t i = 0; i < count; ++i) {
+        MPI_Request& request = requests_[first + i];
+        if (request == MPI_REQUEST_NULL) continue; // a receive that is held
+        int has_ended = 0;
+        MPI_Status& status = statuses_[n_ended];
+        status = MPI_Status{};
+        status.MPI_ERROR = MPI_SUCCESS;
+        const errors_come_back errors;
+        const int code = errors.code_of(MPI_Testall(1, &request, &has_ended, &status));
+        if (code == MPI_SUCCESS && has_ended == 0) continue;
+        if (code != MPI_SUCCESS) {
+            worst = code;
+            if (status.MPI_ERROR == MPI_SUCCESS) status.MPI_ERROR = code;
+        }
+        ended_[n_ended++] = {static_cast<int>(i), {}, &status};
+    }
+    report_ended(first, {ended_.data(), n_ended}, worst, sink);
+}
+
+/// @param ended  in ascending order; their statuses have their errors
+/// @param code  of what MPI said of them
+void mpi_transport::report_ended(std::size_t first, std::span<ended_request> ended, int code,
+                                 completion_sink& sink) noexcept {
     // All are taken out before the first is reported, from the back, since the last request moves into the gap.
     for (ended_request& each : ended | std::views::reverse) {
         const std::size_t index = first + static_cast<std::size_t>(each.index);
@@ -229,26 +263,10 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
         note_if_lost(index, code);
         remove(index);
     }
-    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
     for (const ended_request& each : ended) {
-        request_ended(each.whose, *each.status, is_said_by_status ? each.status->MPI_ERROR : MPI_SUCCESS, sink);
+        request_ended(each.whose, *each.status, each.status->MPI_ERROR, sink);
         // An MPI that leaves a status untouched must not show the next request this one's.
         *each.status = MPI_Status{};
-    }
-}
-
-void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
-    for (std::size_t index = first + count; index > first; --index) {
-        if (requests_[index - 1] == MPI_REQUEST_NULL) continue; // a receive that is held
-        int has_ended = 0;
-        MPI_Status status{};
-        const errors_come_back errors;
-        const int code = errors.code_of(MPI_Test(&requests_[index - 1], &has_ended, &status));
-        if (code == MPI_SUCCESS && has_ended == 0) continue;
-        const started_part whose = parts_[index - 1];
-        note_if_lost(index - 1, code);
-        remove(index - 1);
-        request_ended(whose, status, code, sink);
     }
 }
 

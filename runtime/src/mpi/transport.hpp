@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,8 +92,8 @@ private:
 
     void test(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
     void test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
-    [[nodiscard]] bool must_test_any(std::size_t first, std::size_t count) const noexcept;
-    void test_any(std::size_t first, std::size_t count, completion_sink& sink) noexcept;
+    [[nodiscard]] bool must_test_one_by_one(std::size_t first, std::size_t count) const noexcept;
+    void report_ended(std::size_t first, std::span<ended_request> ended, int code, completion_sink& sink) noexcept;
     void request_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     void step_ended(started_part ended, const MPI_Status& status, int error, completion_sink& sink) noexcept;
     [[nodiscard]] bool start_next(task& which) noexcept;
