@@ -164,7 +164,8 @@ static void shared_pointer(void) {
 
 static void errors(void) {
     MPI_File file = MPI_FILE_NULL;
-    say_class("open", MPI_File_open(MPI_COMM_WORLD, "no/such/folder", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    // By itself each: of several ranks Intel MPI tells one, at random, that the ring ids do not match.
+    say_class("open", MPI_File_open(MPI_COMM_SELF, "no/such/folder", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     EXPECT(file == MPI_FILE_NULL);
     say_class("delete", MPI_File_delete("no/such/folder", MPI_INFO_NULL));
     file = open_it();
