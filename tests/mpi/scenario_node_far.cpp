@@ -139,6 +139,10 @@ void node_memory() {
     CHECK(shared_kib > 0);
     CHECK(own_kib > pool_kib); // it is counted
     CHECK(own_kib - pool_kib + static_cast<std::size_t>(shared_kib) <= most_kib);
+    // Who left earlier would leave its part of the shared pages to the other.
+    commtask_t all_have_looked = COMMTASK_NULL;
+    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, &all_have_looked) == COMMTASK_OK);
+    CHECK(commtask_wait(&all_have_looked, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }
