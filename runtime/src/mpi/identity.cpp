@@ -31,9 +31,9 @@ using text_function = int (*)(char*, int*);
     return dladdr(address, &place) != 0 && place.dli_fname != nullptr ? place.dli_fname : "";
 }
 
-/// Whether the functions that the loader found are those of the standard's ABI.
+/// Whether the functions that the loader found are those of the standard's ABI. By the name that no tool has: the call is none of its business.
 [[nodiscard]] bool has_standard_abi() {
-    void* const found = dlsym(RTLD_DEFAULT, "MPI_Abi_get_version");
+    void* const found = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
     if (found == nullptr) return false;
     int major = -1;
     int minor = -1;
