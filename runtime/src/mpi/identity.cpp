@@ -31,7 +31,8 @@ using text_function = int (*)(char*, int*);
     return dladdr(address, &place) != 0 && place.dli_fname != nullptr ? place.dli_fname : "";
 }
 
-/// Whether the functions that the loader found are those of the standard's ABI. By the name that no tool has: the call is none of its business.
+/// Whether the functions that the loader found are those of the standard's ABI. By the name that no tool has, since the call
+/// is none of a tool's business.
 [[nodiscard]] bool has_standard_abi() {
     void* const found = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
     if (found == nullptr) return false;
