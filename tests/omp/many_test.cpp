@@ -60,7 +60,8 @@ TEST_F(Many, TasksThatHaveEndedLeaveNoMemoryBehind) {
             EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
         }
     };
-    constexpr int n_rounds = 6;
+    // On a busy machine more tasks may be open at once in a late round than in any before it: enough rounds that this is not a leak.
+    constexpr int n_rounds = 12;
     for (int i = 0; i < 2; ++i) round();
     const std::size_t before = resident_bytes();
     for (int i = 0; i < n_rounds; ++i) round();
