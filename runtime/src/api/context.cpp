@@ -327,6 +327,12 @@ context::drained context::leave_behind() noexcept {
     set_running(nullptr);
     for (lane& each : lanes_) {
         each.abandon();
+
+void commtask_say(const char* sentence) noexcept {
+    constexpr std::string_view opening = "commtask: ";
+    const std::string_view given = sentence;
+    commtask::detail::say("%s", sentence + (given.starts_with(opening) ? opening.size() : 0));
+}
         if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
         const int kind = each.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
