@@ -51,25 +51,40 @@ void lane_set::let_workers_end() noexcept {
     }
 }
 
-void lane_set::pause() noexcept {
+void lane_set::pause(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
-    if (!may_pause_ || n_pauses_++ > 0) return;
-    for (lane& each : lanes_) each.set_paused(true);
+    if (!may_pause_) return;
+    ++n_pauses_[static_cast<std::size_t>(by)];
+    tell_of_pauses();
 }
 
-bool lane_set::resume() noexcept {
+bool lane_set::resume(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
-    if (n_pauses_ == 0) return false;
-    if (--n_pauses_ > 0) return true;
-    for (lane& each : lanes_) each.set_paused(false);
+    unsigned& n_pauses = n_pauses_[static_cast<std::size_t>(by)];
+    if (n_pauses == 0) return false;
+    --n_pauses;
+    tell_of_pauses();
     return true;
+}
+
+void lane_set::resume_all(pauser by) noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    n_pauses_[static_cast<std::size_t>(by)] = 0;
+    tell_of_pauses();
 }
 
 void lane_set::resume_for_good() noexcept {
     const std::lock_guard guard{pauses_mutex_};
     may_pause_ = false;
-    if (std::exchange(n_pauses_, 0) == 0) return;
-    for (lane& each : lanes_) each.set_paused(false);
+    n_pauses_ = {};
+    tell_of_pauses();
+}
+
+/// With the lock.
+void lane_set::tell_of_pauses() noexcept {
+    const bool is_paused = n_pauses_ != std::array<unsigned, 2>{};
+    if (is_paused == are_paused()) return;
+    for (lane& each : lanes_) each.set_paused(is_paused);
 }
 
 void lane_set::watch_drain() noexcept {

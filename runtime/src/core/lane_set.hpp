@@ -7,6 +7,7 @@
 #include "core/lane.hpp"
 #include "core/worker.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,12 @@ namespace commtask::detail {
 
 /// The highest COMMTASK_LANES.
 inline constexpr std::size_t most_lanes = 16;
+
+/// Who pauses the workers. Each resumes what it has paused itself, and nothing else.
+enum class pauser : std::uint8_t {
+    program, ///< By commtask_pause.
+    user,    ///< By a signal or a file.
+};
 
 class lane_set {
 public:
@@ -55,11 +62,13 @@ public:
     [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
     [[nodiscard]] auto end() noexcept { return lanes_.end(); }
 
-    /// Any thread. The program wants the workers' cores; each such call is undone by one resume().
-    void pause() noexcept;
-    /// @return false if nobody has paused
-    [[nodiscard]] bool resume() noexcept;
-    /// However often somebody has paused.
+    /// Any thread. Somebody wants the workers' cores; each such call is undone by one resume() of the same.
+    void pause(pauser by) noexcept;
+    /// @return false if this one has not paused
+    [[nodiscard]] bool resume(pauser by) noexcept;
+    /// However often this one has paused.
+    void resume_all(pauser by) noexcept;
+    /// However often anybody has paused.
     void resume_for_good() noexcept;
     [[nodiscard]] bool are_paused() const noexcept { return lanes_.front().is_paused(); }
 
@@ -116,10 +125,12 @@ private:
     std::deque<lane> lanes_; ///< They stay where they are.
     std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
+    void tell_of_pauses() noexcept;
+
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
     std::mutex pauses_mutex_;
-    unsigned n_pauses_ = 0;
-    bool may_pause_ = true; ///< Not while the library ends: its last wait is for workers that go on.
+    std::array<unsigned, 2> n_pauses_{}; ///< By pauser.
+    bool may_pause_ = true;              ///< Not while the library ends: its last wait is for workers that go on.
 };
 
 } // namespace commtask::detail
