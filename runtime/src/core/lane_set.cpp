@@ -125,7 +125,9 @@ void lane_set::return_all_batons() noexcept {
 }
 
 void lane_set::progress() noexcept {
-    for (lane& each : lanes_) static_cast<void>(each.progress());
+    for (lane& each : lanes_) {
+        if (!each.is_lost()) static_cast<void>(each.progress());
+    }
 }
 
 bool lane_set::has_work() const noexcept {
@@ -140,8 +142,20 @@ bool lane_set::approx_are_asleep() const noexcept {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_is_asleep(); });
 }
 
-bool lane_set::could_still_move() noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](lane& each) { return each.could_still_move(); });
+bool lane_set::could_still_move(lane::task_filter chosen) noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [&](lane& each) { return each.could_still_move(chosen); });
+}
+
+lane::unfinished_count lane_set::take_in_and_count(lane::task_filter chosen) noexcept {
+    lane::unfinished_count open;
+    for (lane& each : lanes_) each.take_in(); // all before the count: what one holds up may be another's
+    for (const lane& each : lanes_) {
+        const lane::unfinished_count here = each.count_unfinished(chosen);
+        open.all += here.all;
+        open.in_flight += here.in_flight;
+        open.ready += here.ready;
+    }
+    return open;
 }
 
 void lane_set::request_reports(const char* heading) noexcept {

@@ -90,18 +90,21 @@ public:
     /// All batons for one thread, or none. @return false if `deadline_ns` of now_ns() came first
     [[nodiscard]] bool try_take_all_batons(std::uint64_t deadline_ns) noexcept;
     /// The same as a guest without a deadline: a thread that must call MPI itself. Not on a driver.
-    void take_all_batons() noexcept { static_cast<void>(try_take_all_batons(UINT64_MAX)); }
+    /// @return false if a lane was left behind: then nobody calls MPI for these lanes any more
+    bool take_all_batons() noexcept { return try_take_all_batons(UINT64_MAX); }
     void return_all_batons() noexcept;
 
     // Who has all batons ----------------------------------------------------------------------------------------------------
 
-    /// A pass of each lane.
+    /// A pass of each lane, but for those that were left behind.
     void progress() noexcept;
     /// Whether some lane has something to poll or to start.
     [[nodiscard]] bool has_work() const noexcept;
 
-    /// Whether a pass of one of them would still move something.
-    [[nodiscard]] bool could_still_move() noexcept;
+    /// Whether a pass of one of them would still move one of these.
+    [[nodiscard]] bool could_still_move(lane::task_filter chosen) noexcept;
+    /// After it has taken in what was posted.
+    [[nodiscard]] lane::unfinished_count take_in_and_count(lane::task_filter chosen) noexcept;
 
     // Any thread ------------------------------------------------------------------------------------------------------------
 
@@ -122,11 +125,11 @@ public:
     waiting_room waiters;
 
 private:
+    void tell_of_pauses() noexcept;
+
     std::deque<lane> lanes_; ///< They stay where they are.
     std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
-    void tell_of_pauses() noexcept;
-
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
     std::mutex pauses_mutex_;
     std::array<unsigned, 2> n_pauses_{}; ///< By pauser.
