@@ -15,7 +15,7 @@ program fortran_ring
   call MPI_Init_thread(MPI_THREAD_SERIALIZED, provided, error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
   call MPI_Comm_size(MPI_COMM_WORLD, n_ranks, error)
-  if (commtask_init(c_null_ptr) /= COMMTASK_OK) error stop 'commtask_init'
+  if (commtask_init(c_null_ptr) /= COMMTASK_OK) error stop commtask_last_error()
   if (commtask_omp_check() /= COMMTASK_OK) error stop commtask_last_error()
   left = modulo(rank - 1, n_ranks)
   right = modulo(rank + 1, n_ranks)

@@ -13,7 +13,7 @@
 
 namespace {
 
-enum tags : int { late_tag = 1, never_tag, other_threads_tag };
+enum tags : int { late_tag = 1, never_tag, other_threads_tag, listened_tag };
 
 void begin(double limit_s = 0) {
     commtask_config config = COMMTASK_CONFIG_INIT;
@@ -40,6 +40,78 @@ void waits_for_a_late_message() {
     say("code %d, value %d, state %d", code, value, me == 0 ? static_cast<int>(status.state) : -1);
     EXPECT(code == COMMTASK_OK && value == 42);
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// While a function of the program's runs nothing is in flight and nothing ends, and yet the message will come.
+void waits_for_a_call() {
+    begin(0);
+    commtask_event_t event = COMMTASK_EVENT_NULL;
+    EXPECT(commtask_event_create(1, &event) == COMMTASK_OK);
+    commtask_options after = COMMTASK_OPTIONS_INIT;
+    after.events = &event;
+    after.n_events = 1;
+    const auto take_long = [](void*) { // longer than where nothing can move
+        const double since = MPI_Wtime();
+        while (MPI_Wtime() - since < 1.5) std::this_thread::yield();
+        return MPI_SUCCESS;
+    };
+    commtask_t call = COMMTASK_NULL;
+    const commtask_op function = commtask_op_call(+take_long, nullptr, MPI_COMM_WORLD);
+    EXPECT(commtask_post(&function, &after, &call) == COMMTASK_OK);
+    after = COMMTASK_OPTIONS_INIT;
+    after.after = &call;
+    after.n_after = 1;
+    static int value;
+    value = 0;
+    const int sent = 42;
+    EXPECT(commtask_submit(commtask_op_recv(&value, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD), &after, nullptr) ==
+           COMMTASK_OK);
+    // The last pass hands it on: its callback posts what is sent.
+    after.callback = [](const commtask_status*, void* what) {
+        EXPECT(commtask_submit(commtask_op_send(what, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD), nullptr, nullptr) ==
+               COMMTASK_OK);
+    };
+    after.callback_argument = const_cast<int*>(&sent);
+    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &after, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_event_signal(event) == COMMTASK_OK);
+    const int code = commtask_finalize();
+    say("code %d, value %d", code, value);
+    EXPECT(code == COMMTASK_OK && value == 42);
+    EXPECT(commtask_release(&call) == COMMTASK_OK);
+    EXPECT(commtask_event_release(&event) == COMMTASK_OK);
+}
+
+/// A standing receive is nothing that the program waits for, and ends with its use; the next use has its own.
+void closes_an_open_listener() {
+    static std::atomic<int> n_messages;
+    const auto count = [](commtask_message* message, void*) -> int {
+        n_messages += message->bytes == sizeof(int) ? 1 : 100;
+        return COMMTASK_MESSAGE_DONE;
+    };
+    for (int turn = 1; turn <= 2; ++turn) {
+        n_messages = 0;
+        begin(0.3);
+        commtask_listener_t listener = COMMTASK_LISTENER_NULL;
+        EXPECT(commtask_listen(MPI_COMM_WORLD, listened_tag, sizeof(int), 4, +count, nullptr, &listener) ==
+               COMMTASK_OK);
+        MPI_Send(&turn, 1, MPI_INT, me, listened_tag, MPI_COMM_WORLD);
+        while (n_messages == 0) std::this_thread::yield();
+        const int code = commtask_finalize();
+        say("turn %d: code %d, %d messages", turn, code, n_messages.load());
+        EXPECT(code == COMMTASK_OK && n_messages == 1);
+        if (turn == 1) begin(0.3);
+        EXPECT(commtask_unlisten(&listener) == (turn == 1 ? COMMTASK_ERR_ARGUMENT : COMMTASK_ERR_NOT_INITIALIZED));
+        if (turn == 1) EXPECT(commtask_finalize() == COMMTASK_OK);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    // Nobody takes the program's messages any more.
+    int value = 0;
+    const int sent = 7;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&value, 1, MPI_INT, me, listened_tag, MPI_COMM_WORLD, &request);
+    MPI_Send(&sent, 1, MPI_INT, me, listened_tag, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(value == 7);
 }
 
 /// A receive that another thread has made with MPI is no business of commtask_finalize.
@@ -122,6 +194,30 @@ void refuses_posts_outside_of_its_use() {
     MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); // MPI goes on
 }
 
+/// Its pauses end with its use: what the next one resumes it has not paused.
+void undoes_its_pauses() {
+    begin();
+    for (int i = 0; i < 2; ++i) EXPECT(commtask_pause() == COMMTASK_OK);
+    EXPECT(commtask_is_worker_shared() == 1);
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+    begin();
+    const int code = commtask_resume();
+    say("code %d", code);
+    EXPECT(code == COMMTASK_ERR_ARGUMENT);
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+}
+
+/// One rank alone has a reason.
+void refuses_all_ranks_or_none() {
+    commtask_config config = COMMTASK_CONFIG_INIT;
+    if (me == 1) config.queue_capacity = 100;
+    const int code = commtask_init(&config);
+    say("code %d: %s", code, commtask_last_error());
+    EXPECT(code == COMMTASK_ERR_CONFIG && commtask_is_initialized() == 0);
+    begin();
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+}
+
 void refuses_a_bad_setting() {
     commtask_config config = COMMTASK_CONFIG_INIT;
     config.queue_capacity = 100;
@@ -133,14 +229,14 @@ void refuses_a_bad_setting() {
 } // namespace
 
 int main(int argc, char** argv) {
-    int level = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    probe_start();
-    waits_for_a_late_message();
-    leaves_other_threads_calls_alone();
-    gives_up_what_cannot_end();
-    refuses_posts_outside_of_its_use();
-    refuses_a_bad_setting();
-    MPI_Finalize();
-    return probe_result();
+    static const probe_case cases[] = {{"waits_for_a_late_message", waits_for_a_late_message, 2},
+                                       {"waits_for_a_call", waits_for_a_call, 1},
+                                       {"closes_an_open_listener", closes_an_open_listener, 1},
+                                       {"leaves_other_threads_calls_alone", leaves_other_threads_calls_alone, 1},
+                                       {"gives_up_what_cannot_end", gives_up_what_cannot_end, 1},
+                                       {"refuses_posts_outside_of_its_use", refuses_posts_outside_of_its_use, 1},
+                                       {"undoes_its_pauses", undoes_its_pauses, 1},
+                                       {"refuses_a_bad_setting", refuses_a_bad_setting, 1},
+                                       {"refuses_all_ranks_or_none", refuses_all_ranks_or_none, 2}};
+    return probe_main_with_threads(argc, argv, cases, PROBE_COUNT(cases));
 }

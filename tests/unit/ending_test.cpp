@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -64,20 +65,64 @@ TEST(Ending, LetsTheOthersGoOn) {
 TEST(Ending, SeesWhatCouldStillMove) {
     lane_bench bench;
     lane& mine = bench.the_lane();
-    EXPECT_FALSE(mine.could_still_move());
+    EXPECT_FALSE(mine.could_still_move(lane::is_any));
     task& first = bench.post({.tag = 11});
-    EXPECT_TRUE(mine.could_still_move()); // and leaves it to a pass
+    EXPECT_TRUE(mine.could_still_move(lane::is_any)); // and leaves it to a pass
     EXPECT_TRUE(bench.carrier().take_started().empty());
     bench.run();
-    EXPECT_FALSE(mine.could_still_move());
+    EXPECT_FALSE(mine.could_still_move(lane::is_any));
     task& second = bench.post({.after = {&first}, .tag = 12});
     bench.run();
     bench.carrier().land(first);
-    EXPECT_TRUE(mine.could_still_move());
+    EXPECT_TRUE(mine.could_still_move(lane::is_any));
     EXPECT_EQ(state_of(first), task_state::completed);
-    EXPECT_TRUE(mine.could_still_move());
+    EXPECT_TRUE(mine.could_still_move(lane::is_any));
     bench.run();
     bench.complete(second);
+}
+
+TEST(Ending, AsksWhetherSomeCouldStillMoveWhateverTheOthersDo) {
+    lane_bench bench;
+    lane& mine = bench.the_lane();
+    task& event = bench.make_event();
+    task& other = bench.post({.tag = 12});
+    bench.post({.after = {&event}, .tag = 11});
+    task& behind = bench.post({.after = {&other}, .tag = 13});
+    bench.run();
+    EXPECT_FALSE(mine.could_still_move(is_odd));
+    bench.post({.tag = 14});
+    mine.take_in();
+    EXPECT_FALSE(mine.could_still_move(is_odd)) << "what is ready is none of these";
+    bench.carrier().land(other);
+    EXPECT_TRUE(mine.could_still_move(is_odd)) << "what is behind it is ready";
+    bench.run();
+    bench.complete(behind);
+    EXPECT_FALSE(mine.could_still_move(is_odd));
+    lane_bench::signal(event);
+    EXPECT_TRUE(mine.could_still_move(is_odd));
+    bench.run();
+}
+
+TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
+    lane_bench bench;
+    bench.post({.tag = 11});
+    bench.post({.tag = testing::fake_transport::completes_at_once});
+    bench.the_lane().take_in();
+    EXPECT_TRUE(bench.carrier().take_started().empty());
+    EXPECT_EQ(bench.the_lane().count_unfinished(lane::is_any).ready, 2U);
+    EXPECT_FALSE(bench.the_lane().has_arrivals());
+    bench.run();
+    EXPECT_EQ(bench.carrier().take_started().size(), 2U);
+}
+
+TEST(Ending, SendsGuestsAwayWhoWaitForALaneThatWasLeft) {
+    lane_bench bench;
+    ASSERT_TRUE(bench.the_lane().try_take_baton());
+    std::atomic<bool> has_baton{true};
+    std::thread guest{[&] { has_baton = bench.lanes().take_all_batons(); }};
+    bench.the_lane().abandon(); // whether the guest waits already or not
+    guest.join();
+    EXPECT_FALSE(has_baton);
 }
 
 TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t limit_ns = 5'000'000'000;
 
 TEST(PassWatch, IsOverForTheOneLaneWhoseDriverDoesNotComeBack) {
     lanes_bench<3> bench;
-    pass_watch watch{3, limit_ns};
+    pass_watch watch{limit_ns};
     lane& stuck = bench.lanes()[1];
     ASSERT_TRUE(stuck.try_take_baton());
     EXPECT_FALSE(watch.is_over(bench.lanes(), 1));
@@ -30,7 +30,7 @@ TEST(PassWatch, IsOverForTheOneLaneWhoseDriverDoesNotComeBack) {
 
 TEST(PassWatch, BeginsAnewWithEachPassOfThatLaneAndOfNoOther) {
     lanes_bench<2> bench;
-    pass_watch watch{2, limit_ns};
+    pass_watch watch{limit_ns};
     lane& driven = bench.lanes()[1];
     ASSERT_TRUE(driven.try_take_baton());
     EXPECT_FALSE(watch.is_over(bench.lanes(), 1));
@@ -46,7 +46,7 @@ TEST(PassWatch, BeginsAnewWithEachPassOfThatLaneAndOfNoOther) {
 
 TEST(PassWatch, NeverEndsWithoutALimit) {
     lanes_bench<2> bench;
-    pass_watch watch{2, 0};
+    pass_watch watch{0};
     ASSERT_TRUE(bench.lanes()[0].try_take_baton());
     for (const std::uint64_t now : {std::uint64_t{1}, limit_ns, 1000 * limit_ns})
         EXPECT_FALSE(watch.is_over(bench.lanes(), now));

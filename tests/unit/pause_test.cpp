@@ -32,17 +32,34 @@ TEST_P(Pause, IsCountedAndToldToTheWorkerOnce) {
     lane_bench bench;
     std::atomic<int> n_changes{0};
     const worker beside{bench.the_lane(), worker_of(GetParam(), &n_changes)};
-    EXPECT_FALSE(bench.lanes().resume()) << "nobody has paused";
-    bench.lanes().pause();
-    bench.lanes().pause();
+    EXPECT_FALSE(bench.lanes().resume(pauser::program)) << "nobody has paused";
+    bench.lanes().pause(pauser::program);
+    bench.lanes().pause(pauser::program);
     EXPECT_TRUE(comes_true([&] { return n_changes == 1; }));
-    EXPECT_TRUE(bench.lanes().resume());
+    EXPECT_TRUE(bench.lanes().resume(pauser::program));
     EXPECT_TRUE(bench.lanes().are_paused());
     EXPECT_EQ(n_changes, 1);
-    EXPECT_TRUE(bench.lanes().resume());
+    EXPECT_TRUE(bench.lanes().resume(pauser::program));
     EXPECT_FALSE(bench.lanes().are_paused());
     EXPECT_TRUE(comes_true([&] { return n_changes == 101; }));
-    EXPECT_FALSE(bench.lanes().resume());
+    EXPECT_FALSE(bench.lanes().resume(pauser::program));
+}
+
+TEST_P(Pause, EachResumesWhatItHasPausedItself) {
+    lane_bench bench;
+    const worker beside{bench.the_lane(), worker_of(GetParam())};
+    bench.lanes().pause(pauser::user);
+    EXPECT_FALSE(bench.lanes().resume(pauser::program)) << "it has not paused";
+    bench.lanes().pause(pauser::program);
+    bench.lanes().pause(pauser::program);
+    bench.lanes().resume_all(pauser::program);
+    EXPECT_TRUE(bench.lanes().are_paused()) << "by the user";
+    EXPECT_TRUE(bench.lanes().resume(pauser::user));
+    EXPECT_FALSE(bench.lanes().are_paused());
+    bench.lanes().pause(pauser::program);
+    EXPECT_FALSE(bench.lanes().resume(pauser::user));
+    EXPECT_TRUE(bench.lanes().are_paused());
+    bench.lanes().resume_for_good();
 }
 
 TEST_P(Pause, WithNothingToDoTheWorkerMakesNoPass) {
@@ -50,7 +67,7 @@ TEST_P(Pause, WithNothingToDoTheWorkerMakesNoPass) {
     lane& mine = bench.the_lane();
     std::atomic<int> n_changes{0};
     const worker beside{mine, worker_of(GetParam(), &n_changes)};
-    bench.lanes().pause();
+    bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return n_changes == 1 && mine.wake_up.approx_is_asleep(); }));
     EXPECT_FALSE(mine.approx_is_driven());
     const std::uint64_t n_passes = mine.approx_passes();
@@ -66,7 +83,7 @@ TEST_P(Pause, WhoPostsIssuesAndWhoWaitsDrives) {
     lane& mine = bench.the_lane();
     std::atomic<int> n_changes{0};
     const worker beside{mine, worker_of(GetParam(), &n_changes)};
-    bench.lanes().pause();
+    bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return n_changes == 1; }));
     bench.carrier().only_poller = std::this_thread::get_id(); // the worker's looks find nothing
     task& posted = bench.post();
@@ -84,7 +101,7 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
     lane_bench bench;
     lane& mine = bench.the_lane();
     const worker beside{mine, worker_of(GetParam())};
-    bench.lanes().pause();
+    bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_is_asleep(); }));
     // No poster may start it: the worker finds it in one of its looks.
     task& posted = bench.post({.tag = testing::fake_transport::runs_a_function});
@@ -99,7 +116,7 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
 TEST_P(Pause, MoreThanTheInboxHoldsCanBePosted) {
     lane_bench bench{lane_settings{.queue_capacity = 8}};
     const worker beside{bench.the_lane(), worker_of(GetParam())};
-    bench.lanes().pause();
+    bench.lanes().pause(pauser::program);
     const testing::task_plan ends_at_once{.tag = testing::fake_transport::completes_at_once};
     for (int i = 0; i < 100; ++i) bench.post_unheld(0, ends_at_once);
     EXPECT_TRUE(comes_true([&] { return bench.the_lane().approx_ended() == 100; }));
@@ -108,7 +125,7 @@ TEST_P(Pause, MoreThanTheInboxHoldsCanBePosted) {
 TEST_P(Pause, AnAttentiveWorkerStillLooksNowAndThen) {
     lane_bench bench;
     const worker beside{bench.the_lane(), worker_of(GetParam())};
-    bench.lanes().pause();
+    bench.lanes().pause(pauser::program);
     bench.the_lane().attend(1);
     EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > 2; }));
     bench.the_lane().attend(-1);

@@ -98,17 +98,17 @@ bool pocket::is_ended_by_thread() noexcept {
 
 } // namespace
 
-bool reserve() noexcept {
-    if (first != nullptr) return true;
+void reserve() noexcept {
+    if (first != nullptr) return;
     constexpr std::size_t where_space_is_short = std::size_t{1} << 20U; // the program needs the rest
     for (; capacity >= piece; capacity = std::min(capacity / 2, where_space_is_short)) {
         void* const range =
             mmap(nullptr, capacity * sizeof(slot), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range == MAP_FAILED) continue;
         first = static_cast<slot*>(range);
-        return true;
+        return;
     }
-    return false;
+    capacity = 0;
 }
 
 slot* acquire() noexcept { return my_pocket.take(); }

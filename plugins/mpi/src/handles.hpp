@@ -31,8 +31,8 @@ inline slot* first = nullptr;                        ///< Reserved range; index 
 /// How many slots can be touched. relaxed: whoever has a handle was given it after the slot was opened.
 inline std::atomic<std::size_t> n_open{0};
 
-/// Reserves the range, smaller if it must be. @return false if the system has no space at all.
-[[nodiscard]] bool reserve() noexcept;
+/// Reserves the range, smaller if it must be; without any space there are no handles, and calls are MPI's own.
+void reserve() noexcept;
 
 /// Any thread. @return null if all are in use, or memory is out.
 [[nodiscard]] slot* acquire() noexcept;

@@ -75,7 +75,7 @@ void hook_ends() {
     pthread_atfork(nullptr, nullptr, &forget_workers_in_child);
 }
 
-/// commtask-run silences the worker's advice; that a program's ranks are all alone is more than advice.
+/// The worker gives no advice here; that a program's ranks are all alone is more than advice.
 void warn_of_launcher() {
     if (detail::context::running()->settings().verbose >= 1) return; // the runtime has
     if (const auto trouble = detail::foreign_launcher()) detail::say("warning: %s", trouble->c_str());
@@ -96,8 +96,10 @@ void start(int asked, int given) {
     current.lets_threads_in = given == MPI_THREAD_MULTIPLE;
     MPI_Request none = MPI_REQUEST_NULL;
     commtask_real_MPI_Wait(&none, &current.empty_status);
-    const int code = handles::reserve() ? start_runtime() : COMMTASK_ERR_NO_MEMORY;
+    // The output is the program's: the worker's advice is for those who ask.
+    const int code = start_runtime(!is_verbose());
     if (code == COMMTASK_OK) {
+        handles::reserve();
         detail::context& runtime = *detail::context::running();
         current.waiting = runtime.waiting();
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
@@ -107,8 +109,6 @@ void start(int asked, int given) {
         say_what_is_done(asked, given);
         // release: partner of the acquire in active_lanes().
         current.lanes.store(&runtime.lanes(), std::memory_order_release);
-    } else {
-        detail::say("warning: there is no worker, and MPI is called directly");
     }
     --mine.depth;
 }
@@ -155,7 +155,7 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 }
 
 int own_MPI_Finalize() {
-    if (active_lanes() != nullptr && mine.depth == 0) {
+    if (active_lanes() != nullptr && mine.depth == 0 && answers()) {
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
         { const baton_section issue_what_was_posted; }

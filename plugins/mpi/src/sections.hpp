@@ -67,8 +67,11 @@ public:
             lanes_ = nullptr;
             return;
         }
-        lanes_->take_all_batons();
-        for (detail::lane& each : *lanes_) each.take_in_all();
+        if (lanes_->take_all_batons()) {
+            for (detail::lane& each : *lanes_) each.take_in_all();
+        } else {
+            lanes_ = nullptr; // they were left behind: the calls are MPI's own from here on
+        }
     }
     baton_section(const baton_section&) = delete;
     baton_section& operator=(const baton_section&) = delete;
@@ -196,8 +199,7 @@ void look_until(Look&& look) {
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
-    static_cast<void>(lanes_for_waiting());
-    detail::wait_in_library(detail::context::running()->lanes(), current.waiting, -1, is_done);
+    detail::wait_in_library(*lanes_for_waiting(), current.waiting, -1, is_done);
 }
 
 /// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,

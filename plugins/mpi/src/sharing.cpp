@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's own commtask_init and commtask_finalize are compiled under the names below, and these stand in their
-// place. The end of the program's use waits for the program's tasks, but not for the requests that its MPI calls left open.
+// The runtime's own commtask_init and commtask_finalize are compiled under other names, and these stand in their place. The end of
+// the program's use waits for the program's tasks, but not for the requests that its MPI calls left open.
 #include "sharing.hpp"
 
+#include "post.hpp"
+
 #include "api/context.hpp"
+#include "api/starting.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "config/settings.hpp"
-#include "core/drain.hpp"
-#include "core/pass_watch.hpp"
-#include "core/worker.hpp"
 
 #include <commtask/commtask.h>
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 extern "C" {
 int commtask_runtime_init(const commtask_config* config) noexcept;
@@ -27,72 +24,90 @@ int commtask_runtime_finalize(void) noexcept;
 namespace commtask::interposer {
 namespace {
 
-bool is_ours = false;                ///< The runtime in force was started by MPI_Init.
-std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
+/// Of its settings these two are the program's own.
+struct programs_use {
+    std::uint64_t limit_ns = 0; ///< Of its commtask_finalize.
+    std::int64_t verbose = 0;
+};
 
-[[nodiscard]] bool is_programs(const detail::task& which) { return (which.flags() & detail::flag_is_call) == 0; }
+bool is_ours = false; ///< The runtime in force was started by MPI_Init.
+programs_use use;
 
-/// Waits for the program's tasks, or gives up those that cannot end: what the runtime's own commtask_finalize does for all.
-[[nodiscard]] int drain_programs_tasks() {
-    detail::context& runtime = *detail::context::running();
-    detail::lane_set& lanes = runtime.lanes();
-    constexpr std::uint64_t look_ns = 10'000'000;
-    constexpr std::int64_t pause_ns = 1'000'000;
-    detail::drain_patience patience{programs_limit_ns};
-    detail::pass_watch passes{lanes.size(), programs_limit_ns};
-    for (;;) {
-        const bool had_batons = lanes.is_held_by_me();
-        if (!had_batons && !lanes.try_take_all_batons(detail::now_ns() + look_ns)) {
-            if (!passes.is_over(lanes, detail::now_ns())) continue;
-            return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                                  "the worker is inside a call that does not come back; what is unfinished stays so");
-        }
-        for (detail::lane& each : lanes) each.take_in_all();
-        lanes.progress();
-        detail::lane::unfinished_count open;
-        for (const detail::lane& each : lanes) {
-            const detail::lane::unfinished_count here = each.count_unfinished(is_programs);
-            open.all += here.all;
-            open.in_flight += here.in_flight;
-        }
-        const bool is_hopeless = open.all > 0 && patience.is_over({detail::now_ns(), open.all, open.in_flight > 0});
-        if (is_hopeless) {
-            detail::context::close(); // what callbacks post now would never end
-            for (detail::lane& each : lanes) {
-                if (runtime.settings().verbose >= 1) each.say_unfinished("given up by commtask_finalize", is_programs);
-            }
-            for (detail::lane& each : lanes) each.give_up(is_programs);
-        }
-        if (!had_batons) {
-            lanes.return_all_batons();
-            for (detail::lane& each : lanes) detail::leave_to_worker(each);
-        }
-        if (is_hopeless) {
-            return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                                  "some tasks could not complete and were given up; stderr has the list");
-        }
-        if (open.all == 0) return COMMTASK_OK;
-        const std::uint64_t n_ended = lanes.approx_ended();
-        detail::wait_in_library(lanes, runtime.waiting(), pause_ns, [&] { return lanes.approx_ended() != n_ended; });
-    }
+/// Its worker is inside a function of the program's for ever: from here on the program's calls are MPI's own.
+void leave_behind() {
+    // release: partner of the acquire in active_lanes().
+    current.lanes.store(nullptr, std::memory_order_release);
 }
 
 [[nodiscard]] int end_programs_use() {
-    const int code = drain_programs_tasks();
-    detail::context::close();
-    return code;
+    switch (detail::context::running()->end_use(use.limit_ns, use.verbose)) {
+    case detail::context::drained::completely: return COMMTASK_OK;
+    case detail::context::drained::by_force:
+        return detail::refuse(COMMTASK_ERR_UNFINISHED,
+                              "some tasks could not complete and were given up; stderr has the list");
+    case detail::context::drained::not_at_all: break;
+    }
+    leave_behind();
+    return detail::refuse(COMMTASK_ERR_UNFINISHED,
+                          "the worker is inside a call of the program's that does not come back; "
+                          "what is unfinished stays so");
+}
+
+[[nodiscard]] bool is_mpi_over() {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    return is_over != 0;
+}
+
+/// Why this rank alone would refuse.
+[[nodiscard]] int check_init(const commtask_config* config, detail::config& settings) {
+    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) return code;
+    if (detail::context::running() != nullptr) return COMMTASK_OK;
+    return detail::refuse(COMMTASK_ERR_UNFINISHED,
+                          "the worker of commtask-run is still inside a call that did not come back before");
+}
+
+/// Collective, as the runtime's own start is: the ranks begin their use together, or none does.
+[[nodiscard]] detail::start_outcome collective_begin_use(const commtask_config* config) {
+    detail::config settings;
+    struct {
+        int code;
+        int rank;
+    } mine{check_init(config, settings), 0}, worst{};
+    MPI_Comm_rank(MPI_COMM_WORLD, &mine.rank);
+    const auto agree = [&](MPI_Request* request) { // the codes of refusals are negative
+        return commtask_real_MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD, request);
+    };
+    if (run_twin(MPI_COMM_WORLD, MPI_STATUS_IGNORE, agree) != MPI_SUCCESS) worst = mine;
+    if (worst.code != COMMTASK_OK) {
+        return {detail::refuse_with_all(worst.code, worst.rank, mine.code), worst.rank == mine.rank, settings.verbose};
+    }
+    use = {static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9), settings.verbose};
+    detail::context::open();
+    return {COMMTASK_OK, false, settings.verbose};
 }
 
 } // namespace
 
-int start_runtime() {
+int start_runtime(bool is_quiet) {
     commtask_config config = COMMTASK_CONFIG_INIT;
     // What the program left behind is MPI's to wait for, in MPI_Finalize: the runtime gives it back soon.
     config.finalize_timeout_s = 0.5;
-    const int code = commtask_runtime_init(&config);
-    is_ours = code == COMMTASK_OK;
+    if (is_quiet) config.verbose = COMMTASK_ZERO;
+    const detail::start_outcome how = detail::collective_start(&config);
+    is_ours = how.code == COMMTASK_OK;
     if (is_ours) detail::context::close(); // until the program's own commtask_init
-    return code;
+    if (how.has_reason) {
+        detail::say("warning: there is no worker, and MPI is called directly: %s", detail::last_sentence());
+    }
+    return how.code;
+}
+
+bool answers() {
+    const bool is_used = detail::context::current() != nullptr; // else the worker runs nothing of the program's
+    if (!is_used || !detail::context::running()->is_left_behind(use.limit_ns, use.verbose)) return true;
+    leave_behind();
+    return false;
 }
 
 void end_runtime() {
@@ -101,7 +116,7 @@ void end_runtime() {
         static_cast<void>(end_programs_use());
     }
     is_ours = false;
-    commtask_runtime_finalize();
+    if (detail::context::running() != nullptr) commtask_runtime_finalize();
 }
 
 } // namespace commtask::interposer
@@ -109,21 +124,11 @@ void end_runtime() {
 using namespace commtask;
 
 int commtask_init(const commtask_config* config) noexcept {
-    if (!interposer::is_ours) return commtask_runtime_init(config);
-    detail::config settings;
-    // Of its settings this one alone is the program's own.
-    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) {
-        detail::remember_init(code);
-        if (settings.verbose >= 1) detail::say("commtask_init was refused: %s", detail::last_sentence());
-        return code;
-    }
-    detail::remember_init(COMMTASK_OK);
+    if (!interposer::is_ours || interposer::is_mpi_over()) return commtask_runtime_init(config);
     if (detail::context::current() != nullptr) {
         return detail::refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
     }
-    interposer::programs_limit_ns = static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
-    detail::context::open();
-    return COMMTASK_OK;
+    return detail::conclude_init(interposer::collective_begin_use(config));
 }
 
 int commtask_finalize() noexcept {

@@ -7,8 +7,15 @@
 
 namespace commtask::interposer {
 
+/// Collective; the first rank that has a reason says why there is no worker.
+/// @param is_quiet  the worker gives no advice, unless COMMTASK_VERBOSE says otherwise
 /// @return a commtask_code.
-[[nodiscard]] int start_runtime();
+[[nodiscard]] int start_runtime(bool is_quiet);
+
+/// Before MPI_Finalize needs the worker. @return false if it is inside a function of the program's that does not come back, and was
+/// left behind: the program's calls are MPI's own from here on
+[[nodiscard]] bool answers();
+
 void end_runtime();
 
 } // namespace commtask::interposer

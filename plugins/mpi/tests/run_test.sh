@@ -58,11 +58,22 @@ if [ "$(id -u)" -eq 0 ]; then
     caller="setpriv --reuid 65534 --regid 65534 --clear-groups"
     # Needs a file system that keeps capabilities, and a build that everybody may read.
     if setcap cap_net_raw=ep "$folder/rights" 2>/dev/null && $caller test -x "$run" 2>/dev/null; then
-        output=$($caller "$run" "$folder/rights" 2>&1)
-        case $?:$output in
-        2:*"has file capabilities, so the loader ignores"*) ;;
-        *) echo "FAULT: a program with file capabilities: said $output"; failures=$((failures + 1)) ;;
-        esac
+        # With the tool that tells of them, and as on a system that has none.
+        mkdir "$folder/bare"
+        printf '#!/bin/sh\nexit 127\n' >"$folder/bare/getcap"
+        chmod 755 "$folder/bare" "$folder/bare/getcap"
+        cp /bin/true "$folder/plain"
+        for first in /usr/bin "$folder/bare"; do
+            output=$(PATH=$first:$PATH $caller "$run" "$folder/rights" 2>&1)
+            case $?:$output in
+            2:*"has file capabilities, so the loader ignores"*) ;;
+            *) echo "FAULT: a program with file capabilities: said $output"; failures=$((failures + 1)) ;;
+            esac
+            PATH=$first:$PATH $caller "$run" "$folder/plain" || {
+                echo "FAULT: a program without file capabilities is refused"
+                failures=$((failures + 1))
+            }
+        done
     fi
 elif [ -u /bin/su ]; then
     expect_refusal "is setuid, so the loader ignores" /bin/su

@@ -11,6 +11,7 @@
 #include "tool.hpp"
 
 #include <commtask/omp.h>
+#include <commtask/unfinished.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -206,8 +207,8 @@ void complain_if_shut_out() noexcept {
     static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as note_start()
     static std::atomic<bool> was_said{false};
     if (is_shut_out && !was_said.exchange(true)) {
-        print("commtask: COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look at "
-              "OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
+        commtask_say("COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look at "
+                     "OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
     }
 }
 

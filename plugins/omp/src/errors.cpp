@@ -6,9 +6,10 @@
 
 #include "bridge.hpp"
 
+#include <commtask/unfinished.h>
+
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdio>
@@ -59,18 +60,6 @@ void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
     to[n] = '\0';
 }
 
-/// Which rank this is, once the runtime has been there to say so; -1 before. It does not change.
-int rank_of_process() noexcept {
-    static std::atomic<int> known{-1};
-    if (known.load(std::memory_order_relaxed) < 0) {
-        commtask_info info = commtask_sized_<commtask_info>();
-        if (commtask_get_info(&info) == COMMTASK_OK) {
-            known.store(info.rank, std::memory_order_relaxed); // a number: it orders nothing
-        }
-    }
-    return known.load(std::memory_order_relaxed);
-}
-
 void tell(const commtask_omp_error& error, std::size_t place) noexcept {
     commtask_omp_error_handler handler = nullptr;
     void* argument = nullptr;
@@ -95,7 +84,7 @@ void tell(const commtask_omp_error& error, std::size_t place) noexcept {
     if (handler != nullptr) {
         handler(&error, argument);
     } else if (is_first_of_its_kind) {
-        print(error.sentence);
+        commtask_say(error.sentence);
     }
 }
 
@@ -115,17 +104,6 @@ int mpi_class_of(int code) noexcept {
 }
 
 } // namespace
-
-void print(std::string_view sentence) noexcept {
-    constexpr std::string_view opening = "commtask: ";
-    const int rank = rank_of_process();
-    if (rank < 0 || !sentence.starts_with(opening)) {
-        std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
-        return;
-    }
-    sentence.remove_prefix(opening.size());
-    std::fprintf(stderr, "commtask: rank %d: %.*s\n", rank, static_cast<int>(sentence.size()), sentence.data());
-}
 
 const char* name_of_kind(unsigned kind) noexcept {
     const commtask_kind_info* const known = commtask_kind_describe(static_cast<int>(kind));

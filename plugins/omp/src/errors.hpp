@@ -18,9 +18,6 @@ namespace commtask::omp {
 /// "a" or "an", in front of that name.
 [[nodiscard]] const char* article_of_kind(unsigned kind) noexcept;
 
-/// Writes a sentence to stderr, with the rank of this process, as lines of many ranks come mixed there.
-void print(std::string_view sentence) noexcept;
-
 /// Sets the sentence of commtask_omp_last_error on this thread.
 /// @return the code.
 int set_last_error(int code, const char* sentence) noexcept;

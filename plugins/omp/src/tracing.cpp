@@ -9,6 +9,7 @@
 #include "tool.hpp"
 
 #include <commtask/trace.h>
+#include <commtask/unfinished.h>
 
 #include <array>
 #include <atomic>
@@ -236,9 +237,8 @@ void complain_if_shut_out() noexcept {
     if (!is_shut_out || commtask_trace_is_on() == 0 || was_said.exchange(true)) {
         return;
     }
-    std::fprintf(stderr,
-                 "commtask: warning: the trace has no tasks of OpenMP's: OpenMP has another tool in this process "
-                 "(look at LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).\n");
+    commtask_say("warning: the trace has no tasks of OpenMP's: OpenMP has another tool in this process (look at "
+                 "LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
 }
 
 } // namespace tracing

@@ -21,8 +21,8 @@ extern "C" {
  *  @blocking No: it does not wait for the workers to be out of their passes. */
 COMMTASK_API int commtask_pause(void) COMMTASK_NOEXCEPT;
 
-/** Undoes one commtask_pause; the last one calls the workers back to their cores. commtask_finalize undoes all.
- *  @return COMMTASK_OK; ERR_ARGUMENT: nobody has paused; ERR_NOT_INITIALIZED.
+/** Undoes one commtask_pause, and no pause by a signal or a file; the last one calls the workers back. commtask_finalize undoes all.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: the program has not paused; ERR_NOT_INITIALIZED.
  *  @blocking No. */
 COMMTASK_API int commtask_resume(void) COMMTASK_NOEXCEPT;
 

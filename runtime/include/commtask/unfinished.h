@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For faces that keep operations of their own before they post them, as the OpenMP face does with tasks whose dependences
- * are not met: what they hold appears in the lists of unfinished tasks. Not for callers. */
+ * For faces. They keep operations of their own before they post them, as the OpenMP face does with tasks whose dependences
+ * are not met: what they hold appears in the lists of unfinished tasks. And what they print begins as the library's own lines
+ * do, since lines of many ranks come mixed. Not for callers. */
 #ifndef COMMTASK_UNFINISHED_H
 #define COMMTASK_UNFINISHED_H
 
@@ -23,6 +24,10 @@ typedef size_t (*commtask_unfinished_source)(commtask_unfinished_add add, void* 
 /** Says who lists what is not posted yet.
  *  @param source  one of the process; it must stay loaded. */
 COMMTASK_API void commtask_unfinished_from(commtask_unfinished_source source) COMMTASK_NOEXCEPT;
+
+/** Writes a line to stderr: "commtask: rank 3: ", without the rank before commtask_init, also one that was refused, and a sentence.
+ *  @param sentence  may begin with "commtask: ", which is written once. */
+COMMTASK_API void commtask_say(const char* sentence) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

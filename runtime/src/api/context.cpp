@@ -7,7 +7,6 @@
 
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
-#include "core/drain.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/identity.hpp"
@@ -34,10 +33,6 @@ namespace {
 std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
-
-[[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
-    return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
-}
 
 [[nodiscard]] std::vector<std::unique_ptr<statistics>> make_statistics(const config& settings) {
     std::vector<std::unique_ptr<statistics>> made(settings.stats != 0 ? static_cast<std::size_t>(settings.lanes) : 0);
@@ -90,8 +85,7 @@ context::context(config settings, int thread_level, rank_place place, const agre
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
       bells_(make_bells(segment_.get(), settings_, !told.world.empty())), announcing_(std::move(told)),
       has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_, has_observers_)),
-      lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)), passes_seen_(lanes_.size(), 0),
-      passes_(lanes_.size(), finalize_limit_ns(settings_)),
+      lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)),
       comms_(
           errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !announcing_.world.empty()),
       watchdog_(lanes_, watchdog_plan()) {
@@ -266,79 +260,6 @@ void context::close() noexcept {
     while (n_visits.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-/// Whether some lane is driven and has begun no pass since the last question.
-bool context::is_inside_a_call() noexcept {
-    bool is_inside = false;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        const std::uint64_t passes = lanes_[i].approx_passes();
-        const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
-        is_inside = is_inside || (stood_still && lanes_[i].approx_is_driven());
-    }
-    return is_inside;
-}
-
-context::drained context::drain() noexcept {
-    listeners_.close_all();
-    lanes_.resume_for_good();
-    lanes_.watch_drain();
-    // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        if (!lanes_.has_worker(i)) static_cast<void>(drive_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
-    }
-    // This thread does not drive: a function of the program's that does not come back must not keep it.
-    const waiting_policy looks_on{true, waiting().spin_ns};
-    constexpr std::int64_t look_ns = 10'000'000;
-    drain_patience patience{finalize_limit_ns(settings_)};
-    while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
-        const bool is_inside = is_inside_a_call();
-        const bool is_stuck = passes_.is_over(lanes_, now_ns());
-        if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
-            if (is_stuck) return leave_behind();
-            continue;
-        }
-        if (lanes_.could_still_move()) {
-            patience.restart();
-            lanes_.return_all_batons();
-            continue;
-        }
-        close();                    // what callbacks post now would never end
-        for (lane& each : lanes_) { // all lists first: they name predecessors on other lanes
-            if (settings_.verbose >= 1) each.say_unfinished("given up by commtask_finalize");
-        }
-        for (lane& each : lanes_) each.give_up(lane::is_any);
-        lanes_.return_all_batons();
-        lanes_.stop_workers();
-        print_stats(drained::by_force);
-        end_trace(drained::by_force);
-        return drained::by_force;
-    }
-    lanes_.stop_workers();
-    print_stats(drained::completely);
-    end_trace(drained::completely);
-    return drained::completely;
-}
-
-context::drained context::leave_behind() noexcept {
-    watchdog_.stop();
-    hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
-    // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
-    if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
-    set_running(nullptr);
-    for (lane& each : lanes_) {
-        each.abandon();
-        if (settings_.verbose < 1 || !each.approx_is_driven()) continue;
-        const int kind = each.approx_starting_kind();
-        const std::string_view what = kind == 0 ? "a callback" : name_of_kind(kind);
-        say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
-            "not come back",
-            each.worker_text().data(), static_cast<int>(what.size()), what.data());
-    }
-    lanes_.let_workers_end(); // those that are not inside that call: the program may end MPI now
-    end_trace(drained::not_at_all);
-    return drained::not_at_all;
-}
-
 /// How long the end waits for word from other ranks, which may have ended.
 std::uint64_t context::patience_with_ranks_ns() const noexcept {
     constexpr double longest_s = 10;
@@ -405,4 +326,10 @@ void context::end_trace(drained how) noexcept {
 void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
     // release: partner of the acquires above; the face is ready to be asked.
     commtask::detail::source_elsewhere.store(source, std::memory_order_release);
+}
+
+void commtask_say(const char* sentence) noexcept {
+    constexpr std::string_view opening = "commtask: ";
+    const std::string_view given = sentence;
+    commtask::detail::say("%s", sentence + (given.starts_with(opening) ? opening.size() : 0));
 }

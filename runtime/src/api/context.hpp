@@ -10,7 +10,6 @@
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/notices.hpp"
-#include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
@@ -66,6 +65,13 @@ public:
     };
     /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
     [[nodiscard]] drained drain() noexcept;
+
+    /// Under commtask-run the program's use ends, and MPI's calls go on: the same for the program's tasks alone. From here on the
+    /// program finds no context.
+    [[nodiscard]] drained end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
+    /// Under commtask-run: whether a driver stays inside a function of the program's, which is waited for so long; then the context
+    /// was left as it is, as drained::not_at_all says.
+    [[nodiscard]] bool is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
 
     /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
     /// context that it has found stays.
@@ -181,7 +187,14 @@ private:
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
-    [[nodiscard]] drained leave_behind() noexcept;
+    /// Which tasks are given up.
+    struct giving_up {
+        lane::task_filter whose;
+        lane::task_filter listed;
+        std::int64_t verbose;
+    };
+    [[nodiscard]] bool give_up(const giving_up& of) noexcept;
+    [[nodiscard]] drained leave_behind(std::int64_t verbose) noexcept;
     /// Posts what the library itself needs, whoever uses it.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;
@@ -192,7 +205,6 @@ private:
     void end_trace(drained how) noexcept;
     void start_notices();
     [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
-    [[nodiscard]] bool is_inside_a_call() noexcept;
 
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;
@@ -216,8 +228,6 @@ private:
     const bool has_observers_;
     std::deque<mpi_transport> transports_; ///< By lane.
     lane_set lanes_;
-    std::vector<std::uint64_t> passes_seen_; ///< By lane; of is_inside_a_call().
-    pass_watch passes_;                      ///< Of drain().
     mpi_comms comms_;
     mpi_windows windows_;
     plan_book plans_;

@@ -17,7 +17,7 @@ namespace commtask::detail {
 namespace {
 
 [[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
-    lanes.take_all_batons();
+    if (!lanes.take_all_batons()) return 1; // nobody can say of a lane that was left behind
     for (lane& each : lanes) each.take_in_all();
     const std::size_t found = count_tasks_of(file, lanes);
     lanes.return_all_batons();

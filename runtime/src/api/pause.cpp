@@ -49,13 +49,13 @@ using namespace commtask::detail;
 int commtask_pause(void) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    runtime->lanes().pause();
+    runtime->lanes().pause(pauser::program);
     return COMMTASK_OK;
 }
 
 int commtask_resume(void) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (runtime->lanes().resume()) return COMMTASK_OK;
+    if (runtime->lanes().resume(pauser::program)) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "commtask_resume was called without a commtask_pause that it would undo");
 }

@@ -2,6 +2,8 @@
 //
 // commtask_init and commtask_finalize. The first is collective, and costs a little more for the ranks to agree after each of
 // its steps; the second is not, so that a rank may give up by itself.
+#include "api/starting.hpp"
+
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
@@ -211,12 +213,6 @@ struct own_lanes {
     return COMMTASK_OK;
 }
 
-/// Makes a sentence of why this rank cannot start either, if the reason is another's.
-[[nodiscard]] int refuse_with_all(const agreement& agreed, int my_code) {
-    if (my_code != COMMTASK_OK) return my_code;
-    return refuse(agreed.code, "rank %d could not start: %s", agreed.rank, commtask_error_string(agreed.code));
-}
-
 /// A node without an answer from its ranks gives a worker that shares; the sentence says why. Collective.
 /// @throws std::bad_alloc  on this rank, or on all
 [[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
@@ -292,13 +288,18 @@ struct own_lanes {
     return trace_file::open(plan, why);
 }
 
-/// Starts the runtime. After every step that may fail on one rank alone, all ranks agree whether to go on: one that refused
-/// alone, for a bad variable say, would leave the others in a collective call for ever.
-/// @param tells  whether this rank is to say why it was refused
-[[nodiscard]] int initialize(const commtask_config* given, bool& tells) {
-    tells = false;
+} // namespace
+
+int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept {
+    if (my_code != COMMTASK_OK) return my_code;
+    return refuse(worst_code, "rank %d could not start: %s", its_rank, commtask_error_string(worst_code));
+}
+
+/// After every step that may fail on one rank alone, all ranks agree whether to go on: one that refused alone, for a bad
+/// variable say, would leave the others in a collective call for ever.
+start_outcome collective_start(const commtask_config* given) {
     if (context::running() != nullptr) {
-        return refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before");
+        return {refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before"), false, 0};
     }
     const int library_code = check_library();
     const bool is_other_mpi = library_code == COMMTASK_ERR_MPI_LIBRARY;
@@ -316,9 +317,8 @@ struct own_lanes {
         cpus = process_cpus();
         return collect_settings(settings, given, has_mpi && rank == 0);
     });
-    if (!has_mpi) {
-        tells = settings.verbose >= 1;
-        return is_other_mpi ? check_library() : check_mpi(); // once more, for the sentence
+    if (!has_mpi) { // once more, for the sentence
+        return {is_other_mpi ? check_library() : check_mpi(), true, settings.verbose};
     }
     if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes, settings.node_announce_bytes > 0);
@@ -366,8 +366,7 @@ struct own_lanes {
     if (agreed.code != COMMTASK_OK) {
         made.reset();
         if (start.trace != nullptr) start.trace->remove();
-        tells = settings.verbose >= 1 && agreed.rank == rank;
-        return refuse_with_all(agreed, code);
+        return {refuse_with_all(agreed.code, agreed.rank, code), agreed.rank == rank, settings.verbose};
     }
     lanes.selection.are_independent = agreed.lanes_are_independent;
     lanes.selection.n_lanes_with_cores = static_cast<unsigned>(agreed.n_lanes_with_cores);
@@ -382,21 +381,20 @@ struct own_lanes {
         context::open();
     });
     static_cast<void>(is_hooked);
-    return COMMTASK_OK;
+    return {COMMTASK_OK, false, settings.verbose};
 }
 
-} // namespace
+int conclude_init(const start_outcome& how) noexcept {
+    if (how.code != COMMTASK_ERR_ALREADY_INITIALIZED) remember_init(how.code);
+    if (how.has_reason && how.verbose >= 1) say("commtask_init was refused: %s", last_sentence());
+    return how.code;
+}
+
 } // namespace commtask::detail
 
 using namespace commtask::detail;
 
-int commtask_init(const commtask_config* given) noexcept {
-    bool tells = false;
-    const int code = initialize(given, tells);
-    if (code != COMMTASK_ERR_ALREADY_INITIALIZED) remember_init(code);
-    if (tells) say("commtask_init was refused: %s", last_sentence());
-    return code;
-}
+int commtask_init(const commtask_config* given) noexcept { return conclude_init(collective_start(given)); }
 
 int commtask_is_initialized(void) noexcept { return context::current() != nullptr ? 1 : 0; }
 

@@ -32,6 +32,11 @@ public:
         holder_.store(nobody, std::memory_order_release);
     }
 
+    /// Who has it never gives it back, and nobody waits for it any longer. For good.
+    /// release: partner of the acquire in is_lost().
+    void lose_baton() noexcept { is_lost_.store(true, std::memory_order_release); }
+    [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
+
     /// Whether somebody has the baton.
     [[nodiscard]] bool approx_is_driven() const noexcept { return holder_.load(std::memory_order_relaxed) != nobody; }
 
@@ -43,10 +48,10 @@ public:
     }
 
     /// A thread that must call MPI itself, as the interposer's do, takes the baton; whoever drives gives it up soon. Not
-    /// on a driver. Undone by return_baton().
-    void take_baton_as_guest() noexcept { static_cast<void>(try_take_baton_as_guest(UINT64_MAX)); }
+    /// on a driver. Undone by return_baton(). @return false if it is lost
+    bool take_baton_as_guest() noexcept { return try_take_baton_as_guest(UINT64_MAX); }
 
-    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first
+    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first, or the baton is lost
     [[nodiscard]] bool try_take_baton_as_guest(std::uint64_t deadline_ns) noexcept {
         if (try_take_baton()) return true;
         n_guests_.fetch_add(1, std::memory_order_relaxed);
@@ -54,7 +59,7 @@ public:
         for (int i = 1; !has_it; ++i) {
             pause_briefly();
             if (i % tuning::looks_before_yield == 0) {
-                if (now_ns() >= deadline_ns) break;
+                if (is_lost() || now_ns() >= deadline_ns) break;
                 sched_yield();
             }
             has_it = try_take_baton();
@@ -94,6 +99,7 @@ private:
     std::atomic<int> n_guests_{0}; ///< Threads that wait for the baton to call MPI themselves.
     std::atomic<int> n_blocked_outside_{0};
     std::atomic<bool> waiter_drives_{false};
+    std::atomic<bool> is_lost_{false};
 };
 
 } // namespace commtask::detail

@@ -20,7 +20,7 @@ struct drain_look {
 class drain_patience {
 public:
     /// `limit_ns` 0: none, as long as something is at work.
-    explicit drain_patience(std::uint64_t limit_ns) noexcept : limit_ns_(limit_ns) {}
+    explicit drain_patience(std::uint64_t limit_ns = 0) noexcept : limit_ns_(limit_ns) {}
 
     /// Whether it is over. Every task that ends, and every restart(), begins it anew.
     [[nodiscard]] bool is_over(const drain_look& look) noexcept {
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    const std::uint64_t limit_ns_;
+    std::uint64_t limit_ns_;
     bool has_begun_ = false;
     std::uint64_t n_ended_ = 0;
     std::uint64_t since_ns_ = 0;

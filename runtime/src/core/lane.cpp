@@ -175,12 +175,28 @@ void lane::look_at(task& which) noexcept {
     end_pass();
 }
 
+void lane::take_in() noexcept {
+    if (!inbox_.has_more() && overflow_.is_empty()) return;
+    const driving_scope driving{*this};
+    take_back_drained();
+    begin_pass();
+    take_in_posted();
+    end_pass();
+}
+
 void lane::take_in_all() noexcept {
     if (!inbox_.has_more() && handoff_.is_empty() && !has_put_away()) return;
     tell(trace::thread_state::issue);
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
+    take_in_posted();
+    take_handed();
+    issue_ready();
+    end_pass();
+}
+
+void lane::take_in_posted() noexcept {
     take_overflow();
     while (inbox_.has_more()) {
         // A place that was taken is filled at once.
@@ -190,21 +206,19 @@ void lane::take_in_all() noexcept {
             pause_briefly();
         }
     }
-    take_handed();
-    issue_ready();
-    end_pass();
 }
 
-bool lane::could_still_move() noexcept {
-    if (has_arrivals() || has_put_away()) return true;
+bool lane::could_still_move(task_filter chosen) noexcept {
+    if (has_arrivals() || !overflow_.is_empty() || !ended_at_once_.is_empty()) return true;
+    const unfinished_count before = count_unfinished(chosen);
+    if (before.ready > 0) return true;
     if (transport_->in_flight() == 0) return false;
     const driving_scope driving{*this};
     begin_pass();
     transport_->poll(*this);
-    if (ended_in_pass_ == 0) return false;
-    waiters_->announce();
-    publish_what_is_left();
-    return true;
+    end_pass();
+    const unfinished_count after = count_unfinished(chosen);
+    return after.all != before.all || after.ready > 0 || has_arrivals();
 }
 
 void lane::give_up(task_filter chosen) noexcept {

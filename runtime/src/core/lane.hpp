@@ -139,8 +139,7 @@ public:
     /// Who drives is inside a function of the program's or of MPI's, and nobody can wait for that any longer: when it comes
     /// back, its thread sleeps for ever, but for a poster's, which goes back to the program; neither touches anything of the
     /// program's, and nobody drives any more. The lane must not be destroyed.
-    /// release: partner of the acquire in is_abandoned().
-    void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
+    void abandon() noexcept { lose_baton(); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
@@ -211,7 +210,10 @@ public:
     /// A look at one task, after a pass that the transport could not spend on all.
     void look_at(task& which) noexcept;
 
-    /// Takes over everything that was posted before, and starts what is ready, without polling the transport.
+    /// Takes over everything that was posted before. Calls nothing of the program's and nothing of MPI's.
+    void take_in() noexcept;
+
+    /// The same, and starts what is ready, without polling the transport.
     void take_in_all() noexcept;
 
     /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
@@ -271,11 +273,12 @@ public:
     struct unfinished_count {
         std::size_t all = 0;
         std::size_t in_flight = 0;
+        std::size_t ready = 0; ///< To be started, or to be canceled.
     };
     [[nodiscard]] unfinished_count count_unfinished(task_filter chosen) const noexcept;
 
-    /// Whether a pass would still move something: what has arrived is left to that pass, what is in flight is polled.
-    [[nodiscard]] bool could_still_move() noexcept;
+    /// Whether a pass would still move one of these: what has arrived is left to that pass, what is in flight is polled.
+    [[nodiscard]] bool could_still_move(task_filter chosen) noexcept;
 
     /// What it starts operations with.
     [[nodiscard]] transport& below() noexcept { return *transport_; }
@@ -314,6 +317,7 @@ private:
     void take_back_drained() noexcept;
     void publish_what_is_left() noexcept;
     void take_overflow() noexcept;
+    void take_in_posted() noexcept;
     void make_room() noexcept;
     void fetch_next() const noexcept;
     [[nodiscard]] task* take_posted() noexcept;
@@ -343,8 +347,7 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
-    /// acquire: partner of the release in abandon().
-    [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_abandoned() const noexcept { return is_lost(); }
     void stay_if_abandoned() const noexcept;
     template <typename Visit>
     void for_each_live(task_filter chosen, Visit&& visit) const;
@@ -369,7 +372,6 @@ private:
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
     std::atomic<int> n_attended_{0};
     std::atomic<const char*> report_heading_{"unfinished"};
-    std::atomic<bool> is_abandoned_{false};
 
     // The driver's.
     alignas(cache_line_bytes) task_list ready_;

@@ -39,6 +39,7 @@ lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept
     for_each_live(chosen, [&](const task& which) {
         ++count.all;
         if (which.run.now == phase::in_flight) ++count.in_flight;
+        if (which.run.now == phase::ready) ++count.ready;
     });
     return count;
 }

@@ -51,25 +51,40 @@ void lane_set::let_workers_end() noexcept {
     }
 }
 
-void lane_set::pause() noexcept {
+void lane_set::pause(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
-    if (!may_pause_ || n_pauses_++ > 0) return;
-    for (lane& each : lanes_) each.set_paused(true);
+    if (!may_pause_) return;
+    ++n_pauses_[static_cast<std::size_t>(by)];
+    tell_of_pauses();
 }
 
-bool lane_set::resume() noexcept {
+bool lane_set::resume(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
-    if (n_pauses_ == 0) return false;
-    if (--n_pauses_ > 0) return true;
-    for (lane& each : lanes_) each.set_paused(false);
+    unsigned& n_pauses = n_pauses_[static_cast<std::size_t>(by)];
+    if (n_pauses == 0) return false;
+    --n_pauses;
+    tell_of_pauses();
     return true;
+}
+
+void lane_set::resume_all(pauser by) noexcept {
+    const std::lock_guard guard{pauses_mutex_};
+    n_pauses_[static_cast<std::size_t>(by)] = 0;
+    tell_of_pauses();
 }
 
 void lane_set::resume_for_good() noexcept {
     const std::lock_guard guard{pauses_mutex_};
     may_pause_ = false;
-    if (std::exchange(n_pauses_, 0) == 0) return;
-    for (lane& each : lanes_) each.set_paused(false);
+    n_pauses_ = {};
+    tell_of_pauses();
+}
+
+/// With the lock.
+void lane_set::tell_of_pauses() noexcept {
+    const bool is_paused = n_pauses_ != std::array<unsigned, 2>{};
+    if (is_paused == are_paused()) return;
+    for (lane& each : lanes_) each.set_paused(is_paused);
 }
 
 void lane_set::watch_drain() noexcept {
@@ -110,7 +125,9 @@ void lane_set::return_all_batons() noexcept {
 }
 
 void lane_set::progress() noexcept {
-    for (lane& each : lanes_) static_cast<void>(each.progress());
+    for (lane& each : lanes_) {
+        if (!each.is_lost()) static_cast<void>(each.progress());
+    }
 }
 
 bool lane_set::has_work() const noexcept {
@@ -125,8 +142,20 @@ bool lane_set::approx_are_asleep() const noexcept {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_is_asleep(); });
 }
 
-bool lane_set::could_still_move() noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](lane& each) { return each.could_still_move(); });
+bool lane_set::could_still_move(lane::task_filter chosen) noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [&](lane& each) { return each.could_still_move(chosen); });
+}
+
+lane::unfinished_count lane_set::take_in_and_count(lane::task_filter chosen) noexcept {
+    lane::unfinished_count open;
+    for (lane& each : lanes_) each.take_in(); // all before the count: what one holds up may be another's
+    for (const lane& each : lanes_) {
+        const lane::unfinished_count here = each.count_unfinished(chosen);
+        open.all += here.all;
+        open.in_flight += here.in_flight;
+        open.ready += here.ready;
+    }
+    return open;
 }
 
 void lane_set::request_reports(const char* heading) noexcept {

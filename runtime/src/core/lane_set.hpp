@@ -7,6 +7,7 @@
 #include "core/lane.hpp"
 #include "core/worker.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,12 @@ namespace commtask::detail {
 
 /// The highest COMMTASK_LANES.
 inline constexpr std::size_t most_lanes = 16;
+
+/// Who pauses the workers. Each resumes what it has paused itself, and nothing else.
+enum class pauser : std::uint8_t {
+    program, ///< By commtask_pause.
+    user,    ///< By a signal or a file.
+};
 
 class lane_set {
 public:
@@ -55,11 +62,13 @@ public:
     [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
     [[nodiscard]] auto end() noexcept { return lanes_.end(); }
 
-    /// Any thread. The program wants the workers' cores; each such call is undone by one resume().
-    void pause() noexcept;
-    /// @return false if nobody has paused
-    [[nodiscard]] bool resume() noexcept;
-    /// However often somebody has paused.
+    /// Any thread. Somebody wants the workers' cores; each such call is undone by one resume() of the same.
+    void pause(pauser by) noexcept;
+    /// @return false if this one has not paused
+    [[nodiscard]] bool resume(pauser by) noexcept;
+    /// However often this one has paused.
+    void resume_all(pauser by) noexcept;
+    /// However often anybody has paused.
     void resume_for_good() noexcept;
     [[nodiscard]] bool are_paused() const noexcept { return lanes_.front().is_paused(); }
 
@@ -81,18 +90,21 @@ public:
     /// All batons for one thread, or none. @return false if `deadline_ns` of now_ns() came first
     [[nodiscard]] bool try_take_all_batons(std::uint64_t deadline_ns) noexcept;
     /// The same as a guest without a deadline: a thread that must call MPI itself. Not on a driver.
-    void take_all_batons() noexcept { static_cast<void>(try_take_all_batons(UINT64_MAX)); }
+    /// @return false if a lane was left behind: then nobody calls MPI for these lanes any more
+    bool take_all_batons() noexcept { return try_take_all_batons(UINT64_MAX); }
     void return_all_batons() noexcept;
 
     // Who has all batons ----------------------------------------------------------------------------------------------------
 
-    /// A pass of each lane.
+    /// A pass of each lane, but for those that were left behind.
     void progress() noexcept;
     /// Whether some lane has something to poll or to start.
     [[nodiscard]] bool has_work() const noexcept;
 
-    /// Whether a pass of one of them would still move something.
-    [[nodiscard]] bool could_still_move() noexcept;
+    /// Whether a pass of one of them would still move one of these.
+    [[nodiscard]] bool could_still_move(lane::task_filter chosen) noexcept;
+    /// After it has taken in what was posted.
+    [[nodiscard]] lane::unfinished_count take_in_and_count(lane::task_filter chosen) noexcept;
 
     // Any thread ------------------------------------------------------------------------------------------------------------
 
@@ -113,13 +125,15 @@ public:
     waiting_room waiters;
 
 private:
+    void tell_of_pauses() noexcept;
+
     std::deque<lane> lanes_; ///< They stay where they are.
     std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
     std::mutex pauses_mutex_;
-    unsigned n_pauses_ = 0;
-    bool may_pause_ = true; ///< Not while the library ends: its last wait is for workers that go on.
+    std::array<unsigned, 2> n_pauses_{}; ///< By pauser.
+    bool may_pause_ = true;              ///< Not while the library ends: its last wait is for workers that go on.
 };
 
 } // namespace commtask::detail

@@ -7,21 +7,20 @@
 #include "core/drain.hpp"
 #include "core/lane_set.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace commtask::detail {
 
 class pass_watch {
 public:
-    /// `limit_ns`: of commtask_finalize; 0: none. @throws std::bad_alloc
-    pass_watch(std::size_t n_lanes, std::uint64_t limit_ns)
-        : patience_(n_lanes, drain_patience::for_a_pass(limit_ns)) {}
+    /// `limit_ns`: of commtask_finalize; 0: none.
+    explicit pass_watch(std::uint64_t limit_ns) noexcept { patience_.fill(drain_patience::for_a_pass(limit_ns)); }
 
     [[nodiscard]] bool is_over(lane_set& lanes, std::uint64_t now) noexcept {
         bool is_any_over = false;
-        for (std::size_t i = 0; i < patience_.size(); ++i) {
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
             const bool is_over = patience_[i].is_over({now, lanes[i].approx_passes(), true});
             is_any_over = is_any_over || (is_over && lanes[i].approx_is_driven());
         }
@@ -29,7 +28,7 @@ public:
     }
 
 private:
-    std::vector<drain_patience> patience_; ///< By lane.
+    std::array<drain_patience, most_lanes> patience_; ///< By lane.
 };
 
 } // namespace commtask::detail

@@ -150,9 +150,9 @@ void watchdog::set_paused(bool& has_paused, bool is_wanted, const char* by) {
     if (has_paused == is_wanted) return;
     has_paused = is_wanted;
     if (is_wanted) {
-        lanes_.pause();
+        lanes_.pause(pauser::user);
     } else {
-        static_cast<void>(lanes_.resume());
+        static_cast<void>(lanes_.resume(pauser::user));
     }
     if (settings_.warns) say("the workers are %s by %s", is_wanted ? "paused" : "resumed", by);
 }

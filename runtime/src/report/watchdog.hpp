@@ -57,7 +57,7 @@ private:
     std::uint64_t unchanged_since_ns_ = 0;
     std::uint32_t signals_seen_ = 0;
     std::uint32_t pauses_seen_ = 0;
-    bool has_signal_paused_ = false; ///< Pauses of its own: those that the program makes are beside them.
+    bool has_signal_paused_ = false;
     bool has_file_paused_ = false;
     bool was_reported_ = false;
     bool was_hinted_ = false;

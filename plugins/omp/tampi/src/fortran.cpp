@@ -7,10 +7,10 @@
 #include "state.hpp"
 
 #include <TAMPI.h>
+#include <commtask/unfinished.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 
 #include <dlfcn.h>
 
@@ -57,10 +57,9 @@ void init_thread(const char* name, MPI_Fint required, MPI_Fint* provided, MPI_Fi
     }
     commtask::tampi::begin(known, provided);
     if (required >= MPI_TASK_MULTIPLE) {
-        std::fputs("commtask: MPI_TASK_MULTIPLE was asked for from Fortran, where blocking functions of MPI stop their "
-                   "thread: no "
-                   "more than MPI_THREAD_MULTIPLE is given; use TAMPI_Iwait, or the TAMPI_I... subroutines, in tasks\n",
-                   stderr);
+        commtask_say(
+            "MPI_TASK_MULTIPLE was asked for from Fortran, where blocking functions of MPI stop their thread: no "
+            "more than MPI_THREAD_MULTIPLE is given; use TAMPI_Iwait, or the TAMPI_I... subroutines, in tasks");
     }
 }
 

@@ -6,8 +6,7 @@
 
 #include <TAMPI.h>
 #include <commtask/omp.h>
-
-#include <cstdio>
+#include <commtask/unfinished.h>
 
 namespace commtask::tampi {
 std::atomic<bool> is_wanted{false};
@@ -27,7 +26,7 @@ void begin(int required, int* provided) noexcept {
         }
         is_started = true;
         if (commtask_omp_hold_check() != COMMTASK_OK) {
-            std::fprintf(stderr, "%s\n", commtask_omp_last_error());
+            commtask_say(commtask_omp_last_error());
         }
     }
     if (required >= MPI_TASK_MULTIPLE && commtask_omp_hold_check() == COMMTASK_OK) {

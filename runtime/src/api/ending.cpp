@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a use of the library ends: what is unfinished is waited for, given up where it cannot end, or left as it is where a function
+// of the program's does not come back. The thread that ends it looks on and does not drive, so that no such function keeps it.
+// Under commtask-run the program's use ends before the runtime does, which MPI's calls go on to need.
+#include "api/context.hpp"
+
+#include "base/speech.hpp"
+#include "core/drain.hpp"
+#include "core/operation_traits.hpp"
+#include "core/pass_watch.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <sched.h>
+
+namespace commtask::detail {
+namespace {
+
+constexpr std::int64_t look_ns = 10'000'000;
+
+[[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
+    return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
+}
+
+/// All but MPI's calls that the interposer made tasks of.
+[[nodiscard]] bool is_programs(const task& which) { return (which.flags() & flag_is_call) == 0; }
+[[nodiscard]] bool is_unfinished_and_programs(const task& which) {
+    return lane::is_unfinished(which) && is_programs(which);
+}
+
+/// Whether some lane is driven and has begun no pass since the last question.
+class call_watch {
+public:
+    [[nodiscard]] bool is_inside(lane_set& lanes) noexcept {
+        bool is_inside = false;
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            const std::uint64_t passes = lanes[i].approx_passes();
+            const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
+            is_inside = is_inside || (stood_still && lanes[i].approx_is_driven());
+        }
+        return is_inside;
+    }
+
+private:
+    std::array<std::uint64_t, most_lanes> passes_seen_{};
+};
+
+} // namespace
+
+context::drained context::drain() noexcept {
+    listeners_.close_all();
+    lanes_.resume_for_good();
+    lanes_.watch_drain();
+    // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        if (!lanes_.has_worker(i)) static_cast<void>(drive_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
+    }
+    const waiting_policy looks_on{true, waiting().spin_ns};
+    drain_patience patience{finalize_limit_ns(settings_)};
+    pass_watch passes{finalize_limit_ns(settings_)};
+    call_watch calls;
+    drained how = drained::completely;
+    while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+        const bool is_inside = calls.is_inside(lanes_);
+        const bool is_stuck = passes.is_over(lanes_, now_ns());
+        if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
+        if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+            if (is_stuck) return leave_behind(settings_.verbose);
+            continue;
+        }
+        const bool is_given_up = give_up({lane::is_any, lane::is_unfinished, settings_.verbose});
+        lanes_.return_all_batons();
+        if (is_given_up) {
+            how = drained::by_force;
+            break;
+        }
+        patience.restart();
+    }
+    lanes_.stop_workers();
+    print_stats(how);
+    end_trace(how);
+    return how;
+}
+
+context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
+    listeners_.close_all();
+    lanes_.resume_all(pauser::program);
+    // In a function that MPI calls nobody else can drive.
+    const bool has_batons = lanes_.is_held_by_me();
+    drain_patience patience{limit_ns};
+    pass_watch passes{limit_ns};
+    std::size_t n_open = 0;
+    for (;;) {
+        if (!has_batons && !lanes_.try_take_all_batons(now_ns() + look_ns)) {
+            if (passes.is_over(lanes_, now_ns())) return leave_behind(verbose);
+            static_cast<void>(patience.is_over({now_ns(), n_open, true}));
+            continue;
+        }
+        passes = pass_watch{limit_ns}; // whoever holds the batons next has the whole time
+        if (has_batons) lanes_.progress();
+        const lane::unfinished_count open = lanes_.take_in_and_count(is_programs);
+        const bool is_at_work = open.in_flight > 0 || open.ready > 0;
+        n_open = open.all;
+        const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});
+        const bool is_given_up = is_hopeless && give_up({is_programs, is_unfinished_and_programs, verbose});
+        if (is_hopeless && !is_given_up) patience.restart();
+        const bool is_over = is_given_up || open.all == 0;
+        if (is_over) listeners_.forget_all();
+        const std::uint64_t n_ended = lanes_.approx_ended();
+        if (!has_batons) {
+            lanes_.return_all_batons();
+            for (lane& each : lanes_) leave_to_worker(each);
+        }
+        if (is_over) {
+            close();
+            return is_given_up ? drained::by_force : drained::completely;
+        }
+        if (has_batons) continue;
+        lanes_.waiters.wait(look_ns, [&] { return lanes_.approx_ended() != n_ended; });
+    }
+}
+
+bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
+    if (lanes_.is_held_by_me()) return false;
+    pass_watch passes{limit_ns};
+    while (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+        if (!passes.is_over(lanes_, now_ns())) continue;
+        static_cast<void>(leave_behind(verbose));
+        return true;
+    }
+    lanes_.return_all_batons();
+    return false;
+}
+
+/// Who has all batons. @return false if something could still move: it is left to the worker
+bool context::give_up(const giving_up& of) noexcept {
+    if (lanes_.could_still_move(of.whose)) return false;
+    close();                    // what callbacks post now would never end
+    for (lane& each : lanes_) { // all lists first: they name predecessors on other lanes
+        if (of.verbose >= 1) each.say_unfinished("given up by commtask_finalize", of.listed);
+    }
+    for (lane& each : lanes_) each.give_up(of.whose);
+    return true;
+}
+
+context::drained context::leave_behind(std::int64_t verbose) noexcept {
+    watchdog_.stop();
+    hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
+    // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
+    if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
+    set_running(nullptr);
+    for (lane& each : lanes_) {
+        each.abandon();
+        if (verbose < 1 || !each.approx_is_driven()) continue;
+        const int kind = each.approx_starting_kind();
+        const std::string_view what = kind == 0 ? "a callback" : operation_of(kind).name;
+        say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
+            "not come back",
+            each.worker_text().data(), static_cast<int>(what.size()), what.data());
+    }
+    lanes_.let_workers_end(); // those that are not inside that call: the program may end MPI now
+    end_trace(drained::not_at_all);
+    return drained::not_at_all;
+}
+
+} // namespace commtask::detail

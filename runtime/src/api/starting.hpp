@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of commtask_init. Under commtask-run MPI_Init starts the runtime, and the program's commtask_init refuses and tells
+// of it as the library's own does.
+#pragma once
+
+#include <commtask/commtask.h>
+
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// What a start came to on this rank. There is a sentence of why it was refused.
+struct start_outcome {
+    int code;
+    bool has_reason; ///< It is the first rank with a reason of its own, and the one to tell.
+    std::int64_t verbose;
+};
+
+/// Starts the runtime on all ranks, or on none. Collective.
+[[nodiscard]] start_outcome collective_start(const commtask_config* given);
+
+/// Makes a sentence of why this rank cannot start either, if the reason is another's. @return the code for this rank
+[[nodiscard]] int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept;
+
+/// What later calls say of a refusal, and what the user hears of it now. @return the code
+int conclude_init(const start_outcome& how) noexcept;
+
+} // namespace commtask::detail
