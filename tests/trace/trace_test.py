@@ -167,7 +167,7 @@ def openmp(run, output, n_ranks):
         for task in received:
             posting = computes[task.compute]
             demand(posting.name == "recv, posted" and posting.fulfilled >= task.ended, f"{posting} of {task}")
-            waiting = [each for each in computes.values() if posting.id in each.after]
+            waiting = [each for each in computes.values() if posting.id in dict(each.after)]
             demand(len(waiting) == 1 and waiting[0].name.startswith("task "), f"{waiting} wait for {posting}")
             slices = [span for thread in trace.threads.values() for span in thread.computes if span.id == waiting[0].id]
             demand(slices and slices[0].begin >= posting.fulfilled and slices[-1].how == 0, f"{slices}")
@@ -210,8 +210,33 @@ def onetbb(run, output, n_ranks):
         demand(any(span.name == "in a oneTBB arena" for thread in trace.threads.values() for span in thread.regions), "an arena")
 
 
+def suspended(run, output, n_ranks):
+    """tbb_waits.cpp: a body pauses where it waits and goes on once its message has come, on whatever thread that is."""
+    for trace in run.ranks:
+        slices = {}
+        for thread in trace.threads.values():
+            for before, after in zip(thread.computes, thread.computes[1:]):
+                demand(before.end is not None and before.end <= after.begin, f"slices of {thread.name} overlap: {before}, {after}")
+            for span in thread.computes:
+                slices.setdefault(span.id, []).append(span)
+        receiving = [each for each in trace.computes.values() if each.name == "receive"]
+        demand(len(receiving) == N_ROUNDS, f"{len(receiving)} bodies receive")
+        paused = 0
+        for body in receiving:
+            mine = sorted(slices[body.id], key=lambda span: span.begin)
+            demand([span.how for span in mine] == [1] * (len(mine) - 1) + [0], f"slices of {body}: {mine}")
+            if len(mine) == 1:
+                continue
+            paused += 1
+            awaited = trace.tasks[body.after[0][0]]
+            demand(len(mine) == 2 and awaited.compute == body.id and awaited.operation == "recv", f"{body} waits for {awaited}")
+            demand(mine[0].begin <= body.after[0][1] <= mine[0].end and awaited.ended <= mine[1].begin, f"{mine}, {awaited}")
+        demand(paused > 0, "no body was suspended")
+
+
 EXPECTATIONS = {
     "onetbb": ([], {}, onetbb),
+    "suspended": ([], {}, suspended),
     "unmodified": ([], {}, unmodified),
     "openmp": ([], {"OMP_NUM_THREADS": "2"}, openmp),
     "openmp_checked": ([], {"OMP_NUM_THREADS": "2", "COMMTASK_OMP_CHECK": "1"}, openmp),
