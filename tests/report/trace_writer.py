@@ -19,7 +19,7 @@ def pair(low, high):
 
 
 class TraceWriter:
-    """One rank's file. Times are nanoseconds from the begin of the run."""
+    """One rank's file. Times are nanoseconds from BEGIN, where its clock stood when the run began, at one time of day everywhere."""
 
     BEGIN = 1_000_000
 
@@ -116,7 +116,7 @@ class TraceWriter:
         header = struct.pack(
             "<8s6IQ4I4Q2IQ64s96s256s2Ii", b"CTTRACE\0", head["version"], CHUNK_BYTES, 32, head["state"], len(chunks) + 1,
             len(chunks) + 1, head["run"], self.rank, self.n_ranks, head["session"], 100 + self.rank, self.BEGIN,
-            10 ** 18 + self.BEGIN, head["end"], head["clock_domain"], head["keep"], len(self.records), head["n_dropped"] + sum(self.lost.values()),
+            10 ** 18 + TraceWriter.BEGIN, head["end"], head["clock_domain"], head["keep"], len(self.records), head["n_dropped"] + sum(self.lost.values()),
             head["host"].encode(), b"MPICH made up", head["program"].encode(), 1, head["reserved"], head["cpu"])
         return header.ljust(CHUNK_BYTES, b"\0") + b"".join(chunks)
 
