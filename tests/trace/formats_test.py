@@ -75,6 +75,7 @@ def check_perfetto(run, file, python):
     messages = {str(message.id) for message in run.messages}
     demand(messages <= set(found["flows"]) and messages <= set(found["ends"]), "a message has no arrow")
     demand(all(found["flows"][each] == found["ends"][each] == 1 for each in messages), "an arrow has two beginnings")
+    demand(set(found["flows"]) == set(found["ends"]), "an arrow begins or ends nowhere")
     demand(messages <= {str(each) for each in found["used"]}, "the slices of a message have no correlation")
     edges = sum(before in trace.tasks for trace in run.ranks for task in trace.tasks.values() for before in task.after)
     inside = [each for each in found["flows"] if each not in messages]
