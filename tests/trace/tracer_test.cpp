@@ -188,7 +188,8 @@ TEST(Tracer, WritesAStateWhenItChanges) {
 
 TEST(Tracer, OfWhoIsNoWorkerSaysThatItDrivesOnly) {
     traced made{8};
-    for (const thread_state now : {thread_state::issue, thread_state::poll, thread_state::issue, thread_state::none})
+    for (const thread_state now : {thread_state::issue, thread_state::poll, thread_state::callback, thread_state::issue,
+                                   thread_state::idle, thread_state::none})
         made.records().state(0, now);
     EXPECT_THAT(states_of(made), ElementsAre(thread_state::poll, thread_state::none));
 }

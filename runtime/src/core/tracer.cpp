@@ -222,7 +222,7 @@ std::uint64_t tracer::last_time_ns() noexcept {
 void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
     place& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
-    if (!of.is_worker && state == trace::thread_state::issue) state = trace::thread_state::poll;
+    if (!of.is_worker && state != trace::thread_state::none) state = trace::thread_state::poll;
     const auto packed = static_cast<std::uint16_t>((static_cast<unsigned>(lane) << 8U) | static_cast<unsigned>(state));
     if (packed == of.state || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
