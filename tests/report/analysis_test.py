@@ -13,6 +13,7 @@ import critical_path  # noqa: E402
 import delays  # noqa: E402
 import tables  # noqa: E402
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker, overlap_length, subtract, union  # noqa: E402
+from page_data import innermost  # noqa: E402
 
 
 def message(send, receive):
@@ -53,6 +54,12 @@ class Intervals(unittest.TestCase):
 
     def test_overlap_counts_time_in_both(self):
         self.assertEqual(overlap_length([(0, 10), (20, 30)], [(5, 25)]), 10)
+
+
+    def test_of_spans_in_each_other_the_inner_ones_are_seen(self):
+        self.assertEqual(innermost([(0, 100, "outer"), (10, 20, "in"), (12, 15, "deep"), (20, 30, "next"), (200, 210, "alone")]),
+                         [(0, 10, "outer"), (10, 12, "in"), (12, 15, "deep"), (15, 20, "in"), (20, 30, "next"), (30, 100, "outer"),
+                          (200, 210, "alone")])
 
 
 class Plans(unittest.TestCase):
@@ -133,6 +140,21 @@ class Causes(unittest.TestCase):
         under_way = total(causes.blame(run, task, 300, 400))
         self.assertEqual(under_way, {(causes.NO_CORE, 0): 80, (causes.TRANSFER, 0): 20})
 
+    def test_a_thread_that_drives_another_lane_does_not_keep_this_one_awake(self):
+        task = receive(100, 300, 400)
+        worker = Worker(has_own_core=True, states=[(0, 1000, "asleep")])
+        for lane, cause in ((1, causes.ASLEEP), (0, causes.BUSY)):
+            driver = Thread(1, "main", [Span(0, 1000, "drive", "poll", lane)])
+            run = Run([Rank(0, [task], [driver], [worker])])
+            self.assertEqual(total(causes.blame(run, task, 100, 300)), {(cause, 0): 200})
+
+    def test_what_needs_another_side_that_the_trace_lacks_is_not_called_a_transfer(self):
+        alone, together = receive(100, 110, 600, needs_others=True), receive(100, 110, 600, needs_others=True)
+        message(send(90, 95, 590), together)
+        run = two_ranks([alone, together], list(together.peers))
+        self.assertEqual(total(causes.blame(run, alone, 110, 600)), {(causes.UNKNOWN, 0): 490})
+        self.assertEqual(total(causes.blame(run, together, 110, 600)), {(causes.TRANSFER, 0): 490})
+
     def test_predecessors_and_program_order_are_told_apart(self):
         task = receive(100, 400, 500, waiting=110, held=300)
         task.ready = 400
@@ -206,6 +228,13 @@ class Delays(unittest.TestCase):
         self.assertEqual(critical_path.by_kind(path), {"computing": 780, "transfer": 90, "no free thread": 20, "worker busy": 10})
         self.assertEqual(sum(s.end - s.begin for s in path), 900)
 
+    def test_the_steps_of_the_critical_path_come_in_the_order_of_time(self):
+        run = self.run_with_wait()
+        run.ranks[0].threads[0].spans[-1] = Span(700, 900, "compute")  # after a time between compute tasks
+        path = critical_path.critical_path(run)
+        self.assertIn("other", {step.kind for step in path})
+        self.assertEqual([step.begin for step in path[1:]], [step.end for step in path[:-1]])
+
     def test_the_critical_path_of_a_run_without_threads_is_empty(self):
         self.assertEqual(critical_path.critical_path(Run([Rank(0, [receive(0, 1, 2)])])), [])
 
@@ -238,6 +267,7 @@ class Tables(unittest.TestCase):
         rank = Rank(0, [receive(0, 10, 30), receive(5, 10, 20)])
         self.assertEqual(tables.depth_steps(rank, 0), [(0, 1, 1), (5, 2, 2), (10, 0, 2), (20, 0, 1), (30, 0, 0)])
         self.assertEqual(tables.binned(tables.depth_steps(rank, 0), 0, 40, 4), [[2, 2, 0, 0], [2, 2, 2, 1]])
+        self.assertEqual(tables.depth_table(Run([rank])), [(0, 0, 2, 2)])
 
     def test_a_workers_share_of_its_core_is_its_processor_time_over_time(self):
         worker = Worker(states=[(0, 600, "poll"), (600, 1000, "asleep")], samples=[(0, 0), (1000, 250)])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Real runs with a known fault, as a user would look at them: lqcd_dslash --bad on two ranks with a trace, then the report's
-# text, which must name the fault first, and the page, which must say the same. Other work on the machine can make a run a
-# different one, so two of three runs decide.
-"""Usage: bad_dslash_test.py HABIT CAUSE COMMTASK_REPORT -- LAUNCHER... LQCD_DSLASH"""
+# Real runs with a known fault, as a user would look at them: lqcd_dslash --bad with the options that docs/report.md gives, then
+# the report's text, which must name the fault first, and the page, which must say the same. Other work on the machine can make a
+# run a different one, so two of three runs decide. Two ranks on two cores have none to spare for their workers anyway: whether
+# the habit is what takes it away, a rank alone shows, which has one else.
+"""Usage: bad_dslash_test.py HABIT CAUSE COMMTASK_REPORT PAGE_OF_THE_DOCS -- LAUNCHER... RANKS LQCD_DSLASH   (RANKS stands for their number)"""
 import os
 import pathlib
 import re
@@ -11,38 +12,60 @@ import subprocess
 import sys
 import tempfile
 
-HABIT, CAUSE, REPORT = sys.argv[1:4]
+HABIT, CAUSE, REPORT, DOCS = sys.argv[1:5]
 COMMAND = sys.argv[sys.argv.index("--") + 1:]
-OPTIONS = ["--mode", "offload", "--threads", "2", "--lattice", "16.16.16.32", "--iterations", "10", "--repeat", "1", "--check", "none"]
+SHORT = ["--iterations", "10", "--repeat", "1", "--check", "none"]
 
 
-def first_cause(folder):
-    """Of one run: by the text and by the page."""
-    trace, page = folder / "trace", folder / "page.html"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COMMTASK_")}
-    environment["COMMTASK_TRACE"] = str(trace)
-    subprocess.run([*COMMAND, *OPTIONS, "--bad", HABIT], env=environment, stdout=subprocess.DEVNULL, timeout=100, check=True)
-    done = subprocess.run([sys.executable, REPORT, "--text", "--html", str(page), str(trace)], stdout=subprocess.PIPE, text=True,
-                          timeout=60, check=True)
-    by_text = re.search(r"^  1\. ([\w ]+):", done.stdout, re.MULTILINE)
-    by_page = re.search(r'<li data-cause="([\w ]+)">', page.read_text(encoding="utf-8"))
+def options_in_docs():
+    """Those of the page's example."""
+    return re.search(r"lqcd_dslash (--mode .*?) --bad", pathlib.Path(DOCS).read_text(encoding="utf-8"))[1].split()
+
+
+def run_and_report(n_ranks, options):
+    """The report's text, and the first cause on its page."""
+    with tempfile.TemporaryDirectory() as place:
+        trace, page = pathlib.Path(place) / "trace", pathlib.Path(place) / "page.html"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COMMTASK_")}
+        environment["COMMTASK_TRACE"] = str(trace)
+        command = [str(n_ranks) if word == "RANKS" else word for word in COMMAND]
+        subprocess.run([*command, *options, *SHORT], env=environment, stdout=subprocess.DEVNULL, timeout=100, check=True)
+        done = subprocess.run([sys.executable, REPORT, "--text", "--html", str(page), str(trace)], stdout=subprocess.PIPE,
+                              text=True, timeout=60, check=True)
+        return done.stdout, re.search(r'<li data-cause="([\w ]+)">', page.read_text(encoding="utf-8"))
+
+
+def first_cause():
+    """Of one run: by the text and by the page; and the text."""
+    text, by_page = run_and_report(2, [*options_in_docs(), "--bad", HABIT])
+    by_text = re.search(r"^  1\. ([\w ]+):", text, re.MULTILINE)
     if not by_text or not by_page or by_text[1] != by_page[1]:
-        sys.exit(f"text and page name different causes, or none:\n{done.stdout}")
-    if not re.search(r"^ +0 +0 +\w+ +\d+ % +\d+ %", done.stdout, re.MULTILINE):
-        sys.exit(f"the share of its core that rank 0's worker uses and gets is missing:\n{done.stdout}")
-    return by_text[1], done.stdout
+        sys.exit(f"text and page name different causes, or none:\n{text}")
+    return by_text[1], text
+
+
+def core_of_worker(*habit):
+    """Where the worker of a rank alone is said to be."""
+    text, _ = run_and_report(1, ["--mode", "offload", "--threads", "1", "--force-comm", "--lattice", "8.8.8.16", *habit])
+    found = re.search(r"^ +0 +0 +(\w+) +\d+ % +\d+ %", text, re.MULTILINE)
+    if not found:
+        sys.exit(f"the share of its core that rank 0's worker uses and gets is missing:\n{text}")
+    return found[1]
 
 
 def main():
     right = wrong = 0
     while max(right, wrong) < 2:
-        with tempfile.TemporaryDirectory() as folder:
-            cause, text = first_cause(pathlib.Path(folder))
+        cause, text = first_cause()
         if cause == CAUSE:
             right += 1
         else:
             wrong += 1
             print(f"--bad {HABIT}: {CAUSE} was expected first:\n{text}")
+    if HABIT.startswith("worker") and len(os.sched_getaffinity(0)) > 1:
+        cores = core_of_worker(), core_of_worker("--bad", HABIT)
+        if cores != ("own", "shared"):
+            sys.exit(f"the worker of a rank alone: without and with the habit its core is {cores}")
     return 0 if right >= 2 else 1
 
 

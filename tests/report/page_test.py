@@ -22,7 +22,7 @@ VENDOR = HERE.parent.parent / "tools" / "report" / "vendor"
 sys.path.insert(0, str(HERE))
 
 import browser  # noqa: E402
-from trace_writer import TraceWriter, halo_run  # noqa: E402
+from trace_writer import ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
 
 
 def make_page(folder, *inputs):
@@ -202,6 +202,49 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(self.window.run("document.getElementById('found').textContent"), "2 found")  # one on each rank
         self.window.run("Object.assign(document.getElementById('search'), {value: 'nonsense'}).dispatchEvent(new Event('input'))")
         self.assertEqual(self.window.run("document.getElementById('found').textContent"), "0 found")
+
+    def found_by(self, words):
+        self.window.run(f"Object.assign(document.getElementById('search'), {{value: {json.dumps(words)}}}).dispatchEvent(new Event('input'))")
+        return self.window.run("document.getElementById('found').textContent")
+
+    def test_a_task_is_found_by_the_words_that_the_tables_name_it_by(self):
+        named = self.window.run("document.querySelector('#delays [data-task]').cells[4].textContent")
+        self.assertRegex(named, r"^recv <- 1 tag \d, 65536 B$")
+        self.assertIn(self.found_by(named), ("2 found", "3 found"))  # tags come round every seven hops of twenty
+        self.assertEqual(self.found_by(named.replace("65536", "65537")), "0 found")
+
+    def test_a_window_that_changes_its_width_shows_the_same_time(self):
+        self.window.wheel(*self.middle(), 300)
+        before = self.in_view()
+        self.window.run("document.querySelector('.timeline').style.width = '700px'")
+        self.window.until("commtask.timeline.width < 720")
+        for one, other in zip(before, self.in_view()):
+            self.assertAlmostEqual(one / other, 1, delta=1e-6)
+
+    def test_a_held_task_shows_its_message_from_who_sends_to_who_receives(self):
+        folder = pathlib.Path(self.holder.name) / "notified"
+        for rank, operation in ((0, "put_notify"), (1, "await_notify")):
+            out = TraceWriter(rank, 2)
+            out.thread(1, "main")
+            out.communicator(1, "window", "0-1")
+            task = out.post(1, 100, operation, 1 - rank, 7)
+            out.moved(1, task, (READY, 110), (IN_FLIGHT, 120), (ENDED, 900))
+            out.write(folder)
+        (pathlib.Path(self.holder.name) / "held").mkdir()
+        self.open(make_page(pathlib.Path(self.holder.name) / "held", folder))
+        arrows = self.window.run("""(async () => {
+            const t = commtask.timeline, ranks = commtask.data.tasks.rank, seen = [];
+            t.showFlows = false;
+            t.painter.flow = (send, receive) => seen.push([ranks[send], ranks[receive]]);
+            for (const k of [0, 1]) {
+                t.showTask(k);
+                t.paintNow();
+            }
+            return seen;
+        })()""")
+        self.assertEqual(arrows, [[0, 1], [0, 1]])
+        self.assertEqual(self.window.run("[0, 1].map(k => taskTitle(commtask.data, k)).sort()"),
+                         ["await_notify <- 0 tag 7", "put_notify -> 1 tag 7"])
 
     def test_a_rank_folds_and_a_row_of_a_table_brings_its_task_up(self):
         height = self.window.run("commtask.timeline.layout.height")

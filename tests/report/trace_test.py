@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import random
 import resource
 import signal
 import subprocess
@@ -16,8 +17,13 @@ import unittest
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "report")]
 
+import load  # noqa: E402
+import page  # noqa: E402
+import text  # noqa: E402
 import trace_run  # noqa: E402
-from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
+from summary import Summary  # noqa: E402
+from trace_reader import TraceError  # noqa: E402
+from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, halo_run, pair  # noqa: E402
 
 
 def report(*words, folder=None):
@@ -99,6 +105,25 @@ class Findings(Case):
         self.assertIn("1. late sender", text)
         self.assertIn("first cause of 5 waits", text)
 
+    def test_the_depth_of_the_queues_is_said(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        for k in range(3):
+            task = out.post(1, k, "send", 0, k)
+            out.moved(1, task, (READY, 10 + k), (IN_FLIGHT, 20 + k), (ENDED, 30 + k))
+        self.assertIn("at most: 3 tasks posted and not finished (rank 0, lane 0), 3 not yet taken over", self.text_of(out.write(self.folder)))
+
+    def test_a_task_is_named_by_the_message_that_it_met_and_a_collective_has_no_tag(self):
+        out = TraceWriter(0, 2)
+        out.thread(1, "main")
+        out.communicator(1, "MPI_COMM_WORLD", "0-1")
+        anything, known, both = out.post(1, 0, "recv", -1, -1), out.post(1, 0, "recv", 1, -1), out.post(1, 0, "allreduce")
+        for task, tag in ((anything, 5), (known, 6), (both, None)):
+            out.moved(1, task, (READY, 1), (IN_FLIGHT, 2), (ENDED, 3), matched=(1, tag) if tag else None)
+        rank, = load.load([out.write(self.folder)]).ranks
+        self.assertEqual([(task.title(), task.tag) for task in rank.tasks],
+                         [("recv <- 1 tag 5", 5), ("recv <- 1 tag 6", 6), ("allreduce", None)])
+
     def test_the_text_has_at_most_forty_lines_however_many_ranks_and_communicators_there_are(self):
         self.assertLessEqual(len(self.text_of(halo_run(self.folder / "trace", n_ranks=8, late="send")).splitlines()), 40)
 
@@ -133,6 +158,143 @@ class Findings(Case):
         self.assertIn("clocks agree within 1.20 us", self.text_of(self.folder))
 
 
+    def test_clocks_are_put_right_where_the_file_of_rank_0_is_missing(self):
+        for rank, ahead, error in ((1, 3_000_000_000, 900), (2, 7_000_000_000, 700)):
+            out = TraceWriter(rank, 3, clock_domain=rank)
+            out.clock(ahead, -ahead, error)
+            out.clock(ahead + 20_000_000, -ahead, error, is_end=True)
+            out.thread(1, "main")
+            out.communicator(1, "MPI_COMM_WORLD", "0-2")
+            task = out.post(1, ahead + 5_000_000, "send", 0, 0)
+            out.write(self.folder)
+        run = trace_run.read_run([self.folder])
+        self.assertEqual([each.tasks[task].posted for each in run.ranks], 2 * [TraceWriter.BEGIN + 5_000_000])
+        self.assertIn("clocks agree within 1.60 us", self.text_of(self.folder))
+
+    def test_a_rank_that_was_never_compared_is_put_beside_the_others_by_the_time_of_day(self):
+        for rank, ahead in ((1, 3_000_000_000), (2, 0)):
+            out = TraceWriter(rank, 3, clock_domain=rank)
+            if rank == 1:
+                out.clock(ahead, -ahead, 900)
+            out.thread(1, "main")
+            task = out.post(1, 4_000_000_000, "send", 0, 0)
+            out.write(self.folder)
+        first, second = (each.tasks[task].posted for each in trace_run.read_run([self.folder]).ranks)
+        self.assertEqual(first, second)  # both began at one time of day
+        self.assertIn("clocks of some ranks were not compared", self.text_of(self.folder))
+
+
+class Lost(Case):
+    """Traces that had no room for all records."""
+
+    def test_of_the_newest_records_messages_are_told_from_the_end_on(self):
+        run = trace_run.read_run([halo_run(self.folder / "trace", late="send", keep=1, lost={1: 70, 2: 120})])
+        self.assertEqual(len(run.messages), len({message.id for message in run.messages}))
+        self.assertGreater(len(run.messages), 10)
+        for message in run.messages:
+            self.assertLess(message.key[-1], 0)
+            self.assertLess(abs(message.send.posted - message.receive.posted), 900_000, "they are of one hop")
+        self.assertIn("1. late sender", self.text_of(self.folder / "trace"))
+
+    def test_without_the_end_either_nothing_is_said_of_the_other_side(self):
+        folder = halo_run(self.folder / "trace", late="send", keep=1, state=0, lost={1: 70, 2: 120})
+        self.assertEqual(trace_run.read_run([folder]).messages, [])
+        text = self.text_of(folder)
+        self.assertIn("1. other side unknown", text)
+        self.assertNotIn("Nothing is late", text)
+
+    def test_a_message_that_nobody_received_does_not_join_the_wrong_ones(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2, keep=1)
+            out.thread(1, "main")
+            out.communicator(1, "MPI_COMM_WORLD", "0-1")
+            out.state(1, 0, ISSUE)
+            for k in range(30 if rank == 0 else 29):
+                t = 1_000_000 * k
+                task = out.post(1, t, "send" if rank == 0 else "recv", 1 - rank, 3)
+                out.moved(1, task, (READY, t + 10), (IN_FLIGHT, t + 20), (ENDED, t + 500_000), matched=(0, 3) if rank else None)
+            out.lost = {1: 9}
+            out.write(self.folder)
+        self.assertEqual(trace_run.read_run([self.folder]).messages, [])
+
+    def test_of_the_oldest_records_none_is_told_after_the_first_that_may_be_missing(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2)
+            out.communicator(1, "MPI_COMM_WORLD", "0-1")
+            for thread in (1, 2, 3):
+                out.thread(thread, f"thread {thread}")
+            for k in range(40):  # two threads post in turn; the third drives
+                t, thread = 1_000_000 * k, 1 + k % 2
+                task = out.post(thread, t, "send" if rank == 0 else "recv", 1 - rank, 3)
+                out.moved(3, task, (READY, t + 10), (IN_FLIGHT, t + 20 + rank), (ENDED, t + 500_000), matched=(0, 3) if rank else None)
+            out.lost = {1: 10} if rank == 0 else {}
+            out.write(self.folder)
+        run = trace_run.read_run([self.folder])
+        self.assertIn(len(run.messages), (18, 19, 20))
+        for message in run.messages:
+            self.assertEqual(message.send.posted, message.receive.posted)
+
+
+class Threads(Case):
+    def one_rank(self):
+        out = TraceWriter(0, 1)
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        for thread, name, lane in ((1, "main", -1), (2, "worker 0", 0), (3, "another", -1)):
+            out.thread(thread, name, lane)
+        return out
+
+    def test_a_thread_drives_the_lane_that_it_says(self):
+        out = self.one_rank()
+        out.state(1, 100, ISSUE, lane=1)
+        out.state(1, 300, NOTHING, lane=1)
+        out.state(2, 0, ISSUE, lane=0)
+        out.state(2, 400, ISSUE, lane=1)  # a callback posts there
+        out.state(2, 500, ISSUE, lane=0)
+        out.state(2, 900, NOTHING, lane=0)
+        rank, = load.load([out.write(self.folder)]).ranks
+        self.assertEqual(rank.driven_between(1, 0, 1000), [(100, 300), (400, 500)])
+        self.assertEqual(rank.driven_between(0, 0, 1000), [])
+        self.assertEqual([state[:2] for state in rank.workers[0].states], [(0, 400), (500, 900)])
+        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [[]])
+
+    def test_a_wait_inside_a_wait_ends_first(self):
+        out = self.one_rank()
+        outer, inner = (out.post(1, at, "recv", 0, at) for at in (1, 2))
+        for kind, at, task in ((9, 10, outer), (9, 20, inner), (10, 30, inner), (10, 40, outer)):
+            out.put(1, kind, at, task)
+        waits = trace_run.read_run([out.write(self.folder)]).ranks[0].threads[1].waits
+        self.assertEqual([(wait.id, wait.begin - out.BEGIN, wait.end - out.BEGIN) for wait in waits], [(outer, 10, 40), (inner, 20, 30)])
+
+    def test_a_body_that_waited_suspended_goes_on_because_of_its_message(self):
+        out = self.one_rank()
+        task, body = out.post(1, 5, "recv", 0, 7), out.new_id(1)
+        out.put(1, 17, 0, body, detail=out.text("body"), sub=2)
+        out.put(1, 18, 10, body, sub=2)
+        out.put(1, 3, 100, body, task)
+        out.put(1, 19, 110, body, sub=1)  # paused
+        out.compute(1, 120, 300, "something else")
+        out.moved(2, task, (READY, 6), (IN_FLIGHT, 7), (ENDED, 500))
+        out.put(3, 18, 520, body, sub=2)
+        out.put(3, 19, 700, body)
+        rank, = load.load([out.write(self.folder)]).ranks
+        unblock, = rank.tasks[0].unblocks
+        self.assertEqual((unblock.at, unblock.thread, unblock.what), (520, 3, "compute"))
+        spans = {thread.identity: [(span.begin, span.end) for span in thread.spans if span.label == "body"] for thread in rank.threads}
+        self.assertEqual(spans, {1: [(10, 110)], 3: [(520, 700)]})
+
+    def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2)
+            out.thread(1, "main")
+            out.communicator(1, "MPI_COMM_WORLD", "0-1")
+            task = out.post(1, 0, "sendrecv", 1 - rank, 7)
+            out.put(1, 2, 0, task, pair(1 - rank, 7))
+            out.moved(1, task, (READY, 10), (IN_FLIGHT, 20), (ENDED, 100), matched=(1 - rank, 7))
+            out.write(self.folder)
+        one, other = load.load([self.folder]).tasks()
+        self.assertEqual((one.peers, other.peers), ((other,), (one,)))
+
+
 class Refusals(Case):
     def test_a_folder_without_traces(self):
         self.refusal("--text", self.folder, contains="COMMTASK_TRACE")
@@ -147,6 +309,38 @@ class Refusals(Case):
     def test_an_empty_file(self):
         (self.folder / "rank-0.cttrace").touch()
         self.refusal("--text", self.folder, contains="rank-0.cttrace")
+
+    def test_damage_anywhere_is_a_sentence_or_a_report(self):
+        orders = random.Random(7)
+        whole = {path: path.read_bytes() for path in halo_run(self.folder, hops=4).iterdir()}
+        refused = 0
+        for _ in range(150):
+            for path, raw in whole.items():
+                damaged = bytearray(raw)
+                for _ in range(orders.choice((1, 3, 20))):
+                    damaged[orders.choice((orders.randrange(600), orders.randrange(CHUNK_BYTES, len(raw))))] = orders.choice((0, 255, 57))
+                path.write_bytes(damaged)
+            try:
+                summary = Summary(load.load([self.folder]))
+                text.render(summary)
+                page.render(summary, [], "")
+            except TraceError as refusal:
+                self.assertIn("cttrace", str(refusal))
+                refused += 1
+        self.assertIn(refused, range(1, 150))
+
+    def test_a_list_of_members_without_its_end_is_no_communicator(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2)
+            out.thread(1, "main")
+            out.communicator(1, "a long one", "0-1" + ",0-1" * 20)
+            out.records[0] = [record for record in out.records[0] if record[28] != 32 or b"0-1" not in record or record[31] != 1]
+            task = out.post(1, 0, "recv" if rank else "send", 1 - rank, 7)
+            out.moved(1, task, (READY, 1), (IN_FLIGHT, 2), (ENDED, 3), matched=(0, 7) if rank else None)
+            out.write(self.folder)
+        run = trace_run.read_run([self.folder])
+        self.assertEqual([each.communicators[1].members for each in run.ranks], [(), ()])
+        self.assertEqual(run.messages, [])
 
     def test_half_a_header(self):
         path = halo_run(self.folder) / "rank-0.cttrace"

@@ -10,7 +10,8 @@ import struct
 CHUNK_BYTES = 16384
 WAITING, HELD, READY, IN_FLIGHT, ENDED, DROPPED = range(1, 7)
 NOTHING, ISSUE, POLL, IDLE, NAP, ASLEEP, DRIVEN, CALLBACK = range(8)
-OPERATIONS = {"send": (1, 1), "recv": (2, 2), "allreduce": (3, 4), "barrier": (4, 4), "sendrecv": (5, 3)}
+OPERATIONS = {"send": (1, 1), "recv": (2, 2), "allreduce": (3, 4), "barrier": (4, 4), "sendrecv": (5, 3), "put_notify": (6, 33),
+              "await_notify": (7, 34)}
 
 
 def pair(low, high):
@@ -18,7 +19,7 @@ def pair(low, high):
 
 
 class TraceWriter:
-    """One rank's file. Times are nanoseconds from the begin of the run."""
+    """One rank's file. Times are nanoseconds from BEGIN, where its clock stood when the run began, at one time of day everywhere."""
 
     BEGIN = 1_000_000
 
@@ -29,6 +30,7 @@ class TraceWriter:
         self.records = {0: []}
         self.texts = {}
         self.made = {}
+        self.lost = {}  #: thread -> how many of its records are lost: the first ones where head["keep"] is 1, else the last ones
         for name, (number, flags) in OPERATIONS.items():
             self.put(0, 35, 0, detail=self.text(name), sub=number, flags=flags)
 
@@ -106,13 +108,15 @@ class TraceWriter:
         head, per_chunk = self.head, CHUNK_BYTES // 32 - 1
         chunks = []
         for thread, records in sorted(self.records.items()):
+            n_lost = self.lost.get(thread, 0)
+            records = records[n_lost:] if head["keep"] else records[:len(records) - n_lost]
             for sequence, k in enumerate(range(0, len(records), per_chunk)):
-                first = struct.pack("<QQQIBBBB", sequence, 0, 0, thread, 255, 0, 0, 0)
+                first = struct.pack("<QQQIBBBB", sequence, n_lost, 0, thread, 255, 0, 0, 0)
                 chunks.append((first + b"".join(records[k:k + per_chunk])).ljust(CHUNK_BYTES, b"\0"))
         header = struct.pack(
             "<8s6IQ4I4Q2IQ64s96s256s2Ii", b"CTTRACE\0", head["version"], CHUNK_BYTES, 32, head["state"], len(chunks) + 1,
             len(chunks) + 1, head["run"], self.rank, self.n_ranks, head["session"], 100 + self.rank, self.BEGIN,
-            10 ** 18 + self.BEGIN, head["end"], head["clock_domain"], head["keep"], len(self.records), head["n_dropped"],
+            10 ** 18 + TraceWriter.BEGIN, head["end"], head["clock_domain"], head["keep"], len(self.records), head["n_dropped"] + sum(self.lost.values()),
             head["host"].encode(), b"MPICH made up", head["program"].encode(), 1, head["reserved"], head["cpu"])
         return header.ljust(CHUNK_BYTES, b"\0") + b"".join(chunks)
 
@@ -124,9 +128,9 @@ class TraceWriter:
         return path
 
 
-def halo_run(folder, hops=20, n_ranks=2, tiles=4, late="", **head):
+def halo_run(folder, hops=20, n_ranks=2, tiles=4, late="", lost=None, **head):
     """A ring of ranks that exchange halos under computing: thread 1 computes and waits, thread 2 is the worker. With
-    late="send" rank 1 sends after its interior, with late="receive" rank 0 posts after it."""
+    late="send" rank 1 sends after its interior, with late="receive" rank 0 posts after it. `lost`: TraceWriter's, of every rank."""
     writers = []
     for rank in range(n_ranks):
         out = TraceWriter(rank, n_ranks, **head)
@@ -174,5 +178,6 @@ def halo_run(folder, hops=20, n_ranks=2, tiles=4, late="", **head):
         out.state(2, hops * hop_ns + 20_000, NOTHING)
         writers.append(out)
     for out in writers:
+        out.lost = lost or {}
         out.write(folder)
     return folder

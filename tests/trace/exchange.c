@@ -102,7 +102,10 @@ int main(int argc, char** argv) {
     exchange(second, rank, peer);
     chain(MPI_COMM_WORLD, rank, peer);
     others(MPI_COMM_WORLD, rank, peer);
-    if (argc > 2) many(strtol(argv[2], NULL, 10));
+    if (argc > 2) {
+        many(strtol(argv[2], NULL, 10));
+        exchange(second, rank, peer);
+    }
     int never = 0;
     commtask_t open = COMMTASK_NULL;
     if (strcmp(end, "finish") != 0) submit(commtask_op_recv(&never, 1, MPI_INT, peer, 99, MPI_COMM_WORLD), NULL, &open);

@@ -75,6 +75,7 @@ def check_perfetto(run, file, python):
     messages = {str(message.id) for message in run.messages}
     demand(messages <= set(found["flows"]) and messages <= set(found["ends"]), "a message has no arrow")
     demand(all(found["flows"][each] == found["ends"][each] == 1 for each in messages), "an arrow has two beginnings")
+    demand(set(found["flows"]) == set(found["ends"]), "an arrow begins or ends nowhere")
     demand(messages <= {str(each) for each in found["used"]}, "the slices of a message have no correlation")
     edges = sum(before in trace.tasks for trace in run.ranks for task in trace.tasks.values() for before in task.after)
     inside = [each for each in found["flows"] if each not in messages]
@@ -92,6 +93,9 @@ def check_otf2(run, archive):
     n_messages = len(run.messages)
     demand(kinds["MPI_ISEND"] == kinds["MPI_IRECV"] == kinds["MPI_ISEND_COMPLETE"] == n_messages, f"{kinds}, {n_messages} messages")
     demand(kinds["ENTER"] == kinds["LEAVE"] > 0, f"{kinds}")
+    called = collections.Counter(re.findall(r"NON_BLOCKING_COLLECTIVE_COMPLETE.*Operation: (\w+)", text))
+    demand(called == {"ALLREDUCE": len(run.ranks), "BARRIER": len(run.ranks)}, f"collectives {called}")
+    demand(kinds["NON_BLOCKING_COLLECTIVE_REQUEST"] == sum(called.values()), f"{kinds}")
     sizes = set(re.findall(r"Length: (\d+)", text))
     demand(sizes <= {"4", "8"}, f"lengths {sizes}")
     named = output_of("otf2-print", "-G", archive / "traces.otf2")

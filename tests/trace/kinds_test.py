@@ -4,6 +4,7 @@
 # ranks and shift no other, a standing receive is told apart, and so is a thread that is inside MPI for the program. The
 # reader and the converter must agree about the messages.
 """Usage: kinds_test.py FOLDER_OF_THE_REPORT CONVERTER -- LAUNCHER... PROGRAM"""
+import collections
 import os
 import pathlib
 import shutil
@@ -66,7 +67,7 @@ def check_threads(trace):
         demand(calls.count("win_fence") == len(of(trace, "win_fence")), f"calls of the library's own thread: {calls}")
 
 
-def check_otf2(converter, traces, folder, n_messages):
+def check_otf2(converter, traces, folder, run):
     """Where there is a reader for it: it has nothing to complain of."""
     if "otf2" not in subprocess.run([converter, "--formats"], stdout=subprocess.PIPE, text=True, check=True).stdout.split() or \
             shutil.which("otf2-print") is None:
@@ -75,8 +76,14 @@ def check_otf2(converter, traces, folder, n_messages):
     subprocess.run([converter, traces, "--otf2", folder], stdout=subprocess.DEVNULL, check=True)
     done = subprocess.run(["otf2-print", folder / "traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
     demand(not done.stderr, done.stderr)
-    sends = [line for line in done.stdout.splitlines() if line.startswith("MPI_ISEND ")]
-    demand(len(sends) == n_messages, f"{len(sends)} sends in the archive, {n_messages} messages")
+    counted = collections.Counter(line.split()[0] for line in done.stdout.splitlines() if line)
+    demand(counted["MPI_ISEND"] == len(run.messages), f"{counted['MPI_ISEND']} sends in the archive, {len(run.messages)} messages")
+    n_puts = sum(len(of(trace, "put")) + len(of(trace, "put_notify")) for trace in run.ranks)
+    n_gets = sum(len(of(trace, "get")) + len(of(trace, "get_notify")) for trace in run.ranks)
+    demand(counted["RMA_PUT"] == n_puts > 0 and counted["RMA_GET"] == n_gets > 0, f"{counted}, {n_puts} puts, {n_gets} gets")
+    demand(counted["RMA_OP_COMPLETE_NON_BLOCKING"] == n_puts + n_gets + counted["RMA_ATOMIC"], f"{counted}")
+    named = subprocess.run(["otf2-print", "-G", folder / "traces.otf2"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    demand('RMA_WIN ' in named and '"halos"' in named, "no definition of the window")
 
 
 def main():
@@ -88,7 +95,7 @@ def main():
         subprocess.run([*command, str(folder / "file")], env={**environment, "COMMTASK_TRACE": str(folder / "trace")}, timeout=50, check=True)
         run = trace_run.read_run([folder / "trace"])
         model = load.load([folder / "trace"])
-        check_otf2(converter, folder / "trace", folder / "archive", len(run.messages))
+        check_otf2(converter, folder / "trace", folder / "archive", run)
         done = subprocess.run([converter, str(folder / "trace")], stdout=subprocess.PIPE, text=True, check=True)
     demand(f"{len(run.messages)} messages are on both ranks" in done.stdout, f"{len(run.messages)} messages, the converter: {done.stdout}")
     check_messages(run)

@@ -15,6 +15,7 @@ NOTHING, ISSUE, POLL, IDLE, CALLBACK = 0, 1, 2, 3, 7  # docs/trace-format.md
 DRIVES = (ISSUE, POLL, CALLBACK)
 IN_FLIGHT = 4
 N_MANY = 20000
+CANNOT_RUN = 77
 
 
 class Failed(Exception):
@@ -81,14 +82,17 @@ def check_threads(run):
 
 
 def check_drivers(run):
-    """Whoever moves a task is the worker of its lane or the program's one thread, and says at that moment that it drives."""
+    """Whoever moves a task is the worker of its lane or the program's one thread, and says at that moment that it drives; the
+    program's thread need not in what it posts or signals, where it does so for a moment."""
     for trace in run.ranks:
+        waits = [wait for thread in trace.threads.values() for wait in thread.waits]
         for task in trace.tasks.values():
             for step in task.steps:
                 thread = trace.threads[step.thread]
                 demand(thread is trace.worker(task.lane) or thread.number == task.poster, f"{thread.name} moved {task}")
                 said = [state for time, lane, state in thread.states if lane == task.lane and time <= step.time]
-                demand(said and said[-1] in DRIVES, f"{thread.name} moved {task} at {step.time} and said {said[-1:]} before")
+                may_be_silent = not thread.is_worker and not any(wait.begin <= step.time <= wait.end for wait in waits)
+                demand(said and said[-1] in DRIVES or may_be_silent, f"{thread.name} moved {task} at {step.time} and said {said[-1:]} before")
 
 
 def lanes(run, output, n_ranks):
@@ -150,7 +154,10 @@ def oldest(run, output, n_ranks):
 
 
 def newest(run, output, n_ranks):
-    demand(not run.messages, "messages cannot be counted without their beginning")
+    demand(len(run.messages) == n_ranks * N_ROUNDS, f"{len(run.messages)} messages: those of the last exchange are counted from the end")
+    for message in run.messages:
+        demand(message.key[-1] < 0 and message.key[0][1] == "the second one", f"{message.key}")
+        demand(message.send.issued <= message.receive.ended, f"received before it was sent: {message}")
     for trace in run.ranks:
         demand(trace.n_dropped > 0, "there was no room")
         demand(trace.tasks[max(trace.tasks)].end == 1 and max(trace.tasks) & 0xffffffff > N_MANY, "the last task is there")
@@ -159,6 +166,13 @@ def newest(run, output, n_ranks):
 
 
 def openmp(run, output, n_ranks):
+    check_openmp_tasks(run)
+    for trace in run.ranks:
+        regions = {span.name for thread in trace.threads.values() for span in thread.regions}
+        demand({"parallel region", "barrier"} <= regions, f"regions {regions}")
+
+
+def check_openmp_tasks(run):
     """omp_tasks.cpp: who posted what, and which task waited for which."""
     for trace in run.ranks:
         computes = trace.computes
@@ -167,12 +181,10 @@ def openmp(run, output, n_ranks):
         for task in received:
             posting = computes[task.compute]
             demand(posting.name == "recv, posted" and posting.fulfilled >= task.ended, f"{posting} of {task}")
-            waiting = [each for each in computes.values() if posting.id in each.after]
+            waiting = [each for each in computes.values() if posting.id in dict(each.after)]
             demand(len(waiting) == 1 and waiting[0].name.startswith("task "), f"{waiting} wait for {posting}")
             slices = [span for thread in trace.threads.values() for span in thread.computes if span.id == waiting[0].id]
             demand(slices and slices[0].begin >= posting.fulfilled and slices[-1].how == 0, f"{slices}")
-        regions = {span.name for thread in trace.threads.values() for span in thread.regions}
-        demand({"parallel region", "barrier"} <= regions, f"regions {regions}")
         for thread in trace.threads.values():
             spans = [span for span in thread.computes if span.end is not None]
             demand(all(before.end <= after.begin for before, after in zip(spans, spans[1:])), "slices of a thread overlap")
@@ -186,6 +198,12 @@ def without_openmp(run, output, n_ranks):
 def beside_a_tool(run, output, n_ranks):
     demand(output.count("another tool was taken") == n_ranks, output)
     openmp(run, output, n_ranks)
+
+
+def beside_archer(run, output, n_ranks):
+    """It keeps its own data of a task where the trace would."""
+    demand(output.count("Archer detected OpenMP application with TSan") == n_ranks, output)
+    check_openmp_tasks(run)
 
 
 def unmodified(run, output, n_ranks):
@@ -210,13 +228,39 @@ def onetbb(run, output, n_ranks):
         demand(any(span.name == "in a oneTBB arena" for thread in trace.threads.values() for span in thread.regions), "an arena")
 
 
+def suspended(run, output, n_ranks):
+    """tbb_waits.cpp: a body pauses where it waits and goes on once its message has come, on whatever thread that is."""
+    for trace in run.ranks:
+        slices = {}
+        for thread in trace.threads.values():
+            for before, after in zip(thread.computes, thread.computes[1:]):
+                demand(before.end is not None and before.end <= after.begin, f"slices of {thread.name} overlap: {before}, {after}")
+            for span in thread.computes:
+                slices.setdefault(span.id, []).append(span)
+        receiving = [each for each in trace.computes.values() if each.name == "receive"]
+        demand(len(receiving) == N_ROUNDS, f"{len(receiving)} bodies receive")
+        paused = 0
+        for body in receiving:
+            mine = sorted(slices[body.id], key=lambda span: span.begin)
+            demand([span.how for span in mine] == [1] * (len(mine) - 1) + [0], f"slices of {body}: {mine}")
+            if len(mine) == 1:
+                continue
+            paused += 1
+            awaited = trace.tasks[body.after[0][0]]
+            demand(len(mine) == 2 and awaited.compute == body.id and awaited.operation == "recv", f"{body} waits for {awaited}")
+            demand(mine[0].begin <= body.after[0][1] <= mine[0].end and awaited.ended <= mine[1].begin, f"{mine}, {awaited}")
+        demand(paused > 0, "no body was suspended")
+
+
 EXPECTATIONS = {
     "onetbb": ([], {}, onetbb),
+    "suspended": ([], {}, suspended),
     "unmodified": ([], {}, unmodified),
     "openmp": ([], {"OMP_NUM_THREADS": "2"}, openmp),
     "openmp_checked": ([], {"OMP_NUM_THREADS": "2", "COMMTASK_OMP_CHECK": "1"}, openmp),
     "without_openmp": ([], {"OMP_NUM_THREADS": "2", "OMP_TOOL": "disabled"}, without_openmp),
     "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
+    "beside_archer": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1"}, beside_archer),
     "whole": ([], {}, whole),
     "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),
     "exits": (["_exit"], {}, cut),
@@ -240,6 +284,7 @@ def expect_refusal(command, folder, n_ranks):
     code, output = run_program(command, blocker / "traces", {})
     demand(code != 0 and output.count("refused: ") >= n_ranks, output)
     demand(output.count("COMMTASK_TRACE=") >= 1 and "folder cannot be made (Not a directory)" in output, output)
+    return 0
 
 
 def main():
@@ -258,6 +303,9 @@ def main():
         if options.expect == "refusal":
             return expect_refusal(options.command, folder, options.ranks)
         arguments, settings, expectation = EXPECTATIONS[options.expect]
+        if options.tool and not os.path.exists(options.tool):
+            print(f"the tool is not there: {options.tool}")
+            return CANNOT_RUN
         if options.tool:
             settings = {**settings, "OMP_TOOL_LIBRARIES": options.tool}
         code, output = run_program([*options.command, *arguments], folder / "made" / "here", settings)
@@ -266,10 +314,11 @@ def main():
         run = trace_run.read_run([folder / "made" / "here"])
         demand(len(run.ranks) == options.ranks, f"{len(run.ranks)} ranks: {output}")
         expectation(run, output, options.ranks)
+    return 0
 
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main())
     except Failed as failure:
         sys.exit(f"trace_test: {failure}")

@@ -35,6 +35,8 @@ public:
 
     [[nodiscard]] bool reserve(std::size_t first_chunk, std::size_t count) noexcept override {
         if (first_chunk >= most_reserved_) return false;
+        // As a file does: what somebody had written there already would be gone.
+        std::memset(static_cast<void*>(&chunks_[first_chunk]), 0, count * sizeof(trace::chunk));
         n_reserved_ = first_chunk + count;
         return true;
     }
@@ -102,6 +104,21 @@ TEST(Tracer, GivesBackWhatEachThreadWroteInItsOrder) {
     EXPECT_EQ(made.header().n_dropped, 0U);
 }
 
+TEST(Tracer, GivesOutNoChunkBeforeThereIsRoomForIt) {
+    constexpr unsigned n_threads = 4;
+    constexpr std::uint64_t n_each = 200 * per_chunk;
+    traced made{2 + n_threads * 300};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < n_threads; ++i) {
+        threads.emplace_back([&] {
+            for (std::uint64_t number = 1; number <= n_each; ++number) made.records().write(numbered(number));
+        });
+    }
+    for (std::thread& each : threads) each.join();
+    for (std::uint32_t thread = 1; thread <= n_threads; ++thread) EXPECT_EQ(made.ids_of(thread), from_to(1, n_each));
+    EXPECT_LE(made.header().n_chunks_used, made.n_reserved());
+}
+
 TEST(Tracer, KeepsTheOldestAndCountsTheRest) {
     traced made{10}; // one is the header, one has the names, and the last eighth is for others
     for (std::uint64_t number = 1; number <= 9 * per_chunk; ++number) made.records().write(numbered(number));
@@ -154,16 +171,37 @@ TEST(Tracer, GivesNoChunkOnceItIsClosed) {
     const auto all = made.read();
     const auto found = all.find(1);
     if (found == all.end()) return states;
-    for (const record& each : found->second) states.push_back(static_cast<thread_state>(each.tail.sub));
+    for (const record& each : found->second) {
+        if (each.tail.type == record_type::state) states.push_back(static_cast<thread_state>(each.tail.sub));
+    }
     return states;
 }
 
 TEST(Tracer, WritesAStateWhenItChanges) {
     traced made{8};
+    made.records().begin_worker(0);
     for (int i = 0; i < 5; ++i) made.records().state(0, thread_state::poll);
     made.records().state(0, thread_state::issue);
     made.records().state(0, thread_state::poll);
     EXPECT_THAT(states_of(made), ElementsAre(thread_state::poll, thread_state::issue, thread_state::poll));
+}
+
+TEST(Tracer, OfWhoIsNoWorkerSaysThatItDrivesOnly) {
+    traced made{8};
+    for (const thread_state now : {thread_state::issue, thread_state::poll, thread_state::callback, thread_state::issue,
+                                   thread_state::idle, thread_state::none})
+        made.records().state(0, now);
+    EXPECT_THAT(states_of(made), ElementsAre(thread_state::poll, thread_state::none));
+}
+
+TEST(Tracer, TellsTheTimeOfAThreadsLastRecord) {
+    traced made{8};
+    EXPECT_GE(made.records().last_time_ns(), 1U) << "the present, where there is none";
+    made.records().write(numbered(77));
+    EXPECT_EQ(made.records().last_time_ns(), 77U);
+    for (std::uint64_t number = 2; number <= per_chunk; ++number) made.records().write(numbered(number));
+    made.records().write(numbered(99)); // the first of a chunk
+    EXPECT_EQ(made.records().last_time_ns(), 99U);
 }
 
 TEST(Tracer, ForgetsThatAThreadLeftForAMomentOnly) {
@@ -178,7 +216,7 @@ TEST(Tracer, ForgetsThatAThreadLeftForAMomentOnly) {
     EXPECT_LT(states.size(), 10U) << "a pause of the machine may leave one";
     made.records().write(numbered(1));
     made.records().state(0, thread_state::poll);
-    EXPECT_THAT(states_of(made), SizeIs(states.size() + 2)) << "only its last record can be taken back";
+    EXPECT_THAT(states_of(made), SizeIs(states.size() + 1)) << "only its last record can be taken back";
 }
 
 TEST(Tracer, NumbersTasksByThread) {

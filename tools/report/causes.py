@@ -16,6 +16,9 @@ PAUSED = "worker paused"
 NO_CORE = "worker shares its core"
 NO_THREAD = "no free thread"
 TRANSFER = "transfer"
+UNKNOWN = "other side unknown"
+#: Of a task that is in flight on every side that the trace has.
+UNDER_WAY = (TRANSFER, UNKNOWN)
 
 #: Cause: what it means, and one sentence of advice. In the order in which equal times are shown.
 CAUSES = {
@@ -43,6 +46,9 @@ CAUSES = {
                 "beside the worker's."),
     TRANSFER: ("the message was under way",
                "Nothing is late: only more computing to overlap with, or fewer bytes, hides the network's time."),
+    UNKNOWN: ("it was in flight here, and the trace does not tell what the other side did",
+              "Trace all ranks into one folder, with room for all records (COMMTASK_TRACE_MB): then the report can say whether the other "
+              "side was late; docs/report.md lists what a trace cannot see."),
 }
 
 #: A worker that is awake and has less of its core than this does not have it to itself.
@@ -67,7 +73,7 @@ def _in_worker(run, task, begin, end):
     if worker is None:
         return [(BUSY, task.rank, end - begin)]
     pieces = []
-    for a, b in subtract([(begin, end)], rank.driven_between(begin, end)):
+    for a, b in subtract([(begin, end)], rank.driven_between(task.lane, begin, end)):
         pieces += [(cause, task.rank, ns) for cause, ns in _worker_alone(worker, a, b)]
     driven = end - begin - sum(ns for _, _, ns in pieces)
     return pieces + ([(BUSY, task.rank, driven)] if driven > 0 else [])
@@ -113,14 +119,14 @@ def _under_way(run, tasks, begin, end):
         worker = rank.worker_of(task.lane) if rank else None
         if worker is None or left <= 0:
             continue
-        for a, b in subtract([(begin, end)], rank.driven_between(begin, end)):
+        for a, b in subtract([(begin, end)], rank.driven_between(task.lane, begin, end)):
             cause, ns = _not_served(worker, a, b)
             ns = min(ns, left)
             if ns > 0:
                 pieces.append((cause, task.rank, ns))
                 left -= ns
     if left > 0:
-        pieces.append((TRANSFER, tasks[0].rank, left))
+        pieces.append((UNKNOWN if tasks[0].needs_others and not tasks[0].peers else TRANSFER, tasks[0].rank, left))
     return pieces
 
 

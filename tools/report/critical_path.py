@@ -48,10 +48,10 @@ class _Threads:
         return busy[0][0] if busy else None
 
     def steps(self, key, begin, end):
-        """The thread's own time: computing, and the rest."""
+        """The thread's own time, the last first: the rest, and computing, which is shown as if it came first."""
         busy = overlap_length(_around(self.computing.get(key, ()), begin, end), [(begin, end)])
-        yield "computing", busy
-        yield "other", end - begin - busy
+        yield "other", begin + busy, end
+        yield "computing", begin, begin + busy
 
 
 def _around(intervals, begin, end):
@@ -96,9 +96,9 @@ def critical_path(run, all_delays=None):
     path = []
 
     def own_time(begin, end):
-        for kind, ns in threads.steps((rank, thread), begin, end):
-            if ns > 0:
-                path.append(Step(rank, thread, end - ns if kind == "other" else begin, end if kind == "other" else begin + ns, kind))
+        for kind, since, until in threads.steps((rank, thread), begin, end):
+            if since < until:
+                path.append(Step(rank, thread, since, until, kind))
 
     while len(path) < MOST_STEPS:
         delay = threads.delay_before((rank, thread), t)

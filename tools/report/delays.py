@@ -6,7 +6,7 @@
 
 import bisect
 
-from causes import ASLEEP, BUSY, CAUSES, LATE_POST, LATE_SENDER, NO_CORE, ORDER, PREDECESSOR, TRANSFER, blame
+from causes import ASLEEP, BUSY, CAUSES, LATE_POST, LATE_SENDER, NO_CORE, ORDER, PREDECESSOR, TRANSFER, UNDER_WAY, blame
 
 #: What may put off a message that both sides have posted.
 PUTS_OFF = (NO_CORE, ASLEEP, BUSY, PREDECESSOR, ORDER)
@@ -61,7 +61,7 @@ def _shift_blame(pieces, lags):
     left = sorted(([ns, key] for key, ns in lags.items()), reverse=True)
     out = []
     for cause, rank, ns in pieces:
-        while cause == TRANSFER and ns > 0 and left:
+        while cause in UNDER_WAY and ns > 0 and left:
             moved = min(ns, left[0][0])
             out.append((*left[0][1], moved))
             ns -= moved
@@ -129,7 +129,7 @@ def delays(run):
         begin = min(since, task.ended if task.ended is not None else since, unblock.at)
         if begin < unblock.at:
             pieces = blame(run, task, since if since < unblock.at else begin, unblock.at)
-            if any(piece[0] == TRANSFER for piece in pieces):
+            if any(piece[0] in UNDER_WAY for piece in pieces):
                 pieces = _shift_blame(pieces, _put_off(run, task, since, idle.free_since))
             found.append(Delay(task, unblock, begin, unblock.at, unblock.at - since, pieces))
     found.sort(key=lambda d: (-d.idle, -d.ns))

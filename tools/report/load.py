@@ -8,8 +8,8 @@ import bisect
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
-from trace_reader import ANY, COLLECTIVE, ENDS, ONE_SIDED, PROC_NULL, RECEIVES, SENDS, STATES
-from trace_run import read_run
+from trace_reader import COLLECTIVE, ENDS, MRECV, PROC_NULL, RECEIVES, SENDS, STATES
+from trace_run import issues_without_gap, read_run, whole_ranks
 
 #: Steps of a task: index of trace_reader.PHASES.
 WAITING, HELD, READY, IN_FLIGHT, ENDED, DROPPED = range(1, 7)
@@ -36,7 +36,8 @@ class _Loader:
                 self.tasks[identity] = self._task(each)
                 if each.compute:
                     self.posts[each.compute].append(self.tasks[identity])
-        began = {}  #: compute task -> (begin, thread) of its first slice; None: it ends by an event
+        self.began = defaultdict(list)  #: compute task -> (begin, thread) of its slices
+        self.detached = set()  #: compute tasks that end by an event
         self.ends = {}  #: compute task -> end of its last slice
         self.post_times = defaultdict(list)  #: thread -> when it posted
         self.ended_by = defaultdict(list)  #: thread -> (end, number, task) of what it posted, by end
@@ -50,10 +51,10 @@ class _Loader:
         for number in sorted(trace.threads):
             each = trace.threads[number]
             if number != 0:
-                self._thread(each, threads, workers, began)
-        self._edges(began)
+                self._thread(each, threads, workers)
+        self._edges()
         facts = {"host": trace.host, "program": trace.program, "mpi": trace.mpi, "n_ranks": trace.n_ranks,
-                 "n_dropped": trace.n_dropped, "clock": trace.clock_how, "clock_error_ns": trace.clock_error}
+                 "n_dropped": trace.n_dropped}
         tasks = sorted(self.tasks.values(), key=lambda task: task.posted)
         return Rank(trace.rank, tasks, threads, workers, **facts)
 
@@ -62,15 +63,17 @@ class _Loader:
         for step in each.steps:
             begins[step.phase] = step.time - self.zero
         ended = begins[ENDED] if begins[ENDED] is not None else begins[DROPPED]
-        peer, tag = each.matched if each.matched and each.peer == ANY else (each.peer, each.tag)
-        ranks = {rank for rank, _, _ in each.others}
-        if peer == PROC_NULL and len(ranks) == 1:
-            peer, tag = each.others[0][:2]
         flags = self.trace.flags_of(each)
-        if flags & ONE_SIDED and not flags & (SENDS | RECEIVES):
+        peer, tag = each.matched if each.matched and not flags & SENDS else (each.peer, each.tag)
+        if peer == PROC_NULL and each.others:
+            ranks = {rank for rank, _, _ in each.others}
+            peer, tag = ranks.pop() if len(ranks) == 1 else PROC_NULL, each.others[0][1]
+        elif not flags & (SENDS | RECEIVES):
             tag = None
+        known = self.trace.communicators.get(each.communicator)
+        needs_others = flags & COLLECTIVE and (known is None or known.size > 1) or flags & RECEIVES and not flags & MRECV
         return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,
-                    each.posted - self.zero, stands=each.stands,
+                    each.posted - self.zero, stands=each.stands, needs_others=bool(needs_others),
                     lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster, bytes=each.bytes, tag=tag,
                     peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
                     ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended, state=ENDS[each.end] if ended is not None else "open")
@@ -82,7 +85,7 @@ class _Loader:
         place = f" #{known.key[2] + 1}" if known.key and known.key[2] else ""
         return (known.name or f"{known.size} ranks") + place
 
-    def _thread(self, each, threads, workers, began):
+    def _thread(self, each, threads, workers):
         spans = []
         last = self.trace.last - self.zero
 
@@ -92,10 +95,10 @@ class _Loader:
         for span in each.computes:
             begin, end = cut(span)
             spans.append(Span(begin, end, "compute", span.name))
-            began.setdefault(span.id, (begin, each.number))
+            self.began[span.id].append((begin, each.number))
             self.ends[span.id] = max(end, self.ends.get(span.id, 0))
             if span.how == 2:
-                began[span.id] = None  # its body only posted: what comes after waits for its event
+                self.detached.add(span.id)  # its body only posted: what comes after waits for its event
         for span in each.regions:
             begin, end = cut(span)
             waits = any(word in span.name.lower() for word in IDLE_WORDS)
@@ -110,16 +113,17 @@ class _Loader:
                 task.unblocks.append(Unblock(task, end, each.number, begin, "wait"))
         states = list(self._states(each, last))
         if each.is_worker:
+            served = [(begin, end, state) for begin, end, state, lane in states if lane == each.lane]
             own = self.trace.worker_is_reserved if each.lane == 0 else None
             cpu = self.trace.worker_cpu if each.lane == 0 and self.trace.worker_cpu >= 0 else None
             samples = [(at - self.zero, ns) for at, ns, _ in each.processor]
-            workers.append(Worker(each.lane, cpu, own, states, samples))
-        else:
-            spans += [Span(begin, end, "drive", state) for begin, end, state in states]
+            workers.append(Worker(each.lane, cpu, own, served, samples))
+        spans += [Span(begin, end, "drive", state, lane) for begin, end, state, lane in states if lane != each.lane]
         posts = self.post_times.get(each.number, ())
         if spans or (posts and not each.is_worker):
             spans.sort(key=lambda span: (span.begin, -span.end))
-            threads.append(Thread(each.number, each.name or f"thread {each.number}", spans, posts, each.is_helper))
+            name = each.name or f"thread {each.number}"
+            threads.append(Thread(each.number, name, spans, posts, is_helper=each.is_helper or each.is_worker))
 
     def _end_call(self, thread, begin, end):
         """An unmodified program's MPI_Wait and its like: what it waited for is taken to be the last of its thread's operations that
@@ -131,35 +135,41 @@ class _Loader:
             task.unblocks.append(Unblock(task, end, thread, begin, "wait"))
 
     def _states(self, each, last):
-        """(begin, end, state) from moments; state 0 is nothing to show."""
+        """(begin, end, state, lane) from moments; state 0 is nothing to show."""
         following = [at - self.zero for at, _, _ in each.states[1:]] + [last]
-        for (at, _, state), end in zip(each.states, following):
+        for (at, lane, state), end in zip(each.states, following):
             if state != 0 and end > at - self.zero:
-                yield at - self.zero, end, STATES[state] if state < len(STATES) else "poll"
+                yield at - self.zero, end, STATES[state] if state < len(STATES) else "poll", lane
 
-    def _behind(self, identity, began):
+    def _behind(self, identity):
         """The communication tasks that `identity` stands for: itself, or those that a detached compute task posted."""
         if identity in self.tasks:
             return [self.tasks[identity]]
-        return self.posts.get(identity, ()) if identity in began and began[identity] is None else ()
+        return self.posts.get(identity, ()) if identity in self.detached else ()
 
-    def _edges(self, began):
-        """Before a communication task its predecessors; after it the compute tasks that it let start."""
+    def _edges(self):
+        """Before a communication task its predecessors; after it the compute tasks that it let start, or go on."""
         for identity, each in self.trace.tasks.items():
             if each.members and identity in self.tasks:
                 self.tasks[identity].members = tuple(self.tasks[one] for one in each.members if one in self.tasks)
             if each.after and identity in self.tasks:
-                self.tasks[identity].predecessors = tuple(task for one in each.after for task in self._behind(one, began))
+                self.tasks[identity].predecessors = tuple(task for one in each.after for task in self._behind(one))
         for identity, each in self.trace.computes.items():
-            start = began.get(identity)
-            if start is None:
-                continue
-            at, thread = start
-            # What ended last let it start: of no interest if that was computing.
-            computed = max((self.ends.get(one, 0) for one in each.after if began.get(one)), default=0)
-            for task in (task for one in each.after for task in self._behind(one, began)):
-                if task.ended is not None and computed <= task.ended <= at:
-                    task.unblocks.append(Unblock(task, at, thread, None, "compute"))
+            slices = sorted(self.began.get(identity, ())) if identity not in self.detached else ()
+            waited_for = defaultdict(list)  # slice -> what it began after: what was said before it
+            for before, said in each.after:
+                k = bisect.bisect_left(slices, (said - self.zero,))
+                if k < len(slices):
+                    waited_for[slices[k]].append(before)
+            for (at, thread), befores in waited_for.items():
+                self._let_start(at, thread, befores)
+
+    def _let_start(self, at, thread, befores):
+        """What ended last let a slice of a compute task start: of no interest if that was computing."""
+        computed = max((self.ends.get(one, 0) for one in befores if one in self.began and one not in self.detached), default=0)
+        for task in (task for one in befores for task in self._behind(one)):
+            if task.ended is not None and computed <= task.ended <= at:
+                task.unblocks.append(Unblock(task, at, thread, None, "compute"))
 
 
 def _join_messages(run, messages, loaders):
@@ -174,22 +184,23 @@ def _join_messages(run, messages, loaders):
             peers[send].append(receive)
             peers[receive].append(send)
     for task, others in peers.items():
-        task.peers = tuple(others)
+        task.peers = tuple(dict.fromkeys(others))  # of a sendrecv both messages may be with one
 
 
 def _join_collectives(traces, loaders):
-    """The k-th collective that each rank of a communicator issued is the same one; not where records are lost."""
+    """The k-th collective that each rank of a communicator issued is the same one; where the beginning is lost, the k-th last one."""
+    has_begin, has_end = whole_ranks(traces)
     calls = defaultdict(dict)
     for trace in traces:
-        if trace.keep == 1 and trace.n_dropped:
-            continue
-        issued = [(each.issued, place, each) for place, each in enumerate(trace.tasks.values())
-                  if trace.flags_of(each) & COLLECTIVE and each.communicator in trace.communicators]
-        issued = sorted((row for row in issued if row[0] is not None), key=lambda row: row[:2])
-        for _, _, each in issued:
-            key = trace.communicators[each.communicator].key
-            calls[key].setdefault(trace.rank, []).append(loaders[trace.rank].tasks.get(each.id))
+        for each in issues_without_gap(trace):
+            if trace.flags_of(each) & COLLECTIVE and each.communicator in trace.communicators:
+                key = trace.communicators[each.communicator].key
+                calls[key].setdefault(trace.rank, []).append(loaders[trace.rank].tasks.get(each.id))
     for by_rank in calls.values():
+        if by_rank.keys() <= has_end and not by_rank.keys() <= has_begin:
+            by_rank = {rank: called[::-1] for rank, called in by_rank.items()}
+        elif not by_rank.keys() <= has_begin:
+            continue
         for together in zip(*by_rank.values()):
             if len(together) > 1 and None not in together and len({task.op for task in together}) == 1:
                 for task in together:
@@ -201,7 +212,7 @@ def load(paths):
     read = read_run(paths)
     zero = min(trace.begin for trace in read.ranks)
     loaders = {trace.rank: _Loader(trace, zero) for trace in read.ranks}
-    run = Run([loader.load() for loader in loaders.values()], read.remarks)
+    run = Run([loader.load() for loader in loaders.values()], read.remarks, read.clock_error)
     _join_messages(run, read.messages, loaders)
     _join_collectives(read.ranks, loaders)
     return run

@@ -15,13 +15,14 @@ class Task:
     which it consists, if it is the run of a plan."""
 
     __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "waiting", "held", "ready",
-                 "issued", "ended", "state", "stands", "predecessors", "peers", "members", "unblocks")
+                 "issued", "ended", "state", "stands", "needs_others", "predecessors", "peers", "members", "unblocks")
 
     def __init__(self, rank, number, op, posted, **rest):
         self.rank, self.number, self.op, self.posted = rank, number, op, posted
         self.lane, self.peer, self.tag, self.comm, self.bytes = 0, None, None, "", 0
         self.poster = self.waiting = self.held = self.ready = self.issued = self.ended = None
         self.state, self.stands = "open", False
+        self.needs_others = False  #: it cannot end without another rank, whose task `peers` has if the trace has it
         self.predecessors, self.peers, self.members, self.unblocks = (), (), (), []
         for name, value in rest.items():
             setattr(self, name, value)
@@ -62,9 +63,14 @@ class Task:
         if self.ended is not None and self.unblocked is not None:
             yield "unblock", self.ended, max(self.ended, self.unblocked)
 
+    @property
+    def comes(self):
+        """Whether the data come from the peer."""
+        return self.is_receive or self.op in ("get", "get_notify", "mprobe")
+
     def title(self):
-        """`recv 3 <- 1 tag 7, 8192 B`: the words that people search by."""
-        way = "<-" if self.is_receive or self.op == "get" else "->"
+        """`recv <- 1 tag 7, 8192 B`: the words that people search by."""
+        way = "<-" if self.comes else "->"
         to = f" {way} {self.peer}" if self.peer is not None and self.peer >= 0 else ""
         tag = f" tag {self.tag}" if self.tag is not None and to else ""
         size = f", {self.bytes} B" if self.bytes else ""
@@ -82,12 +88,12 @@ class Unblock:
 
 class Span:
     """What a thread did from `begin` to `end`. Kinds: compute, wait (in the library), call (of MPI), sync (a barrier or
-    wait of OpenMP), region, drive (it does the worker's work)."""
+    wait of OpenMP), region, drive (it does the work of the worker of `lane`)."""
 
-    __slots__ = ("begin", "end", "kind", "label", "tasks")
+    __slots__ = ("begin", "end", "kind", "label", "lane")
 
-    def __init__(self, begin, end, kind, label="", tasks=()):
-        self.begin, self.end, self.kind, self.label, self.tasks = begin, end, kind, label, tasks
+    def __init__(self, begin, end, kind, label="", lane=0):
+        self.begin, self.end, self.kind, self.label, self.lane = begin, end, kind, label, lane
 
 
 class Thread:
@@ -158,15 +164,16 @@ class Rank:
 
     def __init__(self, rank, tasks=(), threads=(), workers=(), **facts):
         self.rank, self.tasks, self.threads, self.workers = rank, list(tasks), list(threads), list(workers)
-        self.facts = facts  #: what the trace's head says: host, program, clock_error_ns, dropped, …
-        self._driven = None
+        self.facts = facts  #: what the trace's head says: host, program, n_ranks, dropped, …
+        self._driven = {}  # lane -> intervals
 
-    def driven_between(self, begin, end):
-        """When threads of the program did the worker's work, united; intervals that reach beyond are not cut."""
-        if self._driven is None:
-            self._driven = union((s.begin, s.end) for t in self.threads for s in t.spans if s.kind == "drive")
-        first = max(0, bisect.bisect_right(self._driven, (begin,)) - 1)
-        return self._driven[first:bisect.bisect_left(self._driven, (end,))]
+    def driven_between(self, lane, begin, end):
+        """When threads beside the lane's worker did its work, united; intervals that reach beyond are not cut."""
+        if lane not in self._driven:
+            self._driven[lane] = union((s.begin, s.end) for t in self.threads for s in t.spans if s.kind == "drive" and s.lane == lane)
+        driven = self._driven[lane]
+        first = max(0, bisect.bisect_right(driven, (begin,)) - 1)
+        return driven[first:bisect.bisect_left(driven, (end,))]
 
     def worker_of(self, lane):
         for worker in self.workers:
@@ -178,8 +185,9 @@ class Rank:
 class Run:
     """All that was traced."""
 
-    def __init__(self, ranks, notes=()):
+    def __init__(self, ranks, notes=(), clock_error_ns=0):
         self.ranks = sorted(ranks, key=lambda r: r.rank)
+        self.clock_error_ns = clock_error_ns  #: how far the clocks of two ranks are off at most; None: unknown
         self.notes = list(notes)  #: sentences about what the trace lacks
         self.messages = []  #: (send, receive) of different or the same rank
         self._by_rank = {r.rank: r for r in self.ranks}

@@ -70,12 +70,35 @@ def _kind(columns, name, spans):
     return {"name": name, "begin": columns.add("d", begins), "end": columns.add("d", ends), "ref": columns.add("I", references)}
 
 
+def innermost(spans):
+    """Spans (begin, end, reference) that lie in each other as what can be seen of them: of an outer one the parts beside its inner ones."""
+    parts, open_ones, at = [], [], 0
+
+    def show(until):
+        if until > at:
+            parts.append((at, until, open_ones[-1][1]))
+
+    for begin, end, reference in sorted(spans, key=lambda span: (span[0], -span[1])):
+        while open_ones and open_ones[-1][0] <= begin:
+            show(open_ones[-1][0])
+            at = max(at, open_ones.pop()[0])
+        if open_ones:
+            show(begin)
+            end = min(end, open_ones[-1][0])
+        at = begin
+        open_ones.append((end, reference))
+    while open_ones:
+        show(open_ones[-1][0])
+        at = max(at, open_ones.pop()[0])
+    return parts
+
+
 def _thread_row(columns, words, rank, thread):
     kinds = []
     for name in THREAD_KINDS:
         spans = [(s.begin, s.end, words.number(s.label or name)) for s in thread.spans if s.kind == name]
         if spans:
-            kinds.append(_kind(columns, name, spans))
+            kinds.append(_kind(columns, name, innermost(spans)))
     if not any(span.kind == "compute" for span in thread.spans):
         # Nobody told what it did there: it neither waited nor was in MPI, which is what counts as computing.
         spans = [(begin, end, words.number("outside the library")) for begin, end in thread.computing()]
@@ -177,6 +200,7 @@ def collect(summary):
                  "kind": columns.add("I", [words.number(s.kind) for s in path])},
     }
     head["words"] = words.list
+    head["comes"] = sorted({words.number(task.op) for task in tasks if task.comes})  # operations whose data come from the peer
     head["arrays"] = columns.entries
     return head, columns.text()
 

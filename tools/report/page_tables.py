@@ -13,7 +13,7 @@ PHASE_COLOURS = {"queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d3729
                  "unblock": "#bcd9b3"}
 STATE_COLOURS = {"issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "nap": "#c9bfe0", "asleep": "#8d7cb8", "driven": "#b7c9a8",
                  "callback": "#e0843c", "paused": "#5d5470", "nothing": "#f3f3f3"}
-PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f"}
+PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f", "other side unknown": "#8cbf88"}
 DEPTH_BINS = 1500
 MOST_DEPTH_PLOTS = 8
 MOST_ROWS = 10
@@ -151,7 +151,7 @@ def _depth(summary):
     n_bins = DEPTH_BINS
     width = (summary.end - summary.begin) / n_bins if summary.ns else 1
     times = [summary.begin + k * width for k in range(n_bins)]
-    lanes = [(rank, lane) for rank in summary.run.ranks for lane in sorted({task.lane for task in rank.tasks})]
+    lanes = tables.lanes_of(summary.run)
     for rank, lane in lanes[:MOST_DEPTH_PLOTS]:
         queued, unfinished = tables.binned(tables.depth_steps(rank, lane), summary.begin, summary.end, n_bins)
         plots.append(plot_box({

@@ -18,6 +18,7 @@ class Summary:
         self.phases = tables.phase_table(run)
         self.overlap = tables.overlap_table(run)
         self.workers = tables.worker_table(run)
+        self.depths = tables.depth_table(run)
         self.path = critical_path.critical_path(run, self.delays)
         self.path_kinds = critical_path.by_kind(self.path)
 
@@ -49,10 +50,10 @@ class Summary:
                 f"{units.count(len(tasks))} tasks, {units.size(n_bytes)}")
 
     def clocks(self):
-        errors = [rank.facts.get("clock_error_ns", 0) for rank in self.run.ranks]
-        if None in errors:
+        error = self.run.clock_error_ns
+        if error is None:
             return "clocks of some ranks were not compared: do not trust times between ranks"
-        return f"clocks agree within {units.time(max(errors))}" if any(errors) else "all ranks have one clock"
+        return f"clocks agree within {units.time(error)}" if error else "all ranks have one clock"
 
     def notes(self):
         notes = [note.rstrip(".") + "." for note in self.run.notes]

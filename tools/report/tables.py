@@ -90,6 +90,20 @@ def depth_steps(rank, lane):
     return steps
 
 
+def lanes_of(run):
+    """[(rank, number of a lane)] with tasks."""
+    return [(rank, lane) for rank in run.ranks for lane in sorted({task.lane for task in rank.tasks})]
+
+
+def depth_table(run):
+    """[(rank, lane, most that were not yet taken over, most that had not ended)] of every lane with tasks."""
+    rows = []
+    for rank, lane in lanes_of(run):
+        steps = depth_steps(rank, lane)
+        rows.append((rank.rank, lane, max(step[1] for step in steps), max(step[2] for step in steps)))
+    return rows
+
+
 def binned(steps, begin, end, n_bins):
     """The largest value of each column in each of n_bins equal intervals, a step lasting until the next."""
     width = max(1, (end - begin) / n_bins)

@@ -69,6 +69,17 @@ def _workers(summary, most):
     return ["Workers (share of the core that each uses, and that it gets while it is awake):", *aligned(rows, n_headings=1)]
 
 
+def _depth(summary):
+    if not summary.depths:
+        return []
+
+    def most(column, words):
+        row = max(summary.depths, key=lambda one: one[column])
+        return f"{row[column]} {words} (rank {row[0]}, lane {row[1]})"
+
+    return [f"Depth of the queues, at most: {most(3, 'tasks posted and not finished')}, {most(2, 'not yet taken over')}."]
+
+
 def render(summary, most_lines=MOST_LINES):
     """Lines, at most `most_lines`: tables with many rows are shortened first."""
     notes = [f"Note: {note}" for note in summary.notes()]
@@ -81,6 +92,7 @@ def render(summary, most_lines=MOST_LINES):
         lines += _phases(summary)
         lines += _overlap(summary, max(1, 3 - shorter // 2))
         lines += _workers(summary, max(1, 4 - shorter // 2))
+        lines += _depth(summary)
         if path:
             lines.append("Critical path: " + ", ".join(path) + ".")
         if len(lines) <= most_lines:

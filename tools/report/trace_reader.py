@@ -5,6 +5,7 @@
 # file is read at once: a trace fits into memory, since its writer is bounded.
 from __future__ import annotations
 
+import re
 import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -26,13 +27,20 @@ STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback"
 COMPUTE_MODELS = ("", "OpenMP", "oneTBB", "the program")
 REGION_CLASSES = ("", "MPI", "OpenMP", "the program")
 
+# Their time is that of their writing; a post's, or a match's, lies before others that were written earlier.
+WRITTEN_AT_ONCE = (POST_RETURNED, WAIT_BEGIN, WAIT_END, STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_END, PROCESSOR)
+
 AFTER_ITS_MEMBER = 1  # flag of AFTER
+LAST_PART = 1  # flag of TEXT_PART
 SENDS, RECEIVES, COLLECTIVE, MPROBE, MRECV, ONE_SIDED = 1, 2, 4, 8, 16, 32  # flags of an operation
 STANDS = 8  # flag of POSTED
 HELPER_LANE = -2
 MOST_OTHERS = 1 << 16  # messages that one record may stand for
 ANY, PROC_NULL = -1, -2
 
+MOST_MEMBERS = 1 << 24  # of a communicator
+
+_members = re.compile(r"(-?\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 _record = struct.Struct("<QQQIBBBB")
 _halves = struct.Struct("<ii")
 _whole = struct.Struct("<Q")
@@ -173,7 +181,7 @@ class Compute:
     model: int
     parent: int
     created: int
-    after: list[int] = field(default_factory=list)
+    after: list[tuple[int, int]] = field(default_factory=list)  # what it waits for, and when that was said: before it starts, or goes on
     fulfilled: int | None = None  # when its event came
 
 
@@ -204,10 +212,12 @@ class RankTrace:
     communicators: dict[int, Communicator] = field(default_factory=dict)
     operations: dict[int, tuple[str, int]] = field(default_factory=dict)  # name, flags
     clocks: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # 0 start, 1 end: time, offset, error
-    clock_error: int | None = 0  # at most, against rank 0; None: unknown
+    clock_error: int | None = 0  # at most, against rank 0's clock; None: unknown
     clock_drift_ppm: float | None = 0.0  # None: unknown
     clock_how: str = ""
     last: int = 0  # the latest time in the file
+    whole_from: int | None = None  # of one that lost records, newest kept: after that moment none is missing; None: no such
+    whole_until: int | None = None  # oldest kept: before that moment none is missing
 
     def thread(self, number: int) -> Thread:
         return self.threads.setdefault(number, Thread(number, name=f"thread {number}"))
@@ -222,9 +232,13 @@ class RankTrace:
 def parse_members(text: str) -> tuple[int, ...]:
     members: list[int] = []
     for part in filter(None, text.split(",")):
-        bounds, _, step = part.partition(":")
-        first, dash, last = bounds.partition("-")
-        members.extend(range(int(first), int(last) + 1, int(step or 1)) if dash else [int(first)])
+        found = _members.fullmatch(part)
+        if found is None:  # a damaged file: rather an unknown communicator than another one
+            return ()
+        first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+        if last - first > MOST_MEMBERS or step == 0:
+            return ()
+        members.extend(range(first, last + 1, step))
     return tuple(members)
 
 
@@ -245,8 +259,9 @@ class _Reader:
         except OSError as error:
             raise TraceError(f"{path} cannot be read: {error.strerror}") from error
         self.texts: dict[int, bytearray] = defaultdict(bytearray)
-        self.after: list[tuple[int, int]] = []
-        self.members: list[tuple[int, int]] = []
+        self.whole_texts: set[int] = set()
+        self.after: list[tuple[int, int, int]] = []
+        self.members: list[tuple[int, int, int]] = []
         self.fulfilled: list[tuple[int, int]] = []
         self.trace, n_chunks = self._read_header()
         self.chunks = self._order_chunks(n_chunks)
@@ -258,6 +273,8 @@ class _Reader:
          domain, keep, _, n_dropped, host, mpi, program, lanes, reserved, cpu) = _header.unpack_from(self.data)
         if version != VERSION or chunk_bytes != CHUNK_BYTES or record_bytes != _record.size:
             raise TraceError(f"{self.path} has version {version} of the format, and this program reads version {VERSION}")
+        if rank >= n_ranks or n_ranks > MOST_MEMBERS:
+            raise TraceError(f"{self.path} is damaged: it says that it is of rank {rank} of {n_ranks}")
         trace = RankTrace(self.path, rank, n_ranks, session, run, state, begin, end or None, domain, keep, n_dropped,
                           _text(host), _text(mpi), _text(program), lanes, bool(reserved), cpu, realtime - begin)
         return trace, min(used, room, len(self.data) // CHUNK_BYTES)
@@ -275,6 +292,8 @@ class _Reader:
         rows = [(thread, list(self._records(offset))) for thread, _, _, offset in self.chunks]
         for thread, lost in ((chunk[0], chunk[2]) for chunk in self.chunks):
             self.trace.thread(thread).n_dropped = lost  # the last chunk has the sum
+        if self.trace.n_dropped:
+            self._find_gap(rows)
         for thread, records in rows:
             if thread == 0:
                 self._take_names(records)
@@ -284,12 +303,30 @@ class _Reader:
         self._finish()
         return self.trace
 
+    def _find_gap(self, rows) -> None:
+        """Where records of any thread are missing."""
+        trace = self.trace
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        for thread, records in rows:
+            if thread and trace.threads[thread].n_dropped and records:
+                first.setdefault(thread, next((record[0] for record in records if record[4] in WRITTEN_AT_ONCE), records[-1][0]))
+                last[thread] = records[-1][0]
+        if trace.n_dropped == sum(each.n_dropped for each in trace.threads.values()):
+            trace.whole_from = max(first.values(), default=0)
+        else:  # threads that found no room at all: nothing was lost until it was given out
+            newest = max(range(len(rows)), key=lambda k: self.chunks[k][3], default=None)
+            last[0] = 0 if newest is None else min((record[0] for record in rows[newest][1]), default=0)
+        trace.whole_until = min(last.values(), default=1 << 63)
+
     def _records(self, offset: int):
         for record in _record.iter_unpack(self.data[offset + _record.size:offset + CHUNK_BYTES]):
             if record[4] == 0:
                 return
             if record[4] == TEXT_PART:
                 self.texts[record[3]] += _record.pack(*record)[:record[6]]
+                if record[7] & LAST_PART:
+                    self.whole_texts.add(record[3])
             else:
                 yield record
 
@@ -304,7 +341,9 @@ class _Reader:
                 entry = trace.thread(detail)
                 entry.tid, entry.lane, entry.name = ident, low, self._name(high) or entry.name
             elif kind == COMMUNICATOR:
-                name, members = self._name(ident & 0xffffffff), parse_members(self._name(ident >> 32))
+                # Half a list of members would be another communicator.
+                members = parse_members(self._name(ident >> 32)) if ident >> 32 in self.whole_texts else ()
+                name = self._name(ident & 0xffffffff)
                 trace.communicators[detail] = Communicator(detail, name, low, high, members, bool(flags & 1))
             elif kind == OPERATION:
                 trace.operations[sub] = (self._name(detail), flags)
@@ -320,12 +359,12 @@ class _Reader:
     def _take_thread(self, number: int, records) -> None:
         trace, thread = self.trace, self.trace.thread(number)
         for time, ident, value, detail, kind, lane, sub, flags in records:
-            if kind == MOVED:
+            if kind == MOVED and 0 < sub < len(PHASES):
                 task = self._task(ident)
                 task.steps.append(Step(time, flags, sub, number))
                 task.lane = lane
                 if sub in (ENDED, DROPPED):
-                    task.end, task.bytes = detail, value
+                    task.end, task.bytes = min(detail, len(ENDS) - 1), value
             elif kind == POSTED:
                 task = self._task(ident)
                 task.posted, task.kind, task.communicator, task.lane, task.flags = time, sub, detail, lane, flags
@@ -338,7 +377,7 @@ class _Reader:
             elif kind == MATCHED:
                 self._task(ident).matched = halves(value)
             elif kind == AFTER:
-                (self.members if flags & AFTER_ITS_MEMBER else self.after).append((ident, value))
+                (self.members if flags & AFTER_ITS_MEMBER else self.after).append((ident, value, time))
             elif kind == RECEIVES_FROM:
                 task = self._task(ident)
                 task.source, task.source_tag = halves(value)
@@ -353,9 +392,9 @@ class _Reader:
             elif kind == WAIT_BEGIN:
                 thread.waits.append(Span(time, None, "wait", id=ident))
             elif kind == WAIT_END:
-                if thread.waits and thread.waits[-1].end is None:
-                    thread.waits[-1].end = time
-                    thread.waits[-1].id = ident or thread.waits[-1].id
+                last = next((span for span in reversed(thread.waits) if span.end is None), None)
+                if last is not None:
+                    last.end, last.id = time, ident or last.id
             elif kind == COMPUTE_CREATED:
                 trace.computes[ident] = Compute(ident, self._name(detail), sub, value, time)
             elif kind == COMPUTE_BEGIN:
@@ -381,10 +420,12 @@ class _Reader:
         trace = self.trace
         for task in trace.tasks.values():
             task.steps.sort(key=lambda step: (step.time, step.phase))
-        for ident, before in self.after:
-            waiting = trace.computes.get(ident) or self._task(ident)
-            waiting.after.append(before)
-        for ident, member in self.members:
+        for ident, before, time in self.after:
+            if ident in trace.computes:
+                trace.computes[ident].after.append((before, time))
+            else:
+                self._task(ident).after.append(before)
+        for ident, member, _ in self.members:
             self._task(ident).members.append(member)
         for ident, time in self.fulfilled:
             if ident in trace.computes:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The traces of all ranks of a run as one: on the clock of the first rank, with the messages that two ranks share. The rules
+# The traces of all ranks of a run as one: on the clock of rank 0, with the messages that two ranks share. The rules
 # are those of docs/trace-format.md; commtask-trace-convert follows the same ones, and a test compares the two.
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Run:
     ranks: list[RankTrace]
     messages: list[Message]
     remarks: list[str]  # what the reader of a report must know: drops, clocks, missing ranks
+    clock_error: int | None = 0  # how far the clocks of two ranks are off at most; None: unknown
 
     @property
     def begin(self) -> int:
@@ -36,32 +37,70 @@ class Run:
         return max(each.end or each.last for each in self.ranks)
 
 
-def _clock_of(trace: RankTrace, root: RankTrace | None):
-    """What turns this rank's time into rank 0's; says in the trace how well."""
-    if root is None or trace is root or (trace.clock_domain == root.clock_domain and trace.clock_domain != 0):
-        trace.clock_how = "its own" if root is None or trace is root else f"the same clock as rank {root.rank}"
-        return None
-    start, end = trace.clocks.get(0), trace.clocks.get(1)
-    if start is None:
-        trace.clock_error = trace.clock_drift_ppm = None
-        trace.clock_how = "the time of day: not measured"
-        shift = trace.realtime_offset - root.realtime_offset
-        return lambda time: time + shift
-    if end is None or end[0] <= start[0]:
-        trace.clock_error, trace.clock_drift_ppm = start[2], None
-        trace.clock_how = "measured at the start only"
-        return lambda time: time + start[1]
-    slope = (end[1] - start[1]) / (end[0] - start[0])
-    trace.clock_error, trace.clock_drift_ppm = max(start[2], end[2]), slope * 1e6
-    trace.clock_how = "measured at start and end"
-    return lambda time: time + start[1] + round(slope * (time - start[0]))
+def _same(time: int) -> int:
+    return time
+
+
+class _Clock:
+    """The clock that some ranks share, those of a machine: what turns their times into rank 0's, and how well."""
+
+    def __init__(self, ranks: list[RankTrace]):
+        self.ranks = ranks
+        measured = [each for each in ranks if 0 in each.clocks]
+        self.has_rank_0 = ranks[0].rank == 0
+        self.is_known = self.has_rank_0 or bool(measured)
+        self.convert = _same
+        self.error, self.drift_ppm, self.how = 0, 0.0, f"rank {ranks[0].rank}'s"
+        if measured and not self.has_rank_0:
+            self._measure(min(measured, key=lambda each: (1 not in each.clocks, _error_of(each))))
+
+    def _measure(self, by: RankTrace) -> None:
+        start, end = by.clocks[0], by.clocks.get(1)
+        self.error = _error_of(by)
+        if end is None or end[0] <= start[0]:
+            self.drift_ppm, self.how = None, "measured at the start only"
+            self.convert = lambda time: time + start[1]
+            return
+        slope = (end[1] - start[1]) / (end[0] - start[0])
+        self.drift_ppm, self.how = slope * 1e6, "measured at start and end"
+        self.convert = lambda time: time + start[1] + round(slope * (time - start[0]))
+
+    def guess(self, known: _Clock) -> None:
+        """Nothing was measured: by the time of day, beside another clock."""
+        shift = self.ranks[0].realtime_offset - known.ranks[0].realtime_offset
+        self.error = self.drift_ppm = None
+        self.how = "the time of day: not measured"
+        self.convert = lambda time: known.convert(time + shift)
+
+
+def _error_of(trace: RankTrace) -> int:
+    return max(error for _, _, error in trace.clocks.values())
+
+
+def _align(ranks: list[RankTrace]) -> int | None:
+    """Puts all times on rank 0's clock, whether its file is there or not; how far two of them are off at most, None: unknown."""
+    by_domain: dict[object, list[RankTrace]] = defaultdict(list)
+    for each in ranks:
+        by_domain[each.clock_domain or (each.rank,)].append(each)
+    clocks = [_Clock(members) for members in by_domain.values()]
+    known = next((clock for clock in clocks if clock.is_known), clocks[0])
+    for clock in clocks:
+        if not clock.is_known and clock is not known:
+            clock.guess(known)
+        for each in clock.ranks:
+            each.clock_error, each.clock_drift_ppm, each.clock_how = clock.error, clock.drift_ppm, clock.how
+            if clock.convert is not _same:
+                _shift(each, clock.convert)
+    errors = [clock.error for clock in clocks]
+    if len(clocks) == 1:
+        return 0
+    return None if None in errors else sum(sorted(errors)[-2:])
 
 
 def _shift(trace: RankTrace, clock) -> None:
-    if clock is None:
-        return
     shifted = lambda time: None if time is None else clock(time)
     trace.begin, trace.end, trace.last = clock(trace.begin), shifted(trace.end), clock(trace.last)
+    trace.whole_from, trace.whole_until = shifted(trace.whole_from), shifted(trace.whole_until)
     for task in trace.tasks.values():
         task.posted, task.post_returned = shifted(task.posted), shifted(task.post_returned)
         for step in task.steps:
@@ -73,6 +112,7 @@ def _shift(trace: RankTrace, clock) -> None:
             span.begin, span.end = clock(span.begin), shifted(span.end)
     for compute in trace.computes.values():
         compute.created, compute.fulfilled = clock(compute.created), shifted(compute.fulfilled)
+        compute.after = [(before, clock(said)) for before, said in compute.after]
     trace.events = {ident: (clock(time), thread) for ident, (time, thread) in trace.events.items()}
 
 
@@ -80,23 +120,35 @@ def _world(communicator: Communicator, rank: int) -> int | None:
     return communicator.members[rank] if 0 <= rank < len(communicator.members) else None
 
 
+def issues_without_gap(trace: RankTrace) -> list[Task]:
+    """The tasks in the order of issue: of a trace that lost records those before the first, or after the last, that may be missing."""
+    issues = sorted(((step.time, place, task) for place, task in enumerate(trace.tasks.values()) for step in task.steps
+                     if step.phase == IN_FLIGHT), key=lambda row: row[:2])
+    if trace.n_dropped == 0:
+        return [task for _, _, task in issues]
+    first, last = trace.whole_from, trace.whole_until
+    unknown = [place for place, (_, _, task) in enumerate(issues) if task.posted is None]
+    if trace.keep == 1:
+        return [task for time, _, task in issues[unknown[-1] + 1 if unknown else 0:] if first is not None and time > first]
+    return [task for time, _, task in issues[:unknown[0] if unknown else None] if last is not None and time < last]
+
+
 def _message_ends(trace: RankTrace):
     """The task's ends of messages in the order of issue: key without k, whether it is the sender's, task."""
-    issued = sorted(((step.time, place, task) for place, task in enumerate(trace.tasks.values()) for step in task.steps
-                     if step.phase == IN_FLIGHT), key=lambda row: row[:2])
-    for _, _, task in issued:
+    for task in issues_without_gap(trace):
         communicator, flags = trace.communicators.get(task.communicator), trace.flags_of(task)
         if communicator is None or communicator.is_inter:
             continue
+        has_come = task.end == 1 and (trace.n_dropped == 0 or trace.keep == 1 or task.ended < trace.whole_until)
         if flags & SENDS and (peer := _world(communicator, task.peer)) is not None:
             yield (communicator.key, trace.rank, peer, task.tag), True, task
-        if flags & RECEIVES and not flags & MRECV and task.end == 1:
+        if flags & RECEIVES and not flags & MRECV and has_come:
             source, tag = (task.source, task.source_tag) if flags & SENDS else (task.peer, task.tag)
             source, tag = task.matched or (source, tag)
             if source is not None and (peer := _world(communicator, source)) is not None:
                 yield (communicator.key, peer, trace.rank, tag), False, task
         for rank, tag, direction in task.others:
-            if (peer := _world(communicator, rank)) is None or (direction == RECEIVES and task.end != 1):
+            if (peer := _world(communicator, rank)) is None or (direction == RECEIVES and not has_come):
                 continue
             way = (trace.rank, peer) if direction == SENDS else (peer, trace.rank)
             yield (communicator.key, *way, tag), direction == SENDS, task
@@ -120,16 +172,35 @@ def _flow_id(key: tuple, k: int) -> int:
     return _fnv(f"{source}|{destination}|{tag}|{k}", _hash_of(communicator))
 
 
+def _pairs(sends: list[Task], receives: list[Task], from_the_end: bool):
+    """(k, send, receive): the k-th of each; counted from the end -1 is the last."""
+    if not from_the_end:
+        return [(k, *pair) for k, pair in enumerate(zip(sends, receives))]
+    pairs = [(-k, *pair) for k, pair in enumerate(zip(reversed(sends), reversed(receives)), 1)]
+    # One that nobody received, and the count is wrong: as far as that shows, nothing is said of the channel.
+    return [] if any(receive.ended < send.issued for _, send, receive in pairs) else pairs
+
+
+def whole_ranks(ranks: list[RankTrace]) -> tuple[set[int], set[int]]:
+    """Those whose trace has the beginning, and those that have the end, without a gap."""
+    return ({trace.rank for trace in ranks if trace.n_dropped == 0 or trace.keep == 0},
+            {trace.rank for trace in ranks if trace.state == 1 and (trace.n_dropped == 0 or trace.keep == 1)})
+
+
 def match_messages(ranks: list[RankTrace]) -> list[Message]:
     sends: dict[tuple, list[Task]] = defaultdict(list)
     receives: dict[tuple, list[Task]] = defaultdict(list)
-    lost = {trace.rank for trace in ranks if trace.keep == 1 and trace.n_dropped > 0}
+    has_begin, has_end = whole_ranks(ranks)
     for trace in ranks:
         for key, is_send, task in _message_ends(trace):
-            if key[1] not in lost and key[2] not in lost:
-                (sends if is_send else receives)[key].append(task)
-    return [Message(_flow_id(key, k), (*key, k), send, receive) for key in sends
-            for k, (send, receive) in enumerate(zip(sends[key], receives.get(key, ())))]
+            (sends if is_send else receives)[key].append(task)
+    found = []
+    for key, sent in sends.items():
+        between = {key[1], key[2]}
+        if between <= has_begin or between <= has_end:
+            pairs = _pairs(sent, receives.get(key, []), not between <= has_begin)
+            found += [Message(_flow_id(key, k), (*key, k), send, receive) for k, send, receive in pairs]
+    return found
 
 
 def find_files(paths) -> list[Path]:
@@ -147,7 +218,7 @@ def find_files(paths) -> list[Path]:
 
 
 def read_run(paths) -> Run:
-    """All ranks of a run, on the clock of the first rank, and their messages."""
+    """All ranks of a run, on the clock of rank 0, and their messages."""
     traces = sorted((read_file(path) for path in find_files(paths)), key=lambda each: (each.session, each.rank))
     if not traces:
         raise TraceError("no trace is given: name the folder that COMMTASK_TRACE named")
@@ -164,16 +235,16 @@ def read_run(paths) -> Run:
     if missing := sorted(set(range(root.n_ranks)) - set(numbers)):
         remarks.append(f"of {root.n_ranks} ranks {len(missing)} are missing: {', '.join(map(str, missing[:8]))}"
                        f"{', …' if len(missing) > 8 else ''}")
+    clock_error = _align(ranks)
     for each in ranks:
-        _shift(each, _clock_of(each, root))
         if each.n_dropped:
             kept = "the newest" if each.keep else "the oldest"
             remarks.append(f"rank {each.rank} lost {each.n_dropped} records, {kept} are here: COMMTASK_TRACE_MB makes room")
         if each.state == 0:
             remarks.append(f"rank {each.rank} did not come to the end of commtask_finalize")
         if each.clock_error is None:
-            remarks.append(f"rank {each.rank}: its clock was not compared with rank {root.rank}'s; the time of day stands in")
-    return Run(ranks, match_messages(ranks), remarks)
+            remarks.append(f"rank {each.rank}: its clock was not compared with rank 0's; the time of day stands in")
+    return Run(ranks, match_messages(ranks), remarks, clock_error)
 
 
 if __name__ == "__main__":

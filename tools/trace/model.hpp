@@ -124,8 +124,13 @@ struct rank_trace {
     std::unordered_map<std::uint64_t, std::size_t> task_at;
     std::map<std::uint8_t, detail::trace::record> clocks;
     std::string clock; ///< How its clock was put beside rank 0's.
+    /// Of one that lost records: after the first moment (the newest are kept), before the second (the oldest) none is missing.
+    std::uint64_t whole_from_ns = UINT64_MAX;
+    std::uint64_t whole_until_ns = UINT64_MAX;
 
     [[nodiscard]] int rank() const { return static_cast<int>(header.rank); }
+    [[nodiscard]] bool lost_records() const { return header.n_dropped > 0; }
+    [[nodiscard]] bool keeps_newest() const { return header.keep == 1; }
     [[nodiscard]] const operation& operation_of(const task& which) const { return operations.at(which.kind); }
     [[nodiscard]] const task* find(std::uint64_t id) const;
 };
@@ -144,7 +149,7 @@ struct run {
     std::size_t n_messages = 0;
 };
 
-/// All ranks on the clock of the first one, with their messages. @throws trace_error
+/// All ranks on rank 0's clock, with their messages. @throws trace_error
 /// @param paths  files, or folders of files
 [[nodiscard]] run read_run(const std::vector<std::string>& paths);
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OTF2 wants the events of a location in the order of time and its regions nested, so they are collected and sorted first. A
-// worker's states are its regions. Of collectives only the task's end is known on a rank, so they are regions of no MPI event.
-// Messages between ranks that nobody matched keep their half.
+// worker's states are its regions. Tasks overlap, so they are no regions but MPI's nonblocking events: messages, collectives, puts,
+// gets and atomics. Messages between ranks that nobody matched keep their half. Flushes, epochs and files have no event here.
 #include "otf2.hpp"
 
 #include "aside.hpp"
 #include "otf2_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 namespace commtask::tools {
 namespace {
@@ -44,6 +48,43 @@ struct location {
     case span_class::program: break;
     }
     return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
+}
+
+/// What MPI calls the collective; the others are in no table of OTF2's.
+[[nodiscard]] std::optional<OTF2_CollectiveOp> collective_of(std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, OTF2_CollectiveOp>, 18> known{{
+        {"barrier", OTF2_COLLECTIVE_OP_BARRIER},
+        {"bcast", OTF2_COLLECTIVE_OP_BCAST},
+        {"gather", OTF2_COLLECTIVE_OP_GATHER},
+        {"gatherv", OTF2_COLLECTIVE_OP_GATHERV},
+        {"scatter", OTF2_COLLECTIVE_OP_SCATTER},
+        {"scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
+        {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
+        {"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
+        {"alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
+        {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
+        {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
+        {"reduce", OTF2_COLLECTIVE_OP_REDUCE},
+        {"allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
+        {"reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+        {"reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+        {"scan", OTF2_COLLECTIVE_OP_SCAN},
+        {"exscan", OTF2_COLLECTIVE_OP_EXSCAN},
+        {"comm_dup", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
+    }};
+    const auto* const found = std::ranges::find(known, name, &std::pair<std::string_view, OTF2_CollectiveOp>::first);
+    return found == known.end() ? std::nullopt : std::optional{found->second};
+}
+
+/// What an operation on a window does there.
+enum class access : std::uint8_t { none, put, get, accumulate, fetch, swap };
+
+[[nodiscard]] access access_of(std::string_view name) {
+    if (name == "put" || name == "put_notify") return access::put;
+    if (name == "get" || name == "get_notify") return access::get;
+    if (name == "accumulate") return access::accumulate;
+    if (name == "get_accumulate" || name == "fetch_and_op") return access::fetch;
+    return name == "compare_and_swap" ? access::swap : access::none;
 }
 
 class archive {
@@ -94,7 +135,11 @@ private:
             first_location_.try_emplace(of.rank(), id);
             collect_regions(locations_.back());
         }
-        for (const task& each : of.tasks) collect_messages(of, each, place_of);
+        for (const task& each : of.tasks) {
+            collect_messages(of, each, place_of);
+            collect_collective(of, each, place_of);
+            collect_one_sided(of, each, place_of);
+        }
     }
 
     void add_region(location& at, std::uint64_t begin_ns, std::uint64_t end_ns, OTF2_RegionRef region) {
@@ -134,18 +179,74 @@ private:
         }
     }
 
-    void collect_messages(const rank_trace& of, const task& each,
-                          const std::map<std::uint32_t, std::size_t>& place_of) {
+    using places = std::map<std::uint32_t, std::size_t>; ///< Of locations, by thread.
+
+    /// The task's communicator, if the archive has it and the task was issued.
+    [[nodiscard]] std::optional<OTF2_CommRef> comm_of(const rank_trace& of, const task& each) const {
         const auto found = of.communicators.find(each.communicator);
-        const step* const issued = each.step_to(in_flight);
-        if (found == of.communicators.end() || found->second.is_intercommunicator || issued == nullptr) return;
-        const OTF2_CommRef comm = comms_.at(found->second.key).first;
+        if (found == of.communicators.end() || found->second.is_intercommunicator || each.step_to(in_flight) == nullptr)
+            return std::nullopt;
+        return comms_.at(found->second.key).first;
+    }
+
+    /// An event of the thread that moved the task.
+    template <typename Write>
+    void add_event(const places& place_of, const step& at, Write&& write) {
+        if (const auto place = place_of.find(at.thread); place != place_of.end()) {
+            locations_[place->second].events.push_back({at.time_ns, std::forward<Write>(write)});
+        }
+    }
+
+    /// The trace has the bytes that this rank gave; what it got only MPI knows.
+    void collect_collective(const rank_trace& of, const task& each, const places& place_of) {
+        const auto comm = comm_of(of, each);
+        const auto what = collective_of(of.operation_of(each).name);
+        if (!comm || !what || each.end != 1) return;
+        const std::uint32_t root =
+            each.peer < 0 ? std::uint32_t{OTF2_COLLECTIVE_ROOT_NONE} : static_cast<std::uint32_t>(each.peer);
+        const std::uint64_t request = ++n_requests_;
+        add_event(place_of, *each.step_to(in_flight), [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+            return OTF2_EvtWriter_NonBlockingCollectiveRequest(writer, nullptr, time, request);
+        });
+        add_event(place_of, each.steps.back(), [=, bytes = each.bytes](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+            return OTF2_EvtWriter_NonBlockingCollectiveComplete(writer, nullptr, time, *what, *comm, root, bytes, 0,
+                                                                request);
+        });
+    }
+
+    /// A window has a communicator of its own, which stands for it.
+    void collect_one_sided(const rank_trace& of, const task& each, const places& place_of) {
+        const auto comm = comm_of(of, each);
+        const auto what = access_of(of.operation_of(each).name);
+        if (!comm || what == access::none || each.peer < 0) return;
+        const auto window = windows_.try_emplace(*comm, static_cast<OTF2_RmaWinRef>(windows_.size())).first->second;
+        const std::uint64_t request = ++n_requests_;
+        add_event(place_of, *each.step_to(in_flight),
+                  [=, at = static_cast<std::uint32_t>(each.peer), bytes = each.bytes](OTF2_EvtWriter* writer,
+                                                                                      OTF2_TimeStamp time) {
+                      if (what == access::put)
+                          return OTF2_EvtWriter_RmaPut(writer, nullptr, time, window, at, bytes, request);
+                      if (what == access::get)
+                          return OTF2_EvtWriter_RmaGet(writer, nullptr, time, window, at, bytes, request);
+                      const OTF2_RmaAtomicType kind = what == access::accumulate ? OTF2_RMA_ATOMIC_TYPE_ACCUMULATE
+                                                      : what == access::swap
+                                                          ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP
+                                                          : OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
+                      return OTF2_EvtWriter_RmaAtomic(writer, nullptr, time, window, at, kind, bytes, 0, request);
+                  });
+        if (each.end != 1) return;
+        add_event(place_of, each.steps.back(), [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
+            return OTF2_EvtWriter_RmaOpCompleteNonBlocking(writer, nullptr, time, window, request);
+        });
+    }
+
+    void collect_messages(const rank_trace& of, const task& each, const places& place_of) {
+        const auto known = comm_of(of, each);
+        if (!known) return;
+        const OTF2_CommRef comm = *known;
         const unsigned flags = of.operation_of(each).flags;
-        const auto add = [&](const step& at, auto&& write) {
-            if (const auto place = place_of.find(at.thread); place != place_of.end()) {
-                locations_[place->second].events.push_back({at.time_ns, write});
-            }
-        };
+        const auto add = [&](const step& at, auto&& write) { add_event(place_of, at, write); };
+        const step* const issued = each.step_to(in_flight);
         const step& last = each.steps.back();
         const auto add_send = [&](std::int32_t peer, std::int32_t its_tag, std::uint64_t bytes) {
             const std::uint64_t request = ++n_requests_;
@@ -174,7 +275,9 @@ private:
                 });
             }
         };
-        if ((flags & detail::trace::sends) != 0 && each.peer >= 0) add_send(each.peer, each.tag, each.bytes);
+        const bool only_notifies = (flags & detail::trace::one_sided) != 0; // its data go another way
+        if ((flags & detail::trace::sends) != 0 && each.peer >= 0)
+            add_send(each.peer, each.tag, only_notifies ? 0 : each.bytes);
         const std::uint64_t share = each.others.empty() ? 0 : each.bytes / each.others.size();
         for (const other_message& other : each.others) {
             if (other.rank < 0) continue;
@@ -263,10 +366,27 @@ private:
             const OTF2_CommRef its = numbered.first;
             const communicator& comm = numbered.second;
             define_group(its + 1, OTF2_GROUP_TYPE_COMM_GROUP, {comm.members.begin(), comm.members.end()});
-            define([its, name = names_.text(comm.name)](OTF2_GlobalDefWriter* to) {
+            const OTF2_StringRef name = names_.text(comm.name);
+            define([its, name](OTF2_GlobalDefWriter* to) {
                 return OTF2_GlobalDefWriter_WriteComm(to, its, name, its + 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
             });
         }
+        define_windows();
+    }
+
+    void define_windows() {
+        std::map<OTF2_RmaWinRef, OTF2_CommRef> by_number; // readers complain of another order
+        for (const auto& [comm, window] : windows_) by_number[window] = comm;
+        for (const auto& [window, comm] : by_number) {
+            define([=, self = window, on = comm, name = name_of(comm)](OTF2_GlobalDefWriter* to) {
+                return OTF2_GlobalDefWriter_WriteRmaWin(to, self, name, on, OTF2_RMA_WIN_FLAG_NONE);
+            });
+        }
+    }
+
+    [[nodiscard]] OTF2_StringRef name_of(OTF2_CommRef comm) {
+        const auto found = std::ranges::find_if(comms_, [comm](const auto& each) { return each.second.first == comm; });
+        return names_.text(found == comms_.end() ? "" : found->second.second.name);
     }
 
     void define_group(OTF2_GroupRef number, OTF2_GroupType type, std::vector<std::uint64_t> members) {
@@ -292,6 +412,7 @@ private:
     std::vector<location> locations_;
     std::map<int, OTF2_LocationRef> first_location_; ///< By rank.
     std::map<std::string, std::pair<OTF2_CommRef, communicator>> comms_;
+    std::map<OTF2_CommRef, OTF2_RmaWinRef> windows_;
     std::vector<event> pending_; ///< Ends of regions that are open, the innermost last.
     std::uint64_t n_requests_ = 0;
 };

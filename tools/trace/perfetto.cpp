@@ -166,7 +166,12 @@ private:
         event_extras extras;
         if (phase == in_flight) {
             extras.flows = each.sent_as;
-            for (const std::uint64_t before : each.after) extras.ending_flows.push_back(edge_id(before, each.id));
+            for (const std::uint64_t before : each.after) {
+                // An event has no slice from which an arrow could come.
+                const task* const predecessor = from_.find(before);
+                if (predecessor != nullptr && predecessor->has_ended())
+                    extras.ending_flows.push_back(edge_id(before, each.id));
+            }
         }
         writer_.begin(here, begin_ns, "phase", phase_names.at(std::min<std::size_t>(phase, phase_names.size() - 1)),
                       extras);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <tuple>
+#include <unordered_set>
 
 namespace commtask::tools {
 namespace {
@@ -18,6 +19,7 @@ using detail::trace::file_header;
 using detail::trace::record;
 using detail::trace::record_type;
 
+constexpr int most_members = 1 << 24;            ///< Of a communicator.
 constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record may stand for.
 
 [[nodiscard]] std::vector<char> contents_of(const std::string& path) {
@@ -42,10 +44,29 @@ constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record m
         int first = 0;
         int last = 0;
         int step = 1;
-        if (std::sscanf(part.c_str(), "%d-%d:%d", &first, &last, &step) < 2) last = first;
-        for (int each = first; each <= last && step > 0; each += step) members.push_back(each);
+        const int n_found = std::sscanf(part.c_str(), "%d-%d:%d", &first, &last, &step);
+        if (n_found < 2) last = first;
+        // A damaged file: rather an unknown communicator than another one.
+        if (n_found < 1 || step < 1 || last - first > most_members) return {};
+        for (int each = first; each <= last; each += step) members.push_back(each);
     }
     return members;
+}
+
+/// Whether its time is that of its writing; a post's, or a match's, lies before others that were written earlier.
+[[nodiscard]] bool is_written_at_once(record_type type) {
+    switch (type) {
+    case record_type::post_returned:
+    case record_type::wait_begin:
+    case record_type::wait_end:
+    case record_type::state:
+    case record_type::compute_created:
+    case record_type::compute_begin:
+    case record_type::compute_end:
+    case record_type::region_end:
+    case record_type::processor: return true;
+    default: return false;
+    }
 }
 
 class reader {
@@ -62,6 +83,9 @@ public:
             refuse("has version " + std::to_string(header.version) + " of the format, and this program reads version " +
                    std::to_string(detail::trace::version));
         }
+        if (header.rank >= header.n_ranks || header.n_ranks > most_members) {
+            refuse("says that it is of rank " + std::to_string(header.rank) + " of " + std::to_string(header.n_ranks));
+        }
         const std::size_t n_chunks =
             std::min<std::size_t>({header.n_chunks_used, header.n_chunks, data_.size() / sizeof(chunk)});
         for (std::size_t i = 1; i < n_chunks; ++i) {
@@ -72,6 +96,7 @@ public:
     }
 
     [[nodiscard]] rank_trace read() {
+        if (trace_.lost_records()) find_gap();
         for_each([this](std::uint32_t, const record& each) { take_text(each); });
         for_each([this](std::uint32_t thread, const record& each) {
             if (thread == 0) take_common(each);
@@ -95,20 +120,72 @@ private:
     }
 
     template <typename Take>
+    void for_each_of(std::size_t number, Take&& take) const {
+        for (std::size_t i = 1; i < detail::trace::records_per_chunk; ++i) {
+            const record each = at(number, i);
+            if (each.tail.type == record_type::none) break;
+            take(each);
+        }
+    }
+
+    template <typename Take>
     void for_each(Take&& take) const {
         for (const auto& [thread, sequence, number] : order_) {
-            for (std::size_t i = 1; i < detail::trace::records_per_chunk; ++i) {
-                const record each = at(number, i);
-                if (each.tail.type == record_type::none) break;
-                take(thread, each);
-            }
+            const std::uint32_t whose = thread;
+            for_each_of(number, [&](const record& each) { take(whose, each); });
         }
+    }
+
+    /// Where records of any thread are missing.
+    void find_gap() {
+        std::map<std::uint32_t, std::uint64_t> n_lost; // the last chunk of a thread has the sum
+        for (const auto& [thread, sequence, number] : order_) n_lost[thread] = at(number, 0).id;
+        std::map<std::uint32_t, std::uint64_t> first;
+        std::map<std::uint32_t, std::uint64_t> last;
+        for (const auto& [thread, sequence, number] : order_) {
+            if (thread == 0 || n_lost.at(thread) == 0) continue;
+            std::uint64_t at_once = 0;
+            for_each_of(number, [&](const record& each) {
+                if (each.tail.type == record_type::text_part) return;
+                last[thread] = each.time_ns;
+                if (at_once == 0 && is_written_at_once(each.tail.type)) at_once = each.time_ns;
+            });
+            if (last.contains(thread)) first.try_emplace(thread, at_once != 0 ? at_once : last.at(thread));
+        }
+        std::uint64_t n_known = 0;
+        for (const auto& [thread, count] : n_lost) n_known += count;
+        if (n_known == trace_.header.n_dropped) {
+            trace_.whole_from_ns = 0;
+        } else { // threads that found no room at all: nothing was lost until it was given out
+            last[0] = time_of_newest_chunk();
+        }
+        for (const auto& [thread, time_ns] : first) trace_.whole_from_ns = std::max(trace_.whole_from_ns, time_ns);
+        for (const auto& [thread, time_ns] : last) trace_.whole_until_ns = std::min(trace_.whole_until_ns, time_ns);
+    }
+
+    /// The least time in the chunk that was given out last; 0: there is none.
+    [[nodiscard]] std::uint64_t time_of_newest_chunk() const {
+        const auto newest = std::ranges::max_element(order_, {}, [](const auto& each) { return std::get<2>(each); });
+        std::uint64_t least = UINT64_MAX;
+        if (newest != order_.end()) {
+            for_each_of(std::get<2>(*newest), [&](const record& each) {
+                if (each.tail.type != record_type::text_part) least = std::min(least, each.time_ns);
+            });
+        }
+        return least == UINT64_MAX ? 0 : least;
     }
 
     void take_text(const record& each) {
         if (each.tail.type != record_type::text_part) return;
         texts_[each.tail.detail].append(reinterpret_cast<const char*>(&each),
                                         std::min<std::size_t>(each.tail.sub, detail::trace::text_bytes_per_record));
+        if ((each.tail.flags & 1U) != 0) whole_texts_.insert(each.tail.detail);
+    }
+
+    /// Half a list of members would be another communicator.
+    [[nodiscard]] std::vector<int> members(std::uint64_t text_number) const {
+        return whole_texts_.contains(static_cast<std::uint32_t>(text_number)) ? parse_members(text(text_number))
+                                                                              : std::vector<int>{};
     }
 
     [[nodiscard]] std::string text(std::uint64_t number) const {
@@ -134,7 +211,7 @@ private:
         }
         case record_type::communicator:
             trace_.communicators[number] = {
-                number, text(each.id & 0xffffffffU), parse_members(text(each.id >> 32U)), (flags & 1U) != 0, {}};
+                number, text(each.id & 0xffffffffU), members(each.id >> 32U), (flags & 1U) != 0, {}};
             break;
         case record_type::operation: trace_.operations.at(sub) = {text(number), flags}; break;
         case record_type::clock: trace_.clocks[sub] = each; break;
@@ -269,6 +346,7 @@ private:
     rank_trace trace_;
     std::vector<std::tuple<std::uint32_t, std::uint64_t, std::size_t>> order_; ///< Thread, sequence, chunk.
     std::unordered_map<std::uint32_t, std::string> texts_;
+    std::unordered_set<std::uint32_t> whole_texts_;
     std::unordered_map<std::uint64_t, std::string> names_; ///< Of compute tasks.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> after_;
 };

@@ -65,9 +65,14 @@ COMMTASK_API void commtask_trace_compute_begin(uint64_t id) COMMTASK_NOEXCEPT;
  *  @param how  why. */
 COMMTASK_API void commtask_trace_compute_end(uint64_t id, commtask_trace_end how) COMMTASK_NOEXCEPT;
 
-/** A compute task waits for another one.
+/** The identifier of a communication task in the trace, for commtask_trace_after.
+ *  @param task  a handle, or COMMTASK_NULL.
+ *  @return the identifier; 0 for COMMTASK_NULL and without a trace. */
+COMMTASK_API uint64_t commtask_trace_task(commtask_t task) COMMTASK_NOEXCEPT;
+
+/** A compute task waits for another task: before it begins, or, if it has, before it goes on.
  *  @param id  the one that waits.
- *  @param before  what it waits for. */
+ *  @param before  what it waits for, a compute or a communication task. */
 COMMTASK_API void commtask_trace_after(uint64_t id, uint64_t before) COMMTASK_NOEXCEPT;
 
 /** A region of the calling thread begins; regions nest.

@@ -3,9 +3,13 @@
 // What faces and programs add to a trace. They may do so from threads that know of no runtime, and while it ends: the trace in
 // force is asked for, not the context.
 #include "base/system.hpp"
+#include "core/task.hpp"
 #include "core/tracer.hpp"
 
 #include <commtask/trace.h>
+
+#include <cstddef>
+#include <string_view>
 
 namespace commtask::detail {
 namespace {
@@ -22,7 +26,10 @@ using trace::record_type;
 
 int commtask_trace_is_on(void) noexcept { return tracer::current() != nullptr ? 1 : 0; }
 
-uint32_t commtask_trace_text(const char* text) noexcept { return text == nullptr ? 0 : tracer::number_of(text); }
+uint32_t commtask_trace_text(const char* text) noexcept {
+    constexpr std::size_t most_bytes = 4096;
+    return text == nullptr ? 0 : tracer::number_of(std::string_view{text}.substr(0, most_bytes));
+}
 
 uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t name, uint64_t parent) noexcept {
     tracer* const records = tracer::current();
@@ -51,8 +58,16 @@ void commtask_trace_compute_end(uint64_t id, commtask_trace_end how) noexcept {
     records->write({now_ns(), id, 0, {0, record_type::compute_end, 0, static_cast<std::uint8_t>(how)}});
 }
 
+uint64_t commtask_trace_task(commtask_t task) noexcept {
+    return task == COMMTASK_NULL || tracer::current() == nullptr ? 0 : task->trace_id;
+}
+
 void commtask_trace_after(uint64_t id, uint64_t before) noexcept {
-    if (id != 0 && before != 0) write(id, before, {0, record_type::after});
+    tracer* const records = tracer::current();
+    if (records == nullptr || id == 0 || before == 0) return;
+    // The moment matters only of what has begun: programs have many edges, and the clock is most of what a record costs.
+    const std::uint64_t at_ns = records->running_compute() == id ? now_ns() : records->last_time_ns();
+    records->write({at_ns, id, before, {0, record_type::after}});
 }
 
 void commtask_trace_region_begin(commtask_trace_region region, uint32_t name) noexcept {

@@ -88,10 +88,9 @@ bool lane::try_issue_here() noexcept {
         if (looks == tuning::looks_for_baton || is_held_by_me()) return false;
         pause_briefly();
     }
-    tell(trace::thread_state::issue);
-    const bool is_all_issued = issue_posted();
+    const bool is_all_issued =
+        issue_posted();              // that a poster drives for so short a time is not worth two records of a trace
     if (is_abandoned()) return true; // with the baton, so that nobody drives any more
-    tell(trace::thread_state::none);
     const bool leaves_work = has_work();
     return_baton();
     // A worker in deep sleep knows nothing of this; one that naps comes soon. What arrived meanwhile may be a post of a function

@@ -91,7 +91,7 @@ tracer::tracer(std::span<chunk> chunks, trace_room& room, bool keeps_newest)
     COMMTASK_ASSERT(chunks.size() >= 2);
     nobody_->epoch = epoch_;
     header().n_chunks_used = 1;
-    if (!room_.reserve(0, 2 * chunks_per_reservation)) n_chunks_ = 1;
+    make_room(1);
 }
 
 tracer::~tracer() = default;
@@ -164,13 +164,28 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     // seq_cst, and the look after it: partner of close(), which counts this chunk or is seen here.
     const std::size_t number = used.fetch_add(1, std::memory_order_seq_cst);
     if (number >= n_chunks_.load(std::memory_order_seq_cst)) return nullptr;
-    // One step ahead of those who write: a chunk without room behind it would end the program.
-    if (number % chunks_per_reservation == 0 && number + chunks_per_reservation < chunks_.size() &&
-        !room_.reserve(number + chunks_per_reservation, chunks_per_reservation)) {
-        std::size_t expected = room;
-        n_chunks_.compare_exchange_strong(expected, number + chunks_per_reservation, std::memory_order_seq_cst);
+    // acquire: partner of the release in make_room().
+    if (number + chunks_per_reservation >= n_ready_.load(std::memory_order_acquire)) make_room(number);
+    return number < n_ready_.load(std::memory_order_acquire) ? &chunks_[number] : nullptr;
+}
+
+/// One step ahead of those who write. A chunk without room behind it would end the program, and room is wiped when it is
+/// made: who needs a chunk that has none yet waits for whoever makes it.
+void tracer::make_room(std::size_t needed) noexcept {
+    std::unique_lock guard{room_lock_, std::try_to_lock};
+    if (!guard && needed < n_ready_.load(std::memory_order_acquire)) return;
+    if (!guard) guard.lock();
+    while (true) {
+        const std::size_t ready = n_ready_.load(std::memory_order_relaxed); // this lock's
+        if (needed + chunks_per_reservation < ready || ready >= n_chunks_.load()) return;
+        const std::size_t count = std::min(chunks_.size() - ready, chunks_per_reservation);
+        if (!room_.reserve(ready, count)) {
+            // seq_cst: partner of close(), which has the last word.
+            for (std::size_t now = n_chunks_.load(); now > ready && !n_chunks_.compare_exchange_weak(now, ready);) {}
+            return;
+        }
+        n_ready_.store(ready + count, std::memory_order_release);
     }
-    return &chunks_[number];
 }
 
 std::size_t tracer::close() noexcept {
@@ -197,9 +212,17 @@ void tracer::begin_thread(int lane) noexcept {
         {now_ns(), kernels_id, trace::halves(lane, static_cast<std::int32_t>(text)), {of.thread, record_type::thread}});
 }
 
+std::uint64_t tracer::last_time_ns() noexcept {
+    const place& of = mine();
+    if (of.epoch != epoch_ || of.newest == nullptr) return now_ns();
+    const record& last = *(of.next - 1);
+    return last.tail.type == record_type::chunk ? now_ns() : last.time_ns;
+}
+
 void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
     place& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
+    if (!of.is_worker && state != trace::thread_state::none) state = trace::thread_state::poll;
     const auto packed = static_cast<std::uint16_t>((static_cast<unsigned>(lane) << 8U) | static_cast<unsigned>(state));
     if (packed == of.state || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
@@ -248,8 +271,6 @@ void tracer::write_common(const record& made) noexcept {
 }
 
 void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
-    constexpr std::size_t most_bytes = 4096;
-    text = text.substr(0, most_bytes);
     const std::lock_guard guard{common_}; // the parts stay together
     do {
         const std::string_view part = text.substr(0, trace::text_bytes_per_record);

@@ -50,7 +50,11 @@ public:
         if (trace::record* const slot = take_slot()) put(*slot, made);
     }
 
-    /// What the calling thread does for a lane from now on; nothing is written if it does so already.
+    /// About now, without a look at the clock: when the calling thread wrote its last record.
+    [[nodiscard]] std::uint64_t last_time_ns() noexcept;
+
+    /// What the calling thread does for a lane from now on; nothing is written if it does so already. Of who is no worker only that
+    /// it drives is kept apart from the rest: the records of tasks say what it started and ended.
     void state(std::uint8_t lane, trace::thread_state state) noexcept;
 
     /// An identifier for a task that the calling thread makes.
@@ -83,6 +87,7 @@ private:
     void begin_thread(int lane) noexcept;
     [[nodiscard]] trace::record* next_chunk(place& of) noexcept;
     [[nodiscard]] trace::chunk* take_chunk(bool is_early) noexcept;
+    void make_room(std::size_t needed) noexcept;
     void write_text(std::uint32_t number, std::string_view text) noexcept;
     [[nodiscard]] trace::file_header& header() noexcept {
         return *reinterpret_cast<trace::file_header*>(chunks_.data());
@@ -94,7 +99,9 @@ private:
     const std::span<trace::chunk> chunks_;
     trace_room& room_;
     const bool keeps_newest_;
-    std::atomic<std::size_t> n_chunks_; ///< How many there may be; falls when there is no room.
+    std::atomic<std::size_t> n_chunks_;   ///< How many there may be; falls when there is no room.
+    std::atomic<std::size_t> n_ready_{1}; ///< So many have room behind them: the header, and what was asked for.
+    std::mutex room_lock_;
     std::mutex common_;
     const std::unique_ptr<place> nobody_; ///< Where the common records go; under the lock.
 };

@@ -169,7 +169,7 @@ void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queu
 }
 
 void task_trace::waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept {
-    records_.write({now_ns(), id, predecessor, {0, record_type::after}});
+    records_.write({records_.last_time_ns(), id, predecessor, {0, record_type::after}});
 }
 
 void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns,

@@ -78,8 +78,17 @@ const PHASES = [["queued", "posted"], ["predecessor", "waiting"], ["order", "hel
 function taskTitle(data, k) {
   const tasks = data.tasks, op = data.words[tasks.op[k]];
   if (tasks.peer[k] < 0) return op;
-  const receives = op.includes("recv") && !op.includes("send");
-  return `${op} ${receives ? "<-" : "->"} ${tasks.peer[k]}` + (tasks.tag[k] >= 0 ? ` tag ${tasks.tag[k]}` : "");
+  const way = data.comes.includes(tasks.op[k]) ? "<-" : "->";
+  return `${op} ${way} ${tasks.peer[k]}` + (tasks.tag[k] >= 0 ? ` tag ${tasks.tag[k]}` : "");
+}
+
+/** The messages that a task sends or receives: [send, receive]. */
+function messagesOf(data, k, most) {
+  const { from, to } = data.messages, found = [];
+  for (let m = 0; m < from.length && found.length < most; m++) {
+    if (from[m] === k || to[m] === k) found.push([from[m], to[m]]);
+  }
+  return found;
 }
 
 /** [phase, begin, end] of a task's life. */

@@ -16,7 +16,7 @@ class Painter {
   }
 
   /** `view`: from, to (times), width, height (CSS pixels), scrollTop, layout, index, hits (rowsOfHits or null), selected (task
-   *  or -1), showFlows, showPath. */
+   *  or -1), held (its messages), showFlows, showPath. */
   paint(view) {
     if (view.width <= GUTTER || view.height < 1) return; // not laid out
     const { context, canvas } = this;
@@ -142,11 +142,11 @@ class Painter {
   hits() {
     const { context, view } = this;
     context.fillStyle = "#d62728";
-    for (const { place, begin, end } of view.hits) {
+    for (const { place, begin, end, latest } of view.hits) {
       const row = view.index.tasks.get(place);
       if (!row) continue;
       const y = this.topOf(row) + row.height - 2;
-      for (let k = firstAbove(end, view.from); k < begin.length && begin[k] <= view.to; k++) {
+      for (let k = firstAbove(latest, view.from); k < begin.length && begin[k] <= view.to; k++) {
         const x = Math.round(this.x(begin[k]));
         // All that begin within its two pixels are one mark.
         k = Math.max(k, firstAbove(begin, view.from + (x + 2 - GUTTER) * this.perPixel, k) - 1);
@@ -207,9 +207,7 @@ class Painter {
 
   selected(k) {
     const { context, data, view } = this;
-    const partner = data.tasks.partner[k];
-    for (const one of [k, partner]) {
-      if (one === NOTHING) continue;
+    for (const one of new Set([k, ...view.held.flat()])) {
       const row = view.index.tasks.get(`${data.tasks.rank[one]}/${data.tasks.row[one]}`);
       if (!row) continue;
       context.strokeStyle = one === k ? "#d62728" : "#1f3b57";
@@ -218,9 +216,7 @@ class Painter {
       context.strokeRect(x - 1, this.topOf(row) - 1, Math.max(3, this.x(taskEnd(data, one)) - x + 2), row.height + 2);
       context.lineWidth = 1;
     }
-    if (partner === NOTHING) return;
-    const sends = data.words[data.tasks.op[k]].includes("send");
-    this.flow(sends ? k : partner, sends ? partner : k, "#d62728", 1.8);
+    for (const [send, receive] of view.held) this.flow(send, receive, "#d62728", 1.8);
   }
 
   labels() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search of the timeline: words that a task must have all of. `recv peer 1 tag 7`, `rank 0 allreduce`, `1.22` (a number), a
-// part of a communicator's name. What is found is marked in the timeline at every zoom, and stepped through.
+// part of a communicator's name, a task as the tables name it: `recv <- 1 tag 7, 8192 B`. What is found is marked in the timeline at every zoom, and stepped through.
 "use strict";
 
 /** A predicate over task numbers from what was typed; null if nothing was. */
@@ -9,9 +9,9 @@ function parseSearch(data, text) {
   const tests = [];
   const { tasks } = data;
   for (let k = 0; k < words.length; k++) {
-    const word = words[k], value = Number(words[k + 1]);
-    if (["peer", "tag", "rank"].includes(word) && words[k + 1] !== undefined && Number.isInteger(value)) {
-      const column = tasks[word];
+    const word = words[k], value = Number(words[k + 1]), isNumber = words[k + 1] !== undefined && Number.isInteger(value);
+    if (["peer", "tag", "rank", "<-", "->"].includes(word) && isNumber) {
+      const column = tasks[word.length === 2 ? "peer" : word];
       tests.push(i => column[i] === value);
       k++;
     } else if (word === "number" && words[k + 1] !== undefined) {
@@ -21,6 +21,9 @@ function parseSearch(data, text) {
       tests.push(i => tasks.number[i] === number);
     } else if (word === "<-" || word === "->") {
       continue;
+    } else if (/^\d+$/.test(word) && words[k + 1] === "b") {
+      tests.push(i => tasks.bytes[i] === Number(word));
+      k++;
     } else {
       const matches = Uint8Array.from(data.words, one => one.toLowerCase().includes(word) ? 1 : 0);
       tests.push(i => matches[tasks.op[i]] || matches[tasks.comm[i]] || matches[tasks.state[i]]);
@@ -29,7 +32,7 @@ function parseSearch(data, text) {
   return tests.length ? i => tests.every(test => test(i)) : null;
 }
 
-/** Where the tasks that were found lie: for each row of tasks begins and ends, both ascending. */
+/** Where the tasks that were found lie: for each row of tasks begins, ends, and the latest end so far, to look by. */
 function rowsOfHits(data, found) {
   const { rank, row, posted } = data.tasks, rows = new Map();
   for (const k of found) {
@@ -38,9 +41,9 @@ function rowsOfHits(data, found) {
     rows.get(key).push(k);
   }
   return [...rows.values()].map(list => {
-    const end = Float64Array.from(list, k => taskEnd(data, k));
-    for (let k = 1; k < end.length; k++) end[k] = Math.max(end[k], end[k - 1]);
-    return { place: `${rank[list[0]]}/${row[list[0]]}`, begin: Float64Array.from(list, k => posted[k]), end };
+    const end = Float64Array.from(list, k => taskEnd(data, k)), latest = end.slice();
+    for (let k = 1; k < latest.length; k++) latest[k] = Math.max(latest[k], latest[k - 1]);
+    return { place: `${rank[list[0]]}/${row[list[0]]}`, begin: Float64Array.from(list, k => posted[k]), end, latest };
   });
 }
 

@@ -12,7 +12,7 @@ class Timeline {
     this.painter = new Painter(data, this.canvas);
     this.folded = new Set(data.ranks.length > 8 ? data.ranks.slice(4).map(r => r.rank) : []);
     this.hits = null;
-    this.selected = -1;
+    this.select(-1);
     this.showFlows = true;
     this.showPath = false;
     const margin = (data.end - data.begin) * 0.005 || 1;
@@ -58,13 +58,22 @@ class Timeline {
     this.box.style.height = `${Math.min(this.layout.height + AXIS + 10, Math.max(240, window.innerHeight * 0.72))}px`;
   }
 
+  /** The task that is held, with its messages. */
+  select(k) {
+    this.selected = k;
+    this.held = k < 0 ? [] : messagesOf(this.data, k, MOST_FLOWS);
+  }
+
   resize() {
+    const seen = this.width > GUTTER && this.transform.k > 1 ? this.range() : null;
+    const isWider = this.width !== this.box.clientWidth;
     this.width = this.box.clientWidth;
     this.height = this.box.clientHeight;
     this.canvas.style.width = `${this.width}px`;
     this.canvas.style.height = `${this.height}px`;
     const extent = [[GUTTER, 0], [this.width, this.height]];
     this.zoom.extent(extent).translateExtent(extent);
+    if (seen && isWider && this.width > GUTTER) this.show(...seen, 0); // a zoom counts in pixels
     this.draw();
   }
 
@@ -95,14 +104,14 @@ class Timeline {
     const [from, to] = this.range();
     const begun = performance.now();
     this.painter.paint({ from, to, width: this.width, height: this.height, scrollTop: this.box.scrollTop, layout: this.layout,
-      index: this.index, hits: this.hits, selected: this.selected, showFlows: this.showFlows, showPath: this.showPath,
+      index: this.index, hits: this.hits, selected: this.selected, held: this.held, showFlows: this.showFlows, showPath: this.showPath,
       folded: this.folded });
     this.lastPaintMs = performance.now() - begun;
   }
 
   /** Brings an interval into view, with room around it. */
   show(begin, end, around = 0.6) {
-    const margin = Math.max((end - begin) * around, 50);
+    const margin = around ? Math.max((end - begin) * around, 50) : 0;
     const [from, to] = [Math.max(this.whole[0], begin - margin), Math.min(this.whole[1], end + margin)];
     const width = this.width - GUTTER, whole = this.whole[1] - this.whole[0];
     const k = whole / (to - from);
@@ -115,7 +124,7 @@ class Timeline {
   showTask(k) {
     const rank = this.data.tasks.rank[k];
     if (this.folded.delete(rank)) this.relayout();
-    this.selected = k;
+    this.select(k);
     this.show(this.data.tasks.posted[k], taskEnd(this.data, k));
     const row = this.index.tasks.get(`${rank}/${this.data.tasks.row[k]}`);
     if (row && (row.top < this.box.scrollTop || row.top + 60 > this.box.scrollTop + this.height)) {
@@ -164,7 +173,7 @@ class Timeline {
       this.resize();
       return;
     }
-    this.selected = at && at.task >= 0 ? at.task : -1;
+    this.select(at && at.task >= 0 ? at.task : -1);
     this.draw();
   }
 

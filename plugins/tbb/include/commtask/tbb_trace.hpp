@@ -39,7 +39,8 @@ public:
     }
 
 private:
-    /// A thread may run another task while this one waits: that one ends first.
+    /// A thread may run another task while this one waits for tasks of oneTBB: that one ends first. What waits for
+    /// messages and leaves its thread (tbb_wait.hpp) takes the frames around it along.
     class running {
     public:
         explicit running(std::uint32_t name) noexcept {

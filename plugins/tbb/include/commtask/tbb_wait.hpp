@@ -10,9 +10,12 @@
 #include <commtask/outcome.hpp>
 #include <commtask/post.hpp>
 #include <commtask/task.hpp>
+#include <commtask/trace.h>
 
 #include <oneapi/tbb/task.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -23,6 +26,28 @@ namespace face {
 
 using commtask::face::after_option;
 using commtask::face::check;
+
+/// In a trace: the body that runs here pauses, and goes on, on whatever thread that is then, because of what it waited for.
+class traced_pause {
+public:
+    explicit traced_pause(const commtask_options& awaited) noexcept : body_(commtask_trace_running()) {
+        if (body_ == 0) return;
+        for (std::size_t i = 0; i < awaited.n_after; ++i)
+            commtask_trace_after(body_, commtask_trace_task(awaited.after[i]));
+        commtask_trace_compute_end(body_, COMMTASK_TRACE_PAUSED);
+    }
+    traced_pause(const traced_pause&) = delete;
+    traced_pause& operator=(const traced_pause&) = delete;
+    ~traced_pause() {
+        if (body_ == 0) return;
+        // This thread may have left the middle of another body, which waits for tasks of oneTBB.
+        commtask_trace_compute_end(commtask_trace_running(), COMMTASK_TRACE_PAUSED);
+        commtask_trace_compute_begin(body_);
+    }
+
+private:
+    const std::uint64_t body_;
+};
 
 /// A task that does nothing comes after what is waited for, and its callback resumes. It lies on the suspended stack, so
 /// nothing of it may be touched after the resume.
@@ -38,6 +63,7 @@ public:
         raw_.callback_argument = this;
     }
     void suspend() {
+        const traced_pause scope{raw_};
         // oneTBB allows the resume to come before the suspension is complete, from any thread or from in here.
         ::tbb::task::suspend([this](::tbb::task::suspend_point point) {
             point_ = point;

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The converter and the Python reader follow one page, docs/trace-format.md, each in its own words: of traces that no program here can
+# make at will (machines with clocks of their own, records that had no room, damage) both must say the same. OTF2's reader
+# tells what times the converter gave.
+"""Usage: converter_test.py FOLDER_OF_THE_REPORT FOLDER_OF_THE_TRACE_WRITER CONVERTER"""
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+READER, WRITER, CONVERTER = sys.argv[1:4]
+del sys.argv[1:4]
+sys.path[:0] = [READER, WRITER]
+
+import trace_run  # noqa: E402
+from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
+
+
+def convert(*words):
+    return subprocess.run([CONVERTER, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+
+
+HAS_OTF2 = "otf2" in convert("--formats").stdout and shutil.which("otf2-print") is not None
+
+
+def sends_of_archive(traces, folder):
+    """When the messages were sent, since the run began."""
+    done = convert(traces, "--otf2", folder)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    text = subprocess.run(["otf2-print", folder / "traces.otf2"], capture_output=True, text=True, check=True).stdout
+    return sorted(int(time) for time in re.findall(r"(?m)^MPI_ISEND +\d+ +(\d+) ", text))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        self.traces = self.folder / "traces"
+
+    def agree(self):
+        """The run as the reader sees it, once the converter has said the same."""
+        run = trace_run.read_run([self.traces])
+        done = convert(self.traces)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"\n{len(run.messages)} messages are on both ranks", done.stdout)
+        if HAS_OTF2:
+            issued = sorted(task.issued - run.begin for each in run.ranks for task in each.tasks.values()
+                            if task.operation == "send" and task.posted is not None and task.issued is not None)
+            self.assertEqual(sends_of_archive(self.traces, self.folder / "archive"), issued)
+        return run
+
+
+class Clocks(Case):
+    def machine(self, rank, ahead, domain, *comparisons):
+        out = TraceWriter(rank, 4, clock_domain=domain)
+        out.BEGIN += ahead
+        for at, offset, error in comparisons:
+            out.clock(at, offset, error, is_end=at > 0)
+        out.thread(1, "main")
+        out.communicator(1, "MPI_COMM_WORLD", "0-3")
+        for k in range(5):
+            at = 1_000_000 * k
+            task = out.post(1, at, "send", (rank + 1) % 4, k)
+            out.moved(1, task, (READY, at + 10), (IN_FLIGHT, at + 20), (ENDED, at + 30))
+        out.write(self.traces)
+
+    def test_drift_is_put_right_by_the_best_of_a_machine_with_or_without_rank_0(self):
+        self.machine(0, 0, 1)
+        self.machine(1, 3_000_000_000, 2, (0, -3_000_000_000, 400), (10_000_000, -3_000_100_000, 900))
+        self.machine(2, 3_000_000_000, 2, (0, -3_000_000_000, 500), (10_000_000, -3_000_100_003, 300))
+        self.machine(3, 7_000_000_000, 3, (0, -7_000_000_000, 200))
+        whole = self.agree()
+        self.assertEqual([each.clock_error for each in whole.ranks], [0, 500, 500, 200])
+        (self.traces / "rank-0.cttrace").unlink()
+        shutil.rmtree(self.folder / "archive", ignore_errors=True)
+        rest = self.agree()
+        self.assertEqual([sorted(task.issued for task in each.tasks.values()) for each in rest.ranks],
+                         [sorted(task.issued for task in each.tasks.values()) for each in whole.ranks[1:]])
+
+    def test_what_was_not_measured_is_put_beside_what_was(self):
+        self.machine(1, 3_000_000_000, 2)
+        self.machine(2, 0, 3, (0, -500, 100))
+        self.assertEqual([each.clock_error for each in self.agree().ranks], [None, 100])
+
+
+class Lost(Case):
+    def test_messages_are_counted_from_the_end(self):
+        halo_run(self.traces, keep=1, lost={1: 70, 2: 120})
+        self.assertGreater(len(self.agree().messages), 10)
+
+    def test_but_not_where_a_rank_has_no_end(self):
+        halo_run(self.traces, keep=1, state=0, lost={1: 70, 2: 120})
+        self.assertEqual(self.agree().messages, [])
+
+    def test_of_the_oldest_they_are_counted_up_to_the_gap(self):
+        halo_run(self.traces, lost={1: 70, 2: 0})
+        self.assertIn(len(self.agree().messages), range(10, 35))
+
+    def test_threads_without_any_room_make_the_end_unknown(self):
+        halo_run(self.traces, hops=200, n_dropped=5)
+        self.assertIn(len(self.agree().messages), range(10, 399))
+
+
+class Damage(Case):
+    def test_it_is_a_sentence_or_a_result(self):
+        orders = random.Random(11)
+        whole = {path: path.read_bytes() for path in halo_run(self.traces, hops=4).iterdir()}
+        codes = set()
+        words = ["--perfetto", self.folder / "out"] if "perfetto" in convert("--formats").stdout else []
+        for _ in range(40):
+            for path, raw in whole.items():
+                damaged = bytearray(raw)
+                for _ in range(orders.choice((1, 3, 20))):
+                    damaged[orders.choice((orders.randrange(600), orders.randrange(CHUNK_BYTES, len(raw))))] = orders.choice((0, 255, 57))
+                path.write_bytes(damaged)
+            done = convert(self.traces, *words)
+            codes.add(done.returncode)
+            self.assertIn(done.returncode, (0, 2), done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1 if done.returncode else 0, done.stderr)
+        self.assertEqual(codes, {0, 2})
+
+
+if __name__ == "__main__":
+    unittest.main()
