@@ -7,6 +7,7 @@
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
+#include "base/tuning.hpp"
 #include "config/settings.hpp"
 #include "core/drain.hpp"
 #include "core/pass_watch.hpp"
@@ -36,13 +37,11 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
 [[nodiscard]] int drain_programs_tasks() {
     detail::context& runtime = *detail::context::running();
     detail::lane_set& lanes = runtime.lanes();
-    constexpr std::uint64_t look_ns = 10'000'000;
-    constexpr std::int64_t pause_ns = 1'000'000;
     detail::drain_patience patience{programs_limit_ns};
     detail::pass_watch passes{lanes.size(), programs_limit_ns};
     for (;;) {
         const bool had_batons = lanes.is_held_by_me();
-        if (!had_batons && !lanes.try_take_all_batons(detail::now_ns() + look_ns)) {
+        if (!had_batons && !lanes.try_take_all_batons(detail::now_ns() + detail::tuning::look_at_the_end_ns)) {
             if (!passes.is_over(lanes, detail::now_ns())) continue;
             return detail::refuse(COMMTASK_ERR_UNFINISHED,
                                   "the worker is inside a call that does not come back; what is unfinished stays so");
@@ -73,7 +72,8 @@ std::uint64_t programs_limit_ns = 0; ///< Of its commtask_finalize.
         }
         if (open.all == 0) return COMMTASK_OK;
         const std::uint64_t n_ended = lanes.approx_ended();
-        detail::wait_in_library(lanes, runtime.waiting(), pause_ns, [&] { return lanes.approx_ended() != n_ended; });
+        detail::wait_in_library(lanes, runtime.waiting(), detail::tuning::pause_at_the_end_ns,
+                                [&] { return lanes.approx_ended() != n_ended; });
     }
 }
 

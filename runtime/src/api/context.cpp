@@ -7,6 +7,7 @@
 
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
+#include "base/tuning.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/clock.hpp"
@@ -287,13 +288,13 @@ context::drained context::drain() noexcept {
     }
     // This thread does not drive: a function of the program's that does not come back must not keep it.
     const waiting_policy looks_on{true, waiting().spin_ns};
-    constexpr std::int64_t look_ns = 10'000'000;
+    constexpr auto look_ns = static_cast<std::int64_t>(tuning::look_at_the_end_ns);
     drain_patience patience{finalize_limit_ns(settings_)};
     while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
         const bool is_inside = is_inside_a_call();
         const bool is_stuck = passes_.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+        if (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
             if (is_stuck) return leave_behind();
             continue;
         }
