@@ -29,6 +29,7 @@ constexpr std::size_t n_tasks = 200;
 
 TEST_F(Order, OrderedMessagesArriveInProgramOrderWhateverBecomesReadyFirst) {
     for (unsigned seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed);
         std::vector<event> send_gates(n_tasks);
         std::vector<event> recv_gates(n_tasks);
         std::vector<int> sent(n_tasks);
@@ -52,6 +53,7 @@ TEST_F(Order, OrderedMessagesArriveInProgramOrderWhateverBecomesReadyFirst) {
 
 TEST_F(Order, CollectivesOfDifferentKindsMeetTheirLikeWithoutAnyFlag) {
     for (unsigned seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed);
         std::vector<event> gates(n_tasks);
         std::vector<int> mine(n_tasks);
         std::vector<int> result(n_tasks, -1);

@@ -155,6 +155,7 @@ class FakeLaneOrder : public testing::TestWithParam<setting> {};
 
 TEST_P(FakeLaneOrder, EveryStreamIsIssuedByOneLaneAsItWasPosted) {
     for (unsigned round = 0; round < 2; ++round) {
+        SCOPED_TRACE(testing::Message() << "round " << round);
         reference expected;
         std::vector<std::unique_ptr<watching_transport>> carriers;
         std::vector<transport*> below;

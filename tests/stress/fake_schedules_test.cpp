@@ -189,6 +189,7 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
     constexpr int n_rounds = 8;
     constexpr int n_tasks = 400;
     for (unsigned round = 0; round < n_rounds; ++round) {
+        SCOPED_TRACE(testing::Message() << "round " << round);
         std::vector<random_transport> carriers(GetParam().n_lanes);
         std::vector<transport*> below;
         for (random_transport& each : carriers) below.push_back(&each);

@@ -76,6 +76,28 @@ TEST(LaneSet, KeepsTheOrderOfADriversPostsThroughAFullInbox) {
     EXPECT_EQ(bench.carrier(1).take_started(), more);
 }
 
+TEST(LaneSet, SaysThatItCanMoveUntilTheLastTaskPastAFullInboxIsIn) {
+    lanes_bench<2> bench{8};
+    const commtask_callback post_many = [](const commtask_status*, void* argument) {
+        // More than a pass takes in beside what the inbox has.
+        for (int i = 0; i < 200; ++i) static_cast<lanes_bench<2>*>(argument)->post(1, {.tag = at_once});
+    };
+    bench.post(0, {.tag = at_once, .callback = post_many, .argument = &bench});
+    while (bench.lanes()[0].progress()) {}
+    lane& other = bench.lanes()[1];
+    std::size_t n_started = 0;
+    for (int n_passes = 1; n_started < 200; ++n_passes) {
+        SCOPED_TRACE(n_passes);
+        ASSERT_TRUE(other.could_move()) << "a worker that looks on would leave " << 200 - n_started << " tasks";
+        static_cast<void>(other.progress());
+        n_started += bench.carrier(1).take_started().size();
+        if (n_passes == 1) {
+            EXPECT_LT(n_started, 200U) << "one pass took all: this test shows nothing";
+        }
+    }
+    EXPECT_FALSE(other.could_move());
+}
+
 TEST(LaneSet, TwoDriversThatPostToEachOtherDoNotWait) {
     lanes_bench<2> bench{8};
     struct job {

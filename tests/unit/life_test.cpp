@@ -129,10 +129,12 @@ TEST(Life, EndsWithTheLastPartInEitherOrder) {
 
 TEST(Life, FailsIfAnyPartDid) {
     for (const std::uint32_t failing : {0U, 1U, 2U}) {
+        SCOPED_TRACE(::testing::Message() << "part " << failing << " fails");
         lane_bench bench;
         task& exchange = bench.post({.n_parts = 3});
         bench.run();
         for (const std::uint32_t part : {2U, 0U, 1U}) {
+            SCOPED_TRACE(::testing::Message() << "part " << part << " ends");
             EXPECT_EQ(exchange.life.state(), task_state::open);
             bench.carrier().land(exchange, {.error = part == failing ? 7 : 0}, part);
             bench.run();

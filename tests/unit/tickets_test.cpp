@@ -50,12 +50,13 @@ TEST(TicketBook, KeepsOpenTicketsOverAnyGapsAndOrders) {
             open.push_back(book.take(next));
         } else if (!open.empty()) {
             std::swap(open[random() % open.size()], open.back());
-            ASSERT_EQ(book.try_use(open.back(), yes), ticket_use::done);
+            ASSERT_EQ(book.try_use(open.back(), yes), ticket_use::done) << "ticket " << open.back() << ", step " << i;
             used.push_back(open.back());
             open.pop_back();
         }
         if (!used.empty()) {
-            ASSERT_EQ(book.try_use(used[random() % used.size()], yes), ticket_use::unknown);
+            const std::uint64_t again = used[random() % used.size()];
+            ASSERT_EQ(book.try_use(again, yes), ticket_use::unknown) << "ticket " << again << ", step " << i;
         }
     }
     for (const std::uint64_t ticket : open) EXPECT_EQ(book.try_use(ticket, yes), ticket_use::done);

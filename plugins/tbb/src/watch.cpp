@@ -72,8 +72,11 @@ public:
     }
 
 private:
+    // The face's only numbers that were chosen, and so not in the runtime's tuning.hpp, which it does not see.
+    /// Shorter: the core's time. Longer: the wait for a graph that was canceled ends later.
     static constexpr std::chrono::milliseconds shortest_nap{1};
     static constexpr std::chrono::milliseconds longest_nap{50};
+    /// Fewer: a program that waits again and again wakes this thread each time. More: it naps beside a program that does not wait.
     static constexpr int quiet_looks_before_sleep = 4;
 
     [[nodiscard]] bool has_pending() const noexcept { return n_pending_.load(std::memory_order_seq_cst) != 0; }

@@ -6,6 +6,7 @@
 #include "api/context.hpp"
 
 #include "base/speech.hpp"
+#include "base/tuning.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"
 #include "core/pass_watch.hpp"
@@ -22,7 +23,7 @@
 namespace commtask::detail {
 namespace {
 
-constexpr std::int64_t look_ns = 10'000'000;
+constexpr auto look_ns = static_cast<std::int64_t>(tuning::look_at_the_end_ns);
 
 [[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
     return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
@@ -70,7 +71,7 @@ context::drained context::drain() noexcept {
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+        if (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
             if (is_stuck) return leave_behind(settings_.verbose);
             continue;
         }
@@ -97,7 +98,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     pass_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
-        if (!has_batons && !lanes_.try_take_all_batons(now_ns() + look_ns)) {
+        if (!has_batons && !lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
             if (passes.is_over(lanes_, now_ns())) return leave_behind(verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
@@ -129,7 +130,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.is_held_by_me()) return false;
     pass_watch passes{limit_ns};
-    while (!lanes_.try_take_all_batons(now_ns() + look_ns)) {
+    while (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
         static_cast<void>(leave_behind(verbose));
         return true;

@@ -31,9 +31,22 @@ inline constexpr unsigned looks_between_clocks = 64;
 /// at once wake the worker, which costs as much as some ten posts.
 inline constexpr int looks_for_baton = 32;
 
-/// A guest's looks before it yields. More: it keeps the processor from who has the baton. Less: it loses its turn to others
-/// for a wait that is over in a moment.
+/// Looks of a guest, or of a poster that waits for room, before it yields. More: it keeps the processor from who has the baton.
+/// Less: it loses its turn to others for a wait that is over in a moment.
 inline constexpr int looks_before_yield = 64;
+
+// The inbox: inbox.hpp ------------------------------------------------------------------------------------------------
+
+/// A poster fetches the cell so many places on. More: the line is gone again when it is used. Less: the next posts wait for it.
+inline constexpr std::uint64_t cells_ahead_of_poster = 8;
+
+/// The same for the driver, of cells, and of the tasks in nearer ones.
+inline constexpr std::uint64_t cells_ahead_of_driver = 4;
+inline constexpr std::uint64_t tasks_ahead_of_driver = 2;
+
+/// The driver gives cells back whenever this part of them is free. More: posters read its line more often. Less: a poster waits
+/// for room sooner.
+inline constexpr std::size_t parts_given_back = 4;
 
 // Whoever waits -------------------------------------------------------------------------------------------------------
 
@@ -136,6 +149,17 @@ inline constexpr std::size_t slots_at_once = 32;
 
 /// So many slots ahead are fetched. More: lines are gone again when they are used. Less: a post waits for its line.
 inline constexpr std::size_t slots_fetched_ahead = 8;
+
+// The end of the runtime: api/ending.cpp -----------------------------------------------------------------------------
+
+/// At most so long it waits for a baton, or for tasks, before it looks whether anything is left to wait for: without it a task that
+/// can never end would keep the program for ever.
+inline constexpr std::uint64_t look_at_the_end_ns = 10'000'000;
+
+// Files: mpi/transport.cpp --------------------------------------------------------------------------------------------
+
+/// At most so many files are looked at in one pass: there is a place for each. More are looked at when one of these has ended.
+inline constexpr std::size_t most_files_in_a_pass = 16;
 
 // What MPI ends at once: early_ends.hpp -------------------------------------------------------------------------------
 

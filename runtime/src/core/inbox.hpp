@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/system.hpp"
+#include "base/tuning.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -26,8 +27,9 @@ public:
     /// so without a locked instruction, until another thread posts too.
     explicit inbox(std::size_t capacity, bool has_heavy_barrier = false)
         : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)),
-          favoured_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity), given_back_every_(capacity / 4) {
-        COMMTASK_ASSERT(capacity >= 4 && (capacity & mask_) == 0);
+          favoured_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity),
+          given_back_every_(capacity / tuning::parts_given_back) {
+        COMMTASK_ASSERT(capacity >= tuning::parts_given_back && (capacity & mask_) == 0);
     }
 
     /// Any thread. Waits while the ring is full; items of threads in a happens-before relation keep their order.
@@ -101,13 +103,15 @@ public:
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
-    /// The taker only, while there is more than one to take. @return the item two places on, or null if it is not there yet
+    /// The taker only, while there is more than one to take. @return the item tuning::tasks_ahead_of_driver places on, or null if it
+    /// is not there yet
     [[nodiscard]] Item* fetch_ahead() const noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
-        prefetch_for_read(&cells_[(head + 4) & mask_]);
+        prefetch_for_read(&cells_[(head + tuning::cells_ahead_of_driver) & mask_]);
+        const std::uint64_t place = head + tuning::tasks_ahead_of_driver;
         // acquire: partner of the release in publish().
-        const std::uintptr_t word = cells_[(head + 2) & mask_].word.load(std::memory_order_acquire);
-        if (word == 0 || (word & 1U) != lap_parity(head + 2)) return nullptr;
+        const std::uintptr_t word = cells_[place & mask_].word.load(std::memory_order_acquire);
+        if (word == 0 || (word & 1U) != lap_parity(place)) return nullptr;
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
@@ -198,7 +202,7 @@ private:
         // release: partner of the acquire in take(); the item's fields come with it.
         cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
                                          std::memory_order_release);
-        prefetch_for_write(&cells_[(place + 8) & mask_]);
+        prefetch_for_write(&cells_[(place + tuning::cells_ahead_of_poster) & mask_]);
     }
 
     /// The limit only grows, but two posters may store it in either order: the smaller value is merely cautious.
@@ -210,7 +214,7 @@ private:
     void wait_for_room() noexcept {
         raise_limit();
         pause_briefly();
-        if (++waits_ % 64 == 0) sched_yield();
+        if (++waits_ % tuning::looks_before_yield == 0) sched_yield();
     }
 
     const std::size_t mask_;

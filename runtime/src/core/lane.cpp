@@ -117,7 +117,7 @@ bool lane::progress() noexcept {
     count_one(n_passes_);
     take_back_drained();
     task* posted = take_posted();
-    const bool has_others = !handoff_.is_empty() || has_put_away() ||
+    const bool has_others = !handoff_.is_empty() || has_put_away() || late_ != nullptr ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0 && !is_attentive()) {
@@ -130,10 +130,10 @@ bool lane::progress() noexcept {
     bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away();
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
-    for (int i = 0; posted != nullptr; ++i) {
-        if (i >= tuning::taken_before_fetching) fetch_next();
+    for (int n_taken = 0; posted != nullptr;) {
+        if (n_taken >= tuning::taken_before_fetching) fetch_next();
         accept(*posted);
-        posted = i < tuning::tasks_per_pass ? take_posted() : nullptr;
+        posted = ++n_taken < tuning::tasks_per_pass ? take_posted() : nullptr;
     }
     take_handed();
     issue_ready();
@@ -153,7 +153,9 @@ bool lane::progress() noexcept {
     moved = moved || ended_in_pass_ > 0;
     if (settings_.node != nullptr && !moved) [[unlikely]]
         look_after_open_messages();
-    if (moved || drain_.load(std::memory_order_relaxed) != drain_watch::none) publish_what_is_left();
+    const bool says_what_is_left = drain_.load(std::memory_order_relaxed) != drain_watch::none;
+    // Those whose turn has not come are seen by nobody but who drives.
+    if (moved || late_ != nullptr || says_what_is_left) publish_what_is_left();
     return moved;
 }
 

@@ -228,7 +228,9 @@ public:
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival.
-    [[nodiscard]] bool has_work() const noexcept { return transport_->in_flight() > 0 || has_put_away(); }
+    [[nodiscard]] bool has_work() const noexcept {
+        return transport_->in_flight() > 0 || has_put_away() || late_ != nullptr;
+    }
 
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
@@ -375,7 +377,7 @@ private:
 
     // The driver's.
     alignas(cache_line_bytes) task_list ready_;
-    task* late_ = nullptr;    ///< Taken out of late_posts_, the first place first; linked as in a list.
+    task* late_ = nullptr; ///< Taken out of late_posts_ before their turn, the first place first; linked as in a list.
     task_list ended_at_once_; ///< What ended before a poster's eyes, which runs no callbacks.
     task_list overflow_;      ///< Taken out of a full inbox so that the driver itself could post.
     std::uint64_t ended_in_pass_ = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
-// room. Who may drive is in baton.hpp, what a shared worker does meanwhile in worker.cpp, who waits otherwise in docs/architecture.md.
+// room. For how long is in wait_patience.hpp, who may drive in baton.hpp, what a shared worker does meanwhile in worker.cpp, who
+// waits otherwise in docs/architecture.md.
 #pragma once
 
 #include "base/tuning.hpp"
 #include "core/lane_set.hpp"
+#include "core/wait_patience.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -64,16 +66,13 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
     if (must_leave() || !driven.try_claim_driving()) return false;
     bool has_moved = false;
     if (driven.try_take_baton_as_guest(std::min(deadline_ns, now_ns() + patience_ns))) {
-        std::uint64_t still_since_ns = 0; // the clock is read only for pauses that last
-        for (unsigned i = 1; !is_done() && !must_leave(); ++i) {
+        look_limit limit{patience_ns, deadline_ns};
+        while (!is_done() && !must_leave()) {
             if (driven.progress()) {
                 has_moved = true;
-                still_since_ns = 0;
+                limit.moved();
             }
-            if (i % tuning::looks_between_clocks != 0) continue;
-            const std::uint64_t now = now_ns();
-            if (still_since_ns == 0) still_since_ns = now;
-            if (now - still_since_ns >= patience_ns || now >= deadline_ns) break;
+            if (limit.wants_clock() && limit.is_over(now_ns())) break;
         }
         driven.return_baton();
         leave_to_worker(driven);
@@ -99,12 +98,8 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
             if (is_done()) return true;
         }
     }
-    const std::uint64_t begin_ns = now_ns();
-    const std::uint64_t deadline_ns = timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns);
-    const std::uint64_t young_until_ns = begin_ns + policy.spin_ns;
-    std::uint64_t now = begin_ns;
+    wait_patience patience{now_ns(), timeout_ns, policy.spin_ns};
     bool has_driven = false;
-    bool has_moved = false;
     const auto leave = [&](bool result) {
         if (has_driven) {
             for (lane& each : lanes) leave_to_worker(each);
@@ -112,16 +107,15 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         return result;
     };
     for (;;) {
-        bool drives_on = false; // MPI has something in flight for this thread: nobody else is as quick
-        bool moved_now = false;
+        waiting_turn turn{.must_drive = has_baton};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
-            if (policy.takes_over && (has_moved || now < young_until_ns)) {
+            if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;
-                    moved_now = drive_instead(each, policy.spin_ns, deadline_ns, is_done) || moved_now;
+                    const bool moved = drive_instead(each, policy.spin_ns, patience.deadline_ns(), is_done);
+                    turn.has_moved = turn.has_moved || moved;
                 }
-                has_moved = moved_now;
             }
         } else {
             for (lane& each : lanes) {
@@ -129,18 +123,17 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
                                                                [&](bool) { return is_done(); });
                 if (result == drive_result::refused) continue;
                 has_driven = true;
-                moved_now = moved_now || result == drive_result::moved;
-                drives_on = drives_on || each.approx_has_work();
+                turn.has_moved = turn.has_moved || result == drive_result::moved;
+                turn.drives_on = turn.drives_on || each.approx_has_work();
             }
-            if (!moved_now) sched_yield();
+            if (!turn.has_moved) sched_yield();
         }
         if (is_done()) return leave(true);
-        now = now_ns();
-        if (now >= deadline_ns) return leave(false);
-        if (has_baton || now < young_until_ns || has_moved || drives_on) continue;
-        const auto left_ns = static_cast<std::int64_t>(std::min(tuning::longest_wait_ns, deadline_ns - now));
+        const wait_patience::verdict next = patience.after(now_ns(), turn);
+        if (next == wait_patience::verdict::leave) return leave(false);
+        if (next == wait_patience::verdict::go_on) continue;
         for (lane& each : lanes) each.tell(trace::thread_state::none);
-        lanes.waiters.wait(left_ns, is_done);
+        lanes.waiters.wait(patience.sleep_ns(), is_done);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
+#include "core/wait_patience.hpp"
 
 #include <utility>
 
@@ -214,13 +215,10 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
 
 /// @return false when spin_ns are over.
 bool worker::spin_until_work() noexcept {
-    std::uint64_t begin_ns = 0; // the clock is read only for pauses that last
-    for (unsigned looks = 1; !lane_.could_move() && !must_stop_.load(std::memory_order_relaxed); ++looks) {
+    look_limit limit{settings_.spin_ns};
+    while (!lane_.could_move() && !must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) return true;
-        if (looks % tuning::looks_between_clocks != 0) continue;
-        const std::uint64_t now = now_ns();
-        if (begin_ns == 0) begin_ns = now;
-        if (now - begin_ns >= settings_.spin_ns) return false;
+        if (limit.wants_clock() && limit.is_over(now_ns())) return false;
     }
     return true;
 }

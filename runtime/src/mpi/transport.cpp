@@ -5,6 +5,7 @@
 // returns success for what failed (mpi/errors.hpp); an MPI that does not set it leaves the zero that was there.
 #include "mpi/transport.hpp"
 
+#include "base/tuning.hpp"
 #include "core/handed_over.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
@@ -342,10 +343,9 @@ bool mpi_transport::start_next(task& which) noexcept {
 
 /// The oldest of each file: its steps are collectives, which come in one order on all ranks; two files have none in common.
 void mpi_transport::poll_alone(completion_sink& sink) noexcept {
-    constexpr std::size_t most_at_once = 16;
-    std::array<task*, most_at_once> oldest{};
+    std::array<task*, tuning::most_files_in_a_pass> oldest{};
     std::size_t n_files = 0;
-    for (task* each = polled_alone_.first(); each != nullptr && n_files < most_at_once; each = each->next_in_list) {
+    for (task* each = polled_alone_.first(); each != nullptr && n_files < oldest.size(); each = each->next_in_list) {
         const auto has_its_file = [each](const task* other) { return file_of(other->op) == file_of(each->op); };
         if (std::ranges::none_of(std::span{oldest}.first(n_files), has_its_file)) oldest[n_files++] = each;
     }
