@@ -72,8 +72,8 @@ def ask(build, part, side, n_ranks):
     """What one run says: median microseconds by (case, bytes, whether it computes), and what the workers counted."""
     command = build.mpiexec(n_ranks)
     if part.is_over_links:
-        library = build.program("libcommtask_emulated_link.so").resolve()
-        command += ["env", f"LD_PRELOAD={library}", f"EMULATED_LINK_RATE_MBS={LINK_MBS}", f"EMULATED_LINK_EAGER_BYTES={network.EAGER_BYTES}"]
+        libraries = [str(build.program("libcommtask_emulated_link.so").resolve())] + os.environ.get("LD_PRELOAD", "").split()
+        command += ["env", f"LD_PRELOAD={':'.join(libraries)}", f"EMULATED_LINK_RATE_MBS={LINK_MBS}", f"EMULATED_LINK_EAGER_BYTES={network.EAGER_BYTES}"]
     with tempfile.TemporaryDirectory() as folder:
         json_file = Path(folder) / "answers.json"
         command += [str(build.program("bench_node")), part.name, str(part.n_steps), str(json_file)]

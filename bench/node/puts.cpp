@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace commtask::bench {
@@ -108,17 +109,17 @@ private:
 std::vector<question> puts(const place& here) {
     const auto shared = std::make_shared<putting>(here);
     std::vector<question> all;
-    for (const auto& [name, how] :
-         {std::pair{"put between fences", epoch::fence}, std::pair{"put, post to wait", epoch::pscw},
-          std::pair{"put under a lock", epoch::lock}}) {
-        all.push_back(
-            {name,
-             {64 << 10, 1 << 20},
-             [shared, how = how](const place& at, buffers& of, bool computes) { shared->step(how, at, of, computes); },
-             computing_us,
-             true,
-             [shared](buffers& of) { shared->open(of); },
-             [shared] { shared->close(); }});
+    const std::vector<std::pair<const char*, epoch>> kinds{
+        {"put between fences", epoch::fence}, {"put, post to wait", epoch::pscw}, {"put under a lock", epoch::lock}};
+    for (const auto& kind : kinds) {
+        all.push_back({.name = kind.first,
+                       .sizes_bytes = {64 << 10, 1 << 20},
+                       .step = [shared, how = kind.second](const place& at, buffers& of,
+                                                           bool computes) { shared->step(how, at, of, computes); },
+                       .computing_us = computing_us,
+                       .is_checked = true,
+                       .open = [shared](buffers& of) { shared->open(of); },
+                       .close = [shared] { shared->close(); }});
     }
     return all;
 }
