@@ -61,9 +61,12 @@ void lanes_stats();
 void node_late_sender();
 void node_differs();
 void node_without_memory();
+void node_versions_differ();
 
 // scenario_node_far.cpp
 void node_far_sender();
+void node_far_sender_with_a_core();
+void node_watcher_stopped();
 void node_forked();
 void node_memory();
 

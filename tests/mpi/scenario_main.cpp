@@ -57,7 +57,10 @@ constexpr scenario scenarios[] = {
     {"node_late_sender", node_late_sender},
     {"node_differs", node_differs},
     {"node_without_memory", node_without_memory},
+    {"node_versions_differ", node_versions_differ},
     {"node_far_sender", node_far_sender},
+    {"node_far_sender_with_a_core", node_far_sender_with_a_core},
+    {"node_watcher_stopped", node_watcher_stopped},
     {"node_forked", node_forked},
     {"node_memory", node_memory},
 };

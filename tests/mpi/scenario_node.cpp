@@ -4,7 +4,9 @@
 // when the statistics are printed, so what is printed is judged.
 #include "scenario.hpp"
 
+#include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 
@@ -88,6 +90,21 @@ void node_differs() {
     setenv("COMMTASK_NODE_BELL", "on", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// The second rank stands in for one with another version of the library: it says what that would say first, in every version.
+void node_versions_differ() {
+    const int rank = begin_mpi();
+    if (rank == 0) {
+        CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
+        CHECK(last_error_names("another rank runs another version"));
+        CHECK(commtask_is_initialized() == 0);
+    } else {
+        std::array<std::int64_t, 2> version{1, -1};
+        MPI_Allreduce(MPI_IN_PLACE, version.data(), 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+        CHECK(version[0] == 1 && version[1] < -1);
+    }
     MPI_Finalize();
 }
 

@@ -4,6 +4,8 @@
 // and the memory that bells and notices take.
 #include "scenario.hpp"
 
+#include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <ctime>
@@ -71,28 +73,71 @@ void tell(const commtask_status* /*status*/, void* has_come) { sem_post(static_c
 
 } // namespace
 
-// Four ranks that take themselves for two nodes. Only large messages go, and only between nodes: who is rung was rung by a watcher.
-// The sender lets the receiver's worker fall asleep first.
+// Ranks that take themselves for two nodes, of three the last one is alone on its. Only large messages go, and only from the second
+// node to the first: who is rung was rung by a watcher. The sender lets the receiver's worker fall asleep first.
 void node_far_sender() {
     constexpr int n_messages = 12;
     constexpr std::size_t n_numbers = 1 << 15;
     constexpr double until_asleep_s = 0.03;
     const int rank = begin_mpi();
+    int n_ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    const int per_node = (n_ranks + 1) / 2;
+    setenv("COMMTASK_NODE_RANKS", std::to_string(per_node).c_str(), 1);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    const bool receives = rank > 0 && rank < per_node;
+    const int partner = receives ? std::min(rank + per_node, n_ranks - 1) : std::max(rank - per_node, 1);
+    const bool sends = rank > per_node || (rank == per_node && n_ranks == 3);
     std::vector<int> numbers(n_numbers);
     for (int i = 0; i < n_messages; ++i) {
-        if (rank == 1) {
-            CHECK(receive_elsewhere(numbers, 3, i) && numbers.front() == i && numbers.back() == i);
-        } else if (rank == 3) {
+        if (receives) {
+            CHECK(receive_elsewhere(numbers, partner, i) && numbers.front() == i && numbers.back() == i);
+        } else if (sends) {
             for (const double begin = seconds(); seconds() - begin < until_asleep_s;) sched_yield();
             numbers.assign(n_numbers, i);
-            CHECK(send(numbers, 1, i));
+            CHECK(send(numbers, partner, i));
         }
     }
     // The watchers' own program is elsewhere all the while.
     std::vector<int> end(1);
-    if (rank % 2 == 0) CHECK(receive_elsewhere(end, 3 - rank, n_messages));
-    if (rank % 2 == 1) CHECK(send(end, 3 - rank, n_messages));
+    if (rank == 0) CHECK(receive_elsewhere(end, 1, n_messages));
+    if (rank == 1) CHECK(send(end, 0, n_messages));
+    if (rank == per_node && !sends) CHECK(receive_elsewhere(end, per_node + 1, n_messages));
+    if (rank == per_node + 1) CHECK(send(end, per_node, n_messages));
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+// The second node's workers say that they have cores, the first one's share: only the first has bells, and hears of the other's messages.
+void node_far_sender_with_a_core() {
+    // Which rank it is MPI has not said yet; the launcher does.
+    const char* const rank =
+        std::getenv("PMI_RANK") != nullptr ? std::getenv("PMI_RANK") : std::getenv("OMPI_COMM_WORLD_RANK");
+    CHECK(rank != nullptr);
+    setenv("COMMTASK_IDLE", rank != nullptr && std::atoi(rank) >= 2 ? "reserved" : "shared", 1);
+    node_far_sender();
+}
+
+// The first node's watcher is stopped, as one that was killed would be but that MPI does not notice it: messages of the other node come
+// all the same, by naps.
+void node_watcher_stopped() {
+    constexpr int n_messages = 6;
+    const int rank = begin_mpi();
+    setenv("COMMTASK_NODE_RANKS", "2", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    int watcher = static_cast<int>(getpid());
+    MPI_Bcast(&watcher, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::vector<int> numbers(1 << 15);
+    if (rank == 1) {
+        CHECK(kill(watcher, SIGSTOP) == 0);
+        for (int i = 0; i < n_messages; ++i) CHECK(receive_elsewhere(numbers, 3, i) && numbers.back() == i);
+        CHECK(kill(watcher, SIGCONT) == 0);
+    } else if (rank == 3) {
+        for (int i = 0; i < n_messages; ++i) {
+            numbers.assign(numbers.size(), i);
+            CHECK(send(numbers, 1, i));
+        }
+    }
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }

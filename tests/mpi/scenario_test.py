@@ -131,13 +131,24 @@ EXPECTATIONS = {
                                    "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +0 +0 +0$"]},
     "node_without_memory": {"environment": {"COMMTASK_NODE_BELL": "on"},
                             "once": r"rank 0: warning: the ranks of this node cannot share memory: .*; their workers nap instead"},
+    "node_versions_differ": {"once": r"rank 0: commtask_init was refused: another rank runs another version"},
     # Only a watcher rings there.
     "node_far_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
-                                        "COMMTASK_NODE_RANKS": "2", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
-                        "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
-    "node_far_sender.unannounced": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
-                                                    "COMMTASK_NODE_RANKS": "2"},
-                                    "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +0 +0 +0$"]},
+                                        "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
+                        "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
+    "node_far_sender.unannounced": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
+                                    "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +0 +\d+ +\d+$"]},
+    # Messages above 16 KiB come when their receiver looks, and not before.
+    "node_far_sender.over_links": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
+                                                   "COMMTASK_NODE_ANNOUNCE_BYTES": "16384", "EMULATED_LINK_RATE_MBS": "200",
+                                                   "EMULATED_LINK_EAGER_BYTES": "16384"},
+                                   "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
+    "node_far_sender_with_a_core": {"environment": {"COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto",
+                                                    "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
+                                    "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
+    "node_watcher_stopped": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
+                                             "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
+                             "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +\d+ +\d+ +\d+$"]},
     "node_late_sender.beside": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
                                 "beside": True,
                                 "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
@@ -172,6 +183,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--expect", required=True, choices=sorted(EXPECTATIONS))
     parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("--preload", help="a library for the ranks to load before all others")
     parser.add_argument("--limit", type=float, default=50, help="seconds")
     parser.add_argument("command", nargs="+", help="-- launcher and its words, up to the rank count, and the program")
     arguments = parser.parse_args()
@@ -182,6 +194,8 @@ def main():
     environment = dict(os.environ)
     for name, value in expected.get("environment", {}).items():
         environment[name] = value() if callable(value) else value
+    if arguments.preload:
+        environment["LD_PRELOAD"] = arguments.preload
 
     def bind():
         if expected.get("bind_to_one"):

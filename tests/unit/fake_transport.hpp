@@ -31,6 +31,8 @@ public:
     static constexpr int completes_at_once = -100;
     /// Tasks whose operation has this tag are refused when they start.
     static constexpr int is_refused = -101;
+    /// Tasks whose operation has this tag are reported by the next poll.
+    static constexpr int ends_at_a_look = -103;
     /// Tasks whose operation has this tag run a function of the program's, so no poster may start them.
     static constexpr int runs_a_function = -102;
 
@@ -43,6 +45,7 @@ public:
         }
         which.run.open_parts = which.op.recv_tag > 1 ? static_cast<std::uint32_t>(which.op.recv_tag) : 1;
         for (std::uint32_t part = 0; part < which.run.open_parts; ++part) flying_.insert({&which, part});
+        if (which.op.send_tag == ends_at_a_look) land(which);
         count_in_flight();
         return start_result::started;
     }

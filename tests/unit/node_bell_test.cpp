@@ -47,6 +47,19 @@ private:
     return all;
 }
 
+TEST(NodeLine, WhoWasHiddenAfterALookAtItStaysHidden) {
+    std::array<std::atomic<std::uint64_t>, 8> cells{};
+    const node_line line{cells};
+    line.word() = bell::asleep_in_sight;
+    ASSERT_TRUE(line.is_asleep());
+    bell::hide(line.word());
+    EXPECT_FALSE(line.wake());
+    EXPECT_NE(line.word(), 0U) << "that would say that it is awake, and nobody has woken it";
+    EXPECT_TRUE(bell::show(line.word()));
+    EXPECT_TRUE(line.wake());
+    EXPECT_FALSE(bell::show(line.word())) << "it is awake";
+}
+
 TEST(NodeNews, MatchesAsMessagesDo) {
     const awaited_news sent{7, news::message, 3, 11};
     EXPECT_TRUE(is_news_for(sent, {7, news::message, 3, 11}));
@@ -193,13 +206,14 @@ TEST(NodeBells, NoOrderOfSleepSendLookAndWakeLosesAMessage) {
 TEST(NodeBells, AThreadOfItsOwnProcessWakesOneWhoSleepsInSight) {
     const shared_pages pages{1};
     const node_bells bells{pages.begin(), ranks(1), 0, 1};
-    for (const bool is_deep_ring : {true, false}) {
+    for (const bool is_leaving : {true, false}) {
         bell mine{register_heavy_barrier()};
         bell::woken how = bell::woken::by_nobody;
         std::thread sleeper{
             [&] { how = mine.sleep_in_sight(bells.my_line(0).word(), patience_ns, [] { return false; }); }};
         while (!mine.approx_is_asleep()) std::this_thread::yield();
-        is_deep_ring ? mine.ring_if_deep() : mine.ring();
+        mine.ring_if_deep(); // it wakes by itself, in time for who goes on itself
+        is_leaving ? mine.ring_unless_it_naps() : mine.ring();
         sleeper.join();
         EXPECT_EQ(how, bell::woken::by_a_thread);
     }

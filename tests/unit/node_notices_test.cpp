@@ -203,6 +203,39 @@ TEST_F(NodeNotices, TheWatcherSleepsUntilSomebodyNeedsIt) {
     }
 }
 
+TEST_F(NodeNotices, TheWatcherIsWokenFromASleepInSightOfWhatItAwaitsItself) {
+    lane_bench watching{lane_settings{.queue_capacity = 64, .posters_issue = true, .node = &watchers_}};
+    auto peers = std::make_unique<node_peers>();
+    *peers = {.context = context, .me = 1, .are_all = true, .neighbors = {{0, 0}}};
+    watching.queue(0).node = std::move(peers);
+    task& sent = watching.post({.tag = 1}); // to rank 0
+    {
+        const worker beside{watching.the_lane(), plan()};
+        bool was_rung = false;
+        EXPECT_TRUE(comes_true([&] {
+            if (!watchers_.my_line(0).is_asleep()) return was_rung;
+            was_rung = mine_.ask_watcher() == 1; // not if it has woken up meanwhile
+            mine_.release_watcher();
+            return was_rung;
+        }));
+    }
+    watching.complete(sent);
+}
+
+TEST_F(NodeNotices, AReceiverWhoseWatcherHasGoneNapsFromTheFirstMessageOn) {
+    task& first = post(COMMTASK_OP_RECV, 2);
+    const worker beside{bench_.the_lane(), plan()};
+    ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); })) << "until it knows";
+    land(first, 2 * limit_bytes); // nobody rings
+    ASSERT_TRUE(comes_true([&] { return first.life.state() == task_state::completed; }));
+    task& second = bench_.make();
+    second.op = first.op;
+    bench_.the_lane().post(second);
+    EXPECT_FALSE(is_seen_asleep(mine_, bench_.the_lane(), 200));
+    land(second, 2 * limit_bytes);
+    EXPECT_TRUE(comes_true([&] { return second.life.state() == task_state::completed; }));
+}
+
 /// Where a step of the others falls among those of the one who falls asleep.
 enum place : int { before_it_shows, before_it_sleeps, before_it_looks, after_its_look, n_places };
 

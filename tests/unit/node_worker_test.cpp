@@ -44,6 +44,13 @@ protected:
     }
     [[nodiscard]] bool sleeps_in_sight() const { return testing::sleeps_in_sight(mine_); }
 
+    void falls_asleep(const awaited_news& awaited) {
+        const node_line theirs = neighbors_.my_line(0);
+        theirs.begin();
+        theirs.add(awaited);
+        theirs.word() = bell::asleep_in_sight;
+    }
+
     /// What its receiver says of the send that is in flight.
     static constexpr awaited_news receipt{context, news::receipt, 0, 0};
 
@@ -87,6 +94,26 @@ TEST_F(NodeWorker, CountsTheBellsThatBroughtNothing) {
     EXPECT_GE(counters_.worker_rung_for_nothing, 1U);
     EXPECT_LE(counters_.worker_rung_for_nothing, counters_.worker_rung);
     bench_.complete(sent);
+}
+
+TEST_F(NodeWorker, CountsABellForNothingAlsoIfALaterLookFindsAnEnd) {
+    worker_settings seldom_in_sight = plan();
+    seldom_in_sight.nap_max_ns = 50'000'000; // it naps for long before it sleeps in sight again
+    task* sent = nullptr;
+    {
+        const worker beside{bench_.the_lane(), seldom_in_sight};
+        ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+        sent = &bench_.post();
+        ASSERT_TRUE(comes_true([&] { return neighbors_.ring(0, receipt) == 1; }));
+        const std::uint64_t passes = bench_.the_lane().approx_passes();
+        ASSERT_TRUE(comes_true([&] { return bench_.the_lane().approx_passes() > passes + 1; }));
+        ASSERT_TRUE(comes_true([&] { return bench_.the_lane().try_take_baton(); }));
+        bench_.carrier().land(*sent);
+        bench_.the_lane().return_baton();
+        EXPECT_TRUE(comes_true([&] { return sent->life.state() == task_state::completed; }));
+    }
+    EXPECT_GE(counters_.worker_rung, 1U);
+    EXPECT_EQ(counters_.worker_rung_for_nothing, counters_.worker_rung);
 }
 
 TEST_F(NodeWorker, NapsAsWithoutBellsForWhatNobodyRings) {
@@ -134,13 +161,20 @@ TEST_F(NodeWorker, IsNotRungWhileAThreadOfItsProcessDrives) {
     EXPECT_TRUE(comes_true([&] { return sent.life.state() == task_state::completed; }));
 }
 
+TEST_F(NodeWorker, ALaneRingsAtTheBeginningOfACollectiveAlone) {
+    falls_asleep({context, news::turn, awaited_news::any, awaited_news::any});
+    task& posted = bench_.make();
+    posted.op.kind = COMMTASK_OP_BARRIER;
+    bench_.the_lane().post(posted);
+    bench_.run();
+    EXPECT_EQ(neighbors_.my_line(0).word(), 0U);
+    falls_asleep({context, news::turn, awaited_news::any, awaited_news::any});
+    bench_.complete(posted);
+    EXPECT_TRUE(neighbors_.my_line(0).is_asleep());
+}
+
 TEST_F(NodeWorker, ALaneRingsAtTheBeginningAndTheEndOfAMessage) {
     const node_line theirs = neighbors_.my_line(0);
-    const auto falls_asleep = [&](const awaited_news& awaited) {
-        theirs.begin();
-        theirs.add(awaited);
-        theirs.word() = bell::asleep_in_sight;
-    };
     const awaited_news message{context, news::message, 1, 0};
     falls_asleep({context, news::message, 1, 99});
     task& sent = bench_.post();

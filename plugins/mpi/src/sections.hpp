@@ -84,10 +84,10 @@ public:
         if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_passes == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {
-            const bool leaves_work = each.has_work() || each.has_arrivals();
+            const bool leaves_work = (each.has_work() && !each.has_shown_all()) || each.has_arrivals();
             each.tell(detail::trace::thread_state::none);
             each.return_baton();
-            if (leaves_work) each.wake_up.ring_if_deep();
+            if (leaves_work) each.wake_up.ring_unless_it_naps();
         }
     }
 

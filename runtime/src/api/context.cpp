@@ -50,6 +50,7 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::unique_ptr<node_bells> make_bells(const node_segment* of, const config& settings, bool is_told) {
     if (of == nullptr) return nullptr;
+    static_assert(no_watcher == node_bells::nobody);
     return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes),
                                         is_told ? of->watcher : node_bells::nobody);
 }

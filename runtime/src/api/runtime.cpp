@@ -97,6 +97,17 @@ template <typename Step>
     });
 }
 
+/// Whether all ranks run this version. The first that they say to each other, and in every version these two numbers: what they say
+/// after that may differ. Collective.
+[[nodiscard]] bool collective_has_one_version() {
+    constexpr std::int64_t version =
+        (COMMTASK_VERSION_MAJOR * 1000 + COMMTASK_VERSION_MINOR) * 1000 + COMMTASK_VERSION_PATCH;
+    const std::array<std::int64_t, 2> mine{version, -version};
+    std::array<std::int64_t, 2> least{};
+    const int code = MPI_Allreduce(mine.data(), least.data(), 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    return code != MPI_SUCCESS || least[0] == -least[1]; // a refusal of MPI's is said later
+}
+
 /// What all ranks know after a step.
 struct agreement {
     int code;            ///< The worst one; COMMTASK_OK: all can go on.
@@ -106,7 +117,6 @@ struct agreement {
     int fewest_lanes;
     int most_lanes;
     bool has_one_bell; ///< What says how nodes ring is the same everywhere.
-    bool has_one_version;
     bool have_same_table;
     bool lanes_are_independent; ///< On every rank.
     int n_lanes_with_cores;     ///< On the rank that has fewest.
@@ -127,9 +137,7 @@ struct own_lanes {
 /// Collective.
 [[nodiscard]] agreement collective_agree(int my_code, int me, const config& settings, const own_lanes& lanes) {
     constexpr std::int64_t more_than_ranks = std::int64_t{1} << 32;
-    constexpr std::int64_t version =
-        (COMMTASK_VERSION_MAJOR * 1000 + COMMTASK_VERSION_MINOR) * 1000 + COMMTASK_VERSION_PATCH;
-    const std::array<std::int64_t, 13> mine{my_code * more_than_ranks + me,
+    const std::array<std::int64_t, 11> mine{my_code * more_than_ranks + me,
                                             settings.stats != 0 ? 1 : 0,
                                             settings.trace.empty() ? 0 : 1,
                                             settings.lanes,
@@ -139,13 +147,11 @@ struct own_lanes {
                                             lanes.selection.are_independent ? 1 : 0,
                                             lanes.selection.n_lanes_with_cores,
                                             bell_number(settings),
-                                            -bell_number(settings),
-                                            version,
-                                            -version};
-    std::array<std::int64_t, 13> all{};
+                                            -bell_number(settings)};
+    std::array<std::int64_t, 11> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1, true, true, true, false, 1};
+    if (code != MPI_SUCCESS) return {COMMTASK_ERR_MPI_STATE, me, false, false, 1, 1, true, true, false, 1};
     const std::int64_t rank = all[0] & (more_than_ranks - 1);
     return {static_cast<int>((all[0] - rank) / more_than_ranks),
             static_cast<int>(rank),
@@ -154,7 +160,6 @@ struct own_lanes {
             static_cast<int>(all[3]),
             static_cast<int>(-all[4]),
             all[9] == -all[10],
-            all[11] == -all[12],
             all[5] == -all[6],
             all[7] != 0,
             static_cast<int>(all[8])};
@@ -163,11 +168,6 @@ struct own_lanes {
 /// Every rank comes to the same answer. Ranks whose settings are bad have their defaults here, and another reason.
 [[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
     if (agreed.code != COMMTASK_OK) return agreed.code;
-    if (!agreed.has_one_version) {
-        return refuse(COMMTASK_ERR_CONFIG,
-                      "another rank runs another version of commtask than this one's, %d.%d.%d: all must have the same",
-                      COMMTASK_VERSION_MAJOR, COMMTASK_VERSION_MINOR, COMMTASK_VERSION_PATCH);
-    }
     if (!agreed.have_same_table) {
         return refuse(COMMTASK_ERR_CONFIG,
                       "COMMTASK_LANE_TABLE names a file with other contents on some ranks, or none: all "
@@ -213,32 +213,42 @@ struct own_lanes {
     return COMMTASK_OK;
 }
 
+/// Where this rank's worker runs.
+struct found_place {
+    rank_place place{};
+    int numa_node = -1; ///< Of that; negative: of several, or nobody knows.
+};
+
 /// A node without an answer from its ranks gives a worker that shares; the sentence says why. Collective.
 /// @throws std::bad_alloc  on this rank, or on all
-[[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
+[[nodiscard]] found_place collective_find_place(const config& settings, const cpu_set& cpus) {
     const errors_come_back scope;
     node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
     rank_place mine = map.places.at(map.me);
     if (map.failure && settings.verbose >= 1) {
         say("warning: %s; the worker shares its core", map.failure->c_str());
     }
-    return mine;
+    const int cpu = mine.lane_cpus.empty() ? no_cpu : mine.lane_cpus.front();
+    const int numa_node = numa_node_of(map.node, cpu == no_cpu ? mine.all_cpus : cpu_set{cpu});
+    return {std::move(mine), numa_node};
 }
 
 /// Memory for the bells of the node, if its ranks want any. Collective; ranks that cannot start take part.
-[[nodiscard]] std::unique_ptr<node_segment> collective_find_bells(const config& settings, const rank_place& place) {
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_bells(const config& settings, const found_place& mine) {
     if (settings.node_bell == node_bell_use::off) return nullptr;
     const errors_come_back scope;
-    const bool wants = settings.node_bell == node_bell_use::on || place.idle != idle_policy::reserved;
-    const bool has_core = place.idle == idle_policy::reserved;
-    opened_segment found =
-        collective_open_segment(wants, has_core, static_cast<int>(settings.node_ranks), node_bells::page_bytes);
+    const bool has_core = mine.place.idle == idle_policy::reserved;
+    opened_segment found = collective_open_segment({.wants = settings.node_bell == node_bell_use::on || !has_core,
+                                                    .has_core = has_core,
+                                                    .numa_node = mine.numa_node,
+                                                    .n_ranks_per_node = static_cast<int>(settings.node_ranks)},
+                                                   node_bells::page_bytes);
     if (found.failure && settings.verbose >= 1) say("warning: %s; their workers nap instead", found.failure->c_str());
     return std::move(found.segment);
 }
 
 /// Where each rank is told of messages of other nodes. Collective, if messages are announced.
-/// @return nobody's places if MPI refuses, or a rank has no memory for them: then all nap
+/// @return nobody's places if nobody needs to be told, MPI refuses, or a rank has no memory for them: then all nap
 [[nodiscard]] announcing collective_find_watchers(const config& settings, const node_segment* node) {
     announcing found{settings.node_announce_bytes, {}};
     if (settings.node_announce_bytes == 0) return found;
@@ -257,6 +267,9 @@ struct own_lanes {
     if (node != nullptr) mine = {node->world_ranks[node->watcher], static_cast<std::uint32_t>(node->me)};
     static_assert(sizeof mine == 8);
     if (MPI_Allgather(&mine, 8, MPI_BYTE, found.world.data(), 8, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
+    const bool has_watchers =
+        std::ranges::any_of(found.world, [](const far_place& each) { return each.watcher != far_place::nobody; });
+    if (!has_watchers) return {};
     return found;
 }
 
@@ -311,6 +324,7 @@ start_outcome collective_start(const commtask_config* given) {
         MPI_Query_thread(&thread_level);
         introduce(rank);
     }
+    const bool has_one_version = !has_mpi || collective_has_one_version();
     config settings;
     cpu_set cpus;
     int code = guarded([&] {
@@ -319,6 +333,13 @@ start_outcome collective_start(const commtask_config* given) {
     });
     if (!has_mpi) { // once more, for the sentence
         return {is_other_mpi ? check_library() : check_mpi(), true, settings.verbose};
+    }
+    if (!has_one_version) {
+        const int refused =
+            refuse(COMMTASK_ERR_CONFIG,
+                   "another rank runs another version of commtask than this one's, %d.%d.%d: all must have the same",
+                   COMMTASK_VERSION_MAJOR, COMMTASK_VERSION_MINOR, COMMTASK_VERSION_PATCH);
+        return {refused, rank == 0, settings.verbose};
     }
     if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes, settings.node_announce_bytes > 0);
@@ -337,20 +358,23 @@ start_outcome collective_start(const commtask_config* given) {
             start.clock_comm = collective_own_comm(own_comm::clocks);
             if (start.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(start.clock_comm);
         }
-        rank_place place;
+        found_place found;
+        rank_place& place = found.place;
         code = guarded([&] {
-            place = collective_find_place(settings, cpus);
+            found = collective_find_place(settings, cpus);
             if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
             const bool have_cores = place.idle == idle_policy::reserved && place.lane_cpus.front() != no_cpu;
             if (have_cores) lanes.selection.n_lanes_with_cores = static_cast<unsigned>(settings.lanes);
             return static_cast<int>(COMMTASK_OK);
         });
-        std::unique_ptr<node_segment> node = collective_find_bells(settings, place);
+        std::unique_ptr<node_segment> node = collective_find_bells(settings, found);
         announcing told = collective_find_watchers(settings, node.get());
         if (!told.world.empty()) start.notices_comm = collective_own_comm(own_comm::notices);
         if (start.notices_comm == MPI_COMM_NULL) told = {};
         if (code == COMMTASK_OK)
             code = guarded([&] {
+                // Alone on its node, or without memory or a use for bells there: others sleep until it has announced its messages.
+                if (!told.world.empty() && !node) node = make_own_segment(rank, node_bells::page_bytes);
                 if (!settings.trace.empty()) {
                     std::string why;
                     start.trace = open_trace(settings, place, start, run, why);

@@ -94,6 +94,10 @@ inline constexpr int full_naps_before_longer = 2;
 /// Less: wake-ups for nothing.
 inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
 
+/// Such naps with nothing in flight, before a worker sleeps until a thread of its own wakes it: what is posted meanwhile a poster shows
+/// the neighbours, and wakes nobody. More: wake-ups for nothing after the last message. Less: a change of threads for a post.
+inline constexpr int naps_before_deep_sleep = 25;
+
 /// The first pause between two rings for messages that stay open, doubled by each that wakes somebody and taken back by an end:
 /// ring_pace.hpp. More: pieces of a large message wait. Less: what only looks alike at both ends wakes both in turn.
 inline constexpr std::uint64_t first_ring_pause_ns = 50'000;

@@ -34,15 +34,20 @@ public:
         wake();
     }
 
-    /// Any thread that leaves work behind: wakes a deep sleeper, but not one that naps or is parked.
-    void ring_if_deep() noexcept {
-        light_barrier(has_heavy_barrier_);
-        // relaxed: partner of the heavy barrier in sleep(), as in ring().
-        if (asleep_.load(std::memory_order_relaxed) >= deep) wake();
-    }
+    /// Any thread that leaves work behind: wakes a deep sleeper, or one in sight that cannot be rung for that work, but not one that naps
+    /// or is parked.
+    void ring_unless_it_naps() noexcept { ring_from(in_sight); }
+
+    /// Any thread that goes on itself: wakes a sleeper that would not look by itself.
+    void ring_if_deep() noexcept { ring_from(deep); }
 
     /// Approximately: whether ringing would have to wake somebody, which costs as much as many posts.
     [[nodiscard]] bool approx_is_asleep() const noexcept { return asleep_.load(std::memory_order_relaxed) != awake; }
+
+    /// Approximately: whether the sleeper is in sight of other processes, and wakes by itself after a while.
+    [[nodiscard]] bool approx_is_in_sight() const noexcept {
+        return asleep_.load(std::memory_order_relaxed) == in_sight;
+    }
 
     /// The sleeper only. `found_work()` is asked after everyone can see that the sleeper is about to sleep.
     /// @param timeout_ns negative: until somebody rings.
@@ -62,7 +67,7 @@ public:
         asleep_.store(awake, std::memory_order_relaxed);
     }
 
-    /// The sleeper only, while the program wants its core: ring() and ring_if_deep() leave it alone, so the pause must have a
+    /// The sleeper only, while the program wants its core: ring() and the next two leave it alone, so the pause must have a
     /// bound, or there must be nothing to find after it.
     template <typename MustGoOn>
     void park(std::int64_t timeout_ns, MustGoOn&& must_go_on) noexcept {
@@ -84,7 +89,7 @@ public:
     woken sleep_in_sight(std::atomic<std::uint32_t>& word, std::int64_t timeout_ns, FoundWork&& found_work) noexcept {
         word_in_sight_.store(&word, std::memory_order_relaxed); // published by the next but one
         word.store(asleep_in_sight, std::memory_order_seq_cst);
-        asleep_.store(in_sight, std::memory_order_seq_cst);
+        asleep_.store(timeout_ns < 0 ? deep_in_sight : in_sight, std::memory_order_seq_cst);
         barrier_against_light(has_heavy_barrier_);
         // Partner of the fence of a neighbour that has issued a message: it sees the word, or the look below sees the message.
         std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -107,13 +112,30 @@ public:
                                      std::memory_order_relaxed); // who rang meanwhile wakes it all the same
     }
 
+    /// Any thread of this process, once what is awaited is in the sleeper's line, and before it looks itself: who sleeps on the word can
+    /// be woken by other processes, also if it was hidden. @return false if nobody sleeps there
+    [[nodiscard]] static bool show(std::atomic<std::uint32_t>& word) noexcept {
+        std::uint32_t expected = hidden;
+        word.compare_exchange_strong(expected, asleep_in_sight, std::memory_order_seq_cst);
+        // Partner of the fence of a neighbour that has issued a message, as in sleep_in_sight().
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return word.load(std::memory_order_seq_cst) == asleep_in_sight;
+    }
+
 private:
     static constexpr std::uint32_t awake = 0;
-    static constexpr std::uint32_t napping = 1;  ///< For a bounded time.
-    static constexpr std::uint32_t parked = 2;   ///< While the program has paused the workers.
-    static constexpr std::uint32_t deep = 3;     ///< Until somebody rings.
-    static constexpr std::uint32_t in_sight = 4; ///< The same, for a time, on a word that other processes may ring too.
-    static constexpr std::uint32_t hidden = 2;   ///< Of that word: who slept may sleep on.
+    static constexpr std::uint32_t napping = 1;       ///< For a bounded time.
+    static constexpr std::uint32_t parked = 2;        ///< While the program has paused the workers.
+    static constexpr std::uint32_t in_sight = 3;      ///< For a time, on a word that other processes may ring too.
+    static constexpr std::uint32_t deep = 4;          ///< Until somebody rings.
+    static constexpr std::uint32_t deep_in_sight = 5; ///< The same, on such a word.
+    static constexpr std::uint32_t hidden = 2;        ///< Of that word: who slept may sleep on.
+
+    void ring_from(std::uint32_t least) noexcept {
+        light_barrier(has_heavy_barrier_);
+        // relaxed: partner of the heavy barrier in sleep(), as in ring().
+        if (asleep_.load(std::memory_order_relaxed) >= least) wake();
+    }
 
     void wake_unless_parked() noexcept {
         // relaxed: who parks looks again after a while.
@@ -122,7 +144,7 @@ private:
 
     void wake() noexcept {
         const std::uint32_t before = asleep_.exchange(awake, std::memory_order_seq_cst);
-        if (before == in_sight) {
+        if (before == in_sight || before == deep_in_sight) {
             std::atomic<std::uint32_t>& word = *word_in_sight_.load(std::memory_order_relaxed);
             word.store(awake, std::memory_order_seq_cst);
             wake_sleepers_shared(word);

@@ -402,6 +402,8 @@ void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     if (--which.run.open_parts > 0) return;
     if (settings_.node != nullptr && !which.is_run()) [[unlikely]]
         ring_at_end(which);
+    if (leaves_ends_ && !ends_unheard(which)) [[unlikely]]
+        return ended_at_once_.push(which);
     // Read first and written then, the line would come twice from the thread that waits: 46 ns.
     prefetch_for_write(&which.life);
     end_by_result(which);

@@ -243,18 +243,25 @@ public:
 
     // With settings.node, before the worker sleeps in sight of the neighbours.
     [[nodiscard]] bool has_neighbors() const noexcept { return settings_.node != nullptr; }
-    [[nodiscard]] std::atomic<std::uint32_t>& word_in_sight() const noexcept {
-        return settings_.node->my_line(settings_.number).word();
+    [[nodiscard]] std::atomic<std::uint32_t>& word_in_sight() const noexcept { return my_line().word(); }
+    struct shown_news {
+        foreseen how; ///< How much of it they ring for.
+        bool is_far;  ///< Some of it only when the watcher tells them: it must be asked before the sleep.
+    };
+    /// Shows them what is in flight.
+    [[nodiscard]] shown_news show_awaited() noexcept;
+    /// Driver. Whether all that is unfinished was shown, so that a worker that sleeps in sight need not be woken for it.
+    [[nodiscard]] bool has_shown_all() const noexcept { return is_line_whole_ && !has_put_away(); }
+    /// The watcher stays awake from the first of these to release_watcher(), which the worker calls after its sleep, whoever has asked.
+    void ask_watcher() noexcept {
+        if (!has_asked_watcher_.exchange(true, std::memory_order_relaxed)) n_rung_ += settings_.node->ask_watcher();
     }
-    /// Shows them what is in flight. @return how much of it they ring for
-    [[nodiscard]] foreseen show_awaited() noexcept;
-    /// After it, and before the sleep: whether the watcher must be awake for that; then it is told, until release_watcher().
-    [[nodiscard]] bool needs_watcher() const noexcept { return shows_far_; }
-    void ask_watcher() noexcept { n_rung_ += settings_.node->ask_watcher(); }
-    void release_watcher() const noexcept { settings_.node->release_watcher(); }
+    void release_watcher() noexcept {
+        if (has_asked_watcher_.exchange(false, std::memory_order_relaxed)) settings_.node->release_watcher();
+    }
     /// With the watcher told: whether a message of another node is on its way, so that nobody rings for its pieces.
     [[nodiscard]] bool is_announced() const noexcept {
-        return shows_far_ && settings_.node->announced_to_me().load(std::memory_order_seq_cst) != 0;
+        return has_asked_watcher_.load(std::memory_order_relaxed) && is_far_message_near();
     }
     /// The watcher, before it sleeps: a neighbour that is about to need it finds its line.
     void show_watcher() const noexcept;
@@ -306,11 +313,23 @@ private:
     }
     void tell_of_start(task& started) noexcept;
     void tell_of_gathered() noexcept;
-    unsigned ring_neighbors(const task& which) noexcept;
+    enum class moment : std::uint8_t {
+        start, ///< MPI has it, and has not ended it.
+        end,   ///< MPI has ended it.
+    };
+    unsigned ring_neighbors(const task& which, moment at) noexcept;
     void ring_at_end(const task& ended) noexcept;
     unsigned ring_open_messages() noexcept;
     void look_after_open_messages() noexcept;
     [[nodiscard]] bool is_rung_by_watcher(const task& which) const noexcept;
+    [[nodiscard]] node_line my_line() const noexcept { return settings_.node->my_line(settings_.number); }
+    [[nodiscard]] bool is_far_message_near() const noexcept {
+        return settings_.node->announced_to_me().load(std::memory_order_seq_cst) != 0;
+    }
+    shown_news show(const task& which) const noexcept;
+    void begin_poster_shows() noexcept;
+    void show_of_poster(const task& started) noexcept;
+    [[nodiscard]] bool end_poster_shows() noexcept;
     void announce(task& started) noexcept;
     void count_announced(const task& ended) noexcept;
     void flush_notices() noexcept;
@@ -396,8 +415,12 @@ private:
     std::size_t n_untold_ = 0;
     std::uint64_t n_rung_ = 0;
     ring_pace pace_;
-    bool shows_far_ = false;                ///< In its line: what comes from other nodes, which the watcher rings for.
-    std::unique_ptr<notice_queue> notices_; ///< Not sent yet; null if none ever are.
+    bool poster_shows_ = false;  ///< A poster puts what it starts into the line, beside a worker that sleeps in sight.
+    bool is_line_whole_ = false; ///< Has entries of all that is in flight.
+    bool poster_has_shown_all_ = false;          ///< The neighbours ring for all of it.
+    bool leaves_ends_ = false;                   ///< What ends is left to the next driver.
+    std::atomic<bool> has_asked_watcher_{false}; ///< The driver, or the worker after its sleep.
+    std::unique_ptr<notice_queue> notices_;      ///< Not sent yet; null if none ever are.
 };
 
 /// Found by looking at every slot, so that running tasks pay nothing for it; asks for no memory.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a lane tells the other ranks of its node, and by notices those of other nodes, and what its worker shows them before it
-// sleeps. Without bells nothing of this runs: a task that starts or ends pays for one look at a pointer.
+// sleeps, or a poster while it does. Without bells nothing of this runs: a task that starts or ends pays for one look at a pointer.
 #include "core/lane.hpp"
+#include "core/lane_driving.hpp"
 #include "core/node_news.hpp"
 
 #include <utility>
@@ -19,23 +20,27 @@ void lane::tell_of_start(task& started) noexcept {
         transport_->start_gathered();
     }
     tell_of_gathered();
-    static_cast<void>(ring_neighbors(started));
+    static_cast<void>(ring_neighbors(started, moment::start));
     if (notices_) announce(started);
+    show_of_poster(started);
 }
 
 void lane::tell_of_gathered() noexcept {
     for (std::size_t i = 0, n = std::exchange(n_untold_, 0); i < n; ++i) {
-        static_cast<void>(ring_neighbors(*untold_[i]));
+        static_cast<void>(ring_neighbors(*untold_[i], moment::start));
         if (notices_) announce(*untold_[i]);
+        show_of_poster(*untold_[i]);
     }
     if (notices_ && !notices_->is_empty()) flush_notices();
 }
 
 /// @return how many workers it has woken
-unsigned lane::ring_neighbors(const task& which) noexcept {
+unsigned lane::ring_neighbors(const task& which, moment at) noexcept {
     const node_peers* const peers = which.queue->node.get();
     if (peers == nullptr) return 0;
     operation_news mine = news_awaited_by(which.op, *peers);
+    // The ranks of a collective hear of each other's starts: who has ended it had told MPI to send before.
+    if (at == moment::end && mine.n > 0 && mine.entries[0].what == news::turn) return 0;
     // What it has received says whom it came from; before, that is nobody's rank.
     for (awaited_news& entry : mine.entries) {
         const bool is_from_any = entry.what == news::message && entry.peer == awaited_news::any;
@@ -48,40 +53,82 @@ unsigned lane::ring_neighbors(const task& which) noexcept {
 
 void lane::ring_at_end(const task& ended) noexcept {
     pace_.something_ended();
-    static_cast<void>(ring_neighbors(ended));
+    static_cast<void>(ring_neighbors(ended, moment::end));
     if (notices_) count_announced(ended);
 }
 
+/// An entry of a task that is in flight, for the lane's line.
+lane::shown_news lane::show(const task& which) const noexcept {
+    const node_peers* const peers = which.queue->node.get();
+    operation_news its = peers == nullptr ? operation_news{} : news_awaited_by(which.op, *peers);
+    const bool is_far = its.is_only_far && is_rung_by_watcher(which);
+    for (const awaited_news& entry : its.all()) my_line().add(entry);
+    return {is_far ? foreseen::all : its.how, is_far};
+}
+
 /// What is in flight, entry by entry in the lane's line.
-foreseen lane::show_awaited() noexcept {
+lane::shown_news lane::show_awaited() noexcept {
     struct writer final : in_flight_visitor {
         const lane& mine;
-        node_line line;
-        foreseen how = foreseen::all;
-        bool is_far = false;
-        writer(const lane& its, node_line its_line) noexcept : mine(its), line(its_line) {}
+        shown_news all{foreseen::all, false};
+        explicit writer(const lane& its) noexcept : mine(its) {}
         void visit(const task& which) noexcept override {
-            const node_peers* const peers = which.queue->node.get();
-            operation_news its = peers == nullptr ? operation_news{} : news_awaited_by(which.op, *peers);
-            if (its.is_only_far && mine.is_rung_by_watcher(which)) {
-                its.how = foreseen::all;
-                is_far = true;
-            }
-            how = std::min(how, its.how);
-            for (const awaited_news& entry : its.all()) line.add(entry);
+            const shown_news its = mine.show(which);
+            all = {std::min(all.how, its.how), all.is_far || its.is_far};
         }
-        void visit_unseen() noexcept override { how = foreseen::nothing; }
-    } shown{*this, settings_.node->my_line(settings_.number)};
-    shown.line.begin();
+        void visit_unseen() noexcept override { all.how = foreseen::nothing; }
+    } shown{*this};
+    is_line_whole_ = true;
+    my_line().begin();
+    if (is_watcher_) my_line().add({0, news::sleeper}); // who is about to need it must find it, whatever else it awaits
     transport_->each_in_flight(shown);
-    shows_far_ = shown.is_far;
-    return has_put_away() || is_announced() ? foreseen::nothing : shown.how;
+    if (has_put_away() || (shown.all.is_far && is_far_message_near())) shown.all.how = foreseen::nothing;
+    return shown.all;
+}
+
+// A poster beside a worker that sleeps in sight -----------------------------------------------------------------------------
+
+/// With the baton, before it issues anything. The watcher's line is its worker's alone, which sleeps without a bound.
+void lane::begin_poster_shows() noexcept {
+    const bool is_line_old = transport_->in_flight() == 0; // what it has is over
+    // With something in flight also if no thread has driven since the worker looked: that may have started anything.
+    poster_shows_ = !is_watcher_ && wake_up.approx_is_in_sight() && (is_line_old || my_line().is_asleep());
+    poster_has_shown_all_ = true;
+    if (poster_shows_ && is_line_old) my_line().begin();
+}
+
+void lane::show_of_poster(const task& started) noexcept {
+    if (started.run.open_parts == 0) return; // it has ended already
+    is_line_whole_ = is_line_whole_ && poster_shows_;
+    if (!poster_shows_) return;
+    const shown_news its = show(started);
+    if (its.is_far) ask_watcher();
+    poster_has_shown_all_ = poster_has_shown_all_ && its.how == foreseen::all;
+}
+
+/// With the baton, once it has issued everything. What a neighbour did before it could see the line is looked for here; what ends with a
+/// callback is left to a driver, since that may be the program's.
+/// @return whether the worker may sleep on
+bool lane::end_poster_shows() noexcept {
+    poster_shows_ = false;
+    is_line_whole_ = is_line_whole_ && poster_has_shown_all_;
+    if (!poster_has_shown_all_) return false;
+    if (!bell::show(word_in_sight())) {
+        release_watcher(); // the worker is awake, and may have done so before it was asked
+        return false;
+    }
+    const driving_scope driving{*this};
+    begin_pass();
+    leaves_ends_ = true;
+    transport_->poll(*this);
+    leaves_ends_ = false;
+    end_pass();
+    return !has_put_away() && !is_announced();
 }
 
 void lane::show_watcher() const noexcept {
-    const node_line mine = settings_.node->my_line(settings_.number);
-    mine.begin();
-    mine.add({0, news::sleeper});
+    my_line().begin();
+    my_line().add({0, news::sleeper});
 }
 
 /// Whether it receives what is announced if it is large. Small messages are not, so that a receive without room for a large one must
@@ -98,7 +145,8 @@ unsigned lane::ring_open_messages() noexcept {
         unsigned n_woken = 0;
         explicit ringer(lane& its) noexcept : mine(its) {}
         void visit(const task& which) noexcept override {
-            if (operation_of(which.op.kind).ordered_in == order_class::messages) n_woken += mine.ring_neighbors(which);
+            if (operation_of(which.op.kind).ordered_in == order_class::messages)
+                n_woken += mine.ring_neighbors(which, moment::start);
         }
     } all{*this};
     transport_->each_in_flight(all);

@@ -88,14 +88,17 @@ bool lane::try_issue_here() noexcept {
         if (looks == tuning::looks_for_baton || is_held_by_me()) return false;
         pause_briefly();
     }
-    const bool is_all_issued =
-        issue_posted();              // that a poster drives for so short a time is not worth two records of a trace
+    if (has_neighbors()) [[unlikely]]
+        begin_poster_shows();
+    // That a poster drives for so short a time is not worth two records of a trace.
+    const bool is_all_issued = issue_posted();
     if (is_abandoned()) return true; // with the baton, so that nobody drives any more
-    const bool leaves_work = has_work();
+    const bool may_sleep_on = poster_shows_ && end_poster_shows() && is_all_issued;
+    const bool leaves_work = has_work() && !may_sleep_on;
     return_baton();
-    // A worker in deep sleep knows nothing of this; one that naps comes soon. What arrived meanwhile may be a post of a function
-    // that MPI has called here, which rang nobody.
-    if (is_all_issued && (leaves_work || has_arrivals())) wake_up.ring_if_deep();
+    // A worker in deep sleep knows nothing of this; one that naps comes soon, and a neighbour rings one that sleeps in sight of what was
+    // posted. What arrived meanwhile may be a post of a function that MPI has called here, which rang nobody.
+    if (is_all_issued && (leaves_work || has_arrivals())) wake_up.ring_unless_it_naps();
     return is_all_issued;
 }
 

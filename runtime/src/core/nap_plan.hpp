@@ -41,6 +41,12 @@ public:
         n_full_ = 0;
     }
 
+    /// It has slept in sight of nothing yet, or for as long as it may: the next nap is as long.
+    void go_on_at_longest() noexcept {
+        next_ns_ = std::max(max_ns_, tuning::longest_nap_in_sight_ns);
+        n_full_ = tuning::full_naps_before_longer;
+    }
+
     /// Whether it matters what is in flight: shorter naps are the same for all.
     [[nodiscard]] bool is_full() const noexcept { return next_ns_ >= max_ns_; }
 

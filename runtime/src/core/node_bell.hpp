@@ -73,7 +73,7 @@ struct awaited_news {
            (awaited.tag == any || happened.tag == any || awaited.tag == happened.tag);
 }
 
-/// A lane's line. Written by the lane's driver while its worker is awake; read by neighbours at any time.
+/// A lane's line. Written by who has the lane's baton; read by neighbours at any time.
 class node_line {
 public:
     /// `cells`: two words for each entry, after the first, of memory that was zero at the beginning.
@@ -85,7 +85,8 @@ public:
     }
     [[nodiscard]] std::size_t capacity() const noexcept { return (cells_.size() - 1) / 2; }
 
-    // The driver; relaxed throughout: the word that says that the worker sleeps is stored after all.
+    // Who has the lane's baton. Also while the worker sleeps, so that the number of entries is stored after them; begin() then only
+    // if nothing is awaited.
     void begin() const noexcept { set_count(0); }
     /// One too many: from then on anything is awaited.
     void add(const awaited_news& entry) const noexcept {
@@ -98,10 +99,11 @@ public:
         set_count(std::min(n, capacity()) + 1);
     }
 
-    /// Any process. Whether a worker sleeps here that awaits this. One whose line is being written is awake, and looks itself.
+    /// Any process. Whether a worker sleeps here that awaits this. Who writes the line meanwhile looks itself after that.
     [[nodiscard]] bool awaits(const awaited_news& happened) const noexcept {
         if (!is_asleep()) return false;
-        const std::size_t n = count().load(std::memory_order_relaxed);
+        // acquire: partner of the release in set_count(); the entries are there.
+        const std::size_t n = count().load(std::memory_order_acquire);
         if (n > capacity()) return true;
         for (std::size_t i = 0; i < n; ++i) {
             const awaited_news entry = unpacked(cells_[1 + 2 * i].load(std::memory_order_relaxed),
@@ -118,7 +120,9 @@ public:
 
     /// Any process. @return whether this call has woken the worker
     bool wake() const noexcept { // NOLINT(modernize-use-nodiscard)
-        if (word().exchange(0, std::memory_order_seq_cst) != bell::asleep_in_sight) return false;
+        // Not one that has been hidden meanwhile: its word would say that it is awake.
+        std::uint32_t expected = bell::asleep_in_sight;
+        if (!word().compare_exchange_strong(expected, 0, std::memory_order_seq_cst)) return false;
         wake_sleepers_shared(word());
         return true;
     }
@@ -126,7 +130,8 @@ public:
 private:
     [[nodiscard]] std::atomic<std::uint32_t>& count() const noexcept { return *(&word() + 1); }
     void set_count(std::size_t n) const noexcept {
-        count().store(static_cast<std::uint32_t>(n), std::memory_order_relaxed);
+        // release: partner of the acquire in awaits().
+        count().store(static_cast<std::uint32_t>(n), std::memory_order_release);
     }
     [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> packed(const awaited_news& entry) noexcept {
         return {std::uint64_t{entry.context} << 32U | static_cast<std::uint32_t>(entry.peer),
@@ -153,8 +158,8 @@ public:
     /// @param pages  bytes_for() so many ranks, aligned to pages, zero at the beginning
     /// @param world_ranks  of the node's processes, ascending
     /// @param me  this process's place among them
+    /// @param watcher  the place of the rank that hears for this one of messages of other nodes; nobody: none does
     /// @throws std::bad_alloc
-    /// @param watcher  the place of the rank that hears of messages of other nodes; nobody: none does
     node_bells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes,
                std::size_t watcher = nobody)
         : pages_(static_cast<std::atomic<std::uint64_t>*>(pages)), world_ranks_(std::move(world_ranks)), me_(me),
@@ -179,7 +184,7 @@ public:
     [[nodiscard]] std::atomic<std::int32_t>& announced(std::size_t place) const noexcept { return spare_of(place)[0]; }
     [[nodiscard]] std::atomic<std::int32_t>& announced_to_me() const noexcept { return announced(me_); }
 
-    /// Workers of the node that sleep until the watcher hears something.
+    /// Workers that sleep until the same watcher hears something.
     [[nodiscard]] std::atomic<std::int32_t>& n_sleepers() const noexcept { return spare_of(watcher_)[1]; }
 
     /// A worker that is about to sleep until the watcher hears something: it must be awake meanwhile. @return whether it was woken

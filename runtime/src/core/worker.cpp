@@ -54,10 +54,13 @@ void worker::count_sleep() noexcept {
 }
 
 bool worker::timed_pass() noexcept {
-    if (settings_.counters == nullptr) return lane_.progress();
-    const std::uint64_t begin_ns = now_ns();
+    const std::uint64_t begin_ns = settings_.counters == nullptr ? 0 : now_ns();
     const bool moved = lane_.progress();
+    const bool was_rung = std::exchange(was_rung_, false);
+    if (moved) is_rung_again_ = false;
+    if (settings_.counters == nullptr) return moved;
     if (moved) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
+    if (was_rung && !moved) ++settings_.counters->worker_rung_for_nothing;
     return moved;
 }
 
@@ -180,28 +183,24 @@ unsigned worker::nap(nap_plan& naps) noexcept {
 /// @return false if none of them would ring, or another thread drives: nothing was done
 bool worker::sleep_in_sight(nap_plan& naps) noexcept {
     if (!lane_.try_take_baton()) return false;
-    const foreseen what = lane_.show_awaited();
-    if (what == foreseen::nothing) {
+    const lane::shown_news shown = lane_.show_awaited();
+    if (shown.how == foreseen::nothing) {
         lane_.return_baton();
         return false;
     }
     if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
-    const planned_nap planned = naps.next(what);
-    const bool is_watched = lane_.needs_watcher();
-    if (is_watched) lane_.ask_watcher();
+    const planned_nap planned = naps.next(shown.how);
+    if (shown.is_far) lane_.ask_watcher();
     const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
         const bool has_moved = timed_pass();
         // A pass rings at its own pace; before a long nap nobody must be left out, or both would sleep.
         if (!has_moved && planned.ns > static_cast<std::int64_t>(settings_.nap_max_ns)) lane_.ring_for_what_is_open();
-        if (!has_moved && was_rung_ && settings_.counters != nullptr) ++settings_.counters->worker_rung_for_nothing;
-        if (has_moved) is_rung_again_ = false;
-        was_rung_ = false;
         lane_.prepare_sleep();
         lane_.return_baton();
         if (has_moved) naps.restart();
         return has_moved || lane_.is_announced() || lane_.is_attentive() || has_reason_to_wake();
     });
-    if (is_watched) lane_.release_watcher();
+    lane_.release_watcher();
     if (how == bell::woken::by_a_thread) naps.begin_at_bound();
     if (how == bell::woken::by_neighbor) {
         // Again without an end between: a message in pieces, for which nobody need look more often than its other end moves.
@@ -211,6 +210,23 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         if (settings_.counters != nullptr) ++settings_.counters->worker_rung;
     }
     return true;
+}
+
+/// With nothing in flight, but not long ago something was. @return whether there may be something now
+bool worker::doze_in_sight(nap_plan& naps) noexcept {
+    if (!lane_.has_neighbors()) return false;
+    count_sleep();
+    for (int i = 0; i < tuning::naps_before_deep_sleep; ++i) {
+        if (must_stay_awake() || !sleep_long_in_sight(naps) || was_rung_ || must_stay_awake()) return true;
+    }
+    return false;
+}
+
+/// @return false if it has no neighbours that would ring: nothing was done
+bool worker::sleep_long_in_sight(nap_plan& naps) noexcept {
+    if (!lane_.has_neighbors() || lane_.is_attentive()) return false;
+    naps.go_on_at_longest();
+    return sleep_in_sight(naps);
 }
 
 /// @return false when spin_ns are over.
@@ -256,7 +272,10 @@ void worker::run_shared() noexcept {
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
     core_gauge core{settings_.spin_ns};
-    const auto may_linger = [&] { return core.is_idle() && core.may_linger(now_ns(), has_something()); };
+    bool is_rung_for = false; // by neighbours, for all that is in flight: an idle core is no reason to look at it
+    const auto may_linger = [&] {
+        return core.is_idle() && core.may_linger(now_ns(), has_something() && !is_rung_for);
+    };
     int idle_passes = 0;
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     std::uint64_t passes_seen = 0;
@@ -283,14 +302,14 @@ void worker::run_shared() noexcept {
         if (!moved && lane_.is_attentive()) lane_.attend_for_a_moment();
         const bool has_work = lane_.has_work() || lane_.is_attentive();
         passes_seen = lane_.approx_passes();
+        is_rung_for = lane_.has_neighbors() && has_work && !moved && core.is_idle() && !lane_.is_attentive() &&
+                      lane_.show_awaited().how == foreseen::all;
         lane_.prepare_sleep();
         lane_.return_baton();
         if (moved) {
             idle_passes = 0;
             core.found_something();
             naps.restart();
-            was_rung_ = false;
-            is_rung_again_ = false;
             continue;
         }
         if (may_linger()) {
@@ -301,8 +320,15 @@ void worker::run_shared() noexcept {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it.
             lane_.tell(trace::thread_state::driven);
-            lane_.wake_up.nap(tuning::naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
-                              [this] { return has_reason_to_wake(); });
+            if (sleep_long_in_sight(naps)) {
+                ++passes_seen;
+            } else {
+                lane_.wake_up.nap(tuning::naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
+                                  [this] { return has_reason_to_wake(); });
+            }
+        } else if (!has_work && doze_in_sight(naps)) {
+            core.found_something();
+            passes_seen = lane_.approx_passes();
         } else if (!has_work) {
             count_sleep();
             // A thread of the program may have started something between this pass and the sleep. Who wakes this one is posting,

@@ -73,6 +73,8 @@ private:
     void rest_for_a_moment() noexcept;
     [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
     [[nodiscard]] bool sleep_in_sight(nap_plan& naps) noexcept;
+    [[nodiscard]] bool doze_in_sight(nap_plan& naps) noexcept;
+    [[nodiscard]] bool sleep_long_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
@@ -82,7 +84,7 @@ private:
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
     std::atomic<bool> lends_at_once_{false};
-    bool was_rung_ = false;      ///< By a neighbour, and nothing has ended since.
+    bool was_rung_ = false;      ///< By a neighbour, and has not looked since.
     bool is_rung_again_ = false; ///< A bell before the last one has brought no end either.
     std::thread thread_;
 };

@@ -94,7 +94,10 @@ public:
     void* const mapped = mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED) return nullptr;
     auto* const made = new (std::nothrow) node_segment{mapped, n_bytes};
-    if (made == nullptr) munmap(mapped, n_bytes);
+    if (made == nullptr) {
+        munmap(mapped, n_bytes);
+        errno = ENOMEM;
+    }
     return std::unique_ptr<node_segment>{made};
 }
 
@@ -124,17 +127,16 @@ node_segment::node_segment(void* mapped, std::size_t n_bytes) noexcept : mapped_
 }
 node_segment::~node_segment() { munmap(mapped_, n_bytes_); }
 
-opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_per_node,
-                                       std::size_t page_bytes) noexcept {
+opened_segment collective_open_segment(const segment_request& mine, std::size_t page_bytes) noexcept {
     own_comm node;
-    if (split(n_ranks_per_node, &node.comm) != MPI_SUCCESS || node.comm == MPI_COMM_NULL) return {};
+    if (split(mine.n_ranks_per_node, &node.comm) != MPI_SUCCESS || node.comm == MPI_COMM_NULL) return {};
     int n_ranks = 1;
     int me = 0;
     int world_rank = 0;
     MPI_Comm_size(node.comm, &n_ranks);
     MPI_Comm_rank(node.comm, &me);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    if (n_ranks < 2 || is_true_for_all(node.comm, !wants)) return {};
+    if (n_ranks < 2 || is_true_for_all(node.comm, !mine.wants)) return {};
 
     const std::size_t n_bytes = static_cast<std::size_t>(n_ranks) * page_bytes;
     offer made{getpid(), -1, now_ns() ^ static_cast<std::uint64_t>(getpid()) << 40U};
@@ -146,11 +148,7 @@ opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_pe
     const open_file own{me == 0 ? static_cast<int>(made.descriptor) : -1};
     if (MPI_Bcast(&made, sizeof made, MPI_BYTE, 0, node.comm) != MPI_SUCCESS) return {};
     opened_segment result;
-    struct facts {
-        int world_rank;
-        int has_core;
-    };
-    std::unique_ptr<facts[]> ranks{new (std::nothrow) facts[static_cast<std::size_t>(n_ranks)]};
+    std::unique_ptr<node_rank[]> ranks{new (std::nothrow) node_rank[static_cast<std::size_t>(n_ranks)]};
     if (made.descriptor >= 0) {
         const open_file theirs{me == 0 ? -1 : open_file_of(made)};
         result.segment = map(me == 0 ? own.get() : theirs.get(), n_bytes);
@@ -161,6 +159,7 @@ opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_pe
     } catch (const std::bad_alloc&) {
         ranks.reset();
     }
+    if (!ranks && reason == 0) reason = ENOMEM;
     int worst = 0;
     MPI_Allreduce(&reason, &worst, 1, MPI_INT, MPI_MAX, node.comm);
     // Only when all have it does the first let go of the file, and nothing of it is left but what they have mapped.
@@ -173,14 +172,25 @@ opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_pe
         }
         return result;
     }
-    const facts mine{world_rank, has_core ? 1 : 0};
-    if (MPI_Allgather(&mine, 2, MPI_INT, ranks.get(), 2, MPI_INT, node.comm) != MPI_SUCCESS) return {};
-    const std::span<const facts> all{ranks.get(), static_cast<std::size_t>(n_ranks)};
-    std::ranges::transform(all, result.segment->world_ranks.begin(), &facts::world_rank);
-    const auto first = std::ranges::find(all, 1, &facts::has_core);
-    result.segment->watcher = first == all.end() ? 0 : static_cast<std::size_t>(first - all.begin());
+    const node_rank told{world_rank, mine.has_core ? 1 : 0, mine.numa_node};
+    if (MPI_Allgather(&told, 3, MPI_INT, ranks.get(), 3, MPI_INT, node.comm) != MPI_SUCCESS) return {};
+    const std::span<const node_rank> all{ranks.get(), static_cast<std::size_t>(n_ranks)};
+    std::ranges::transform(all, result.segment->world_ranks.begin(), &node_rank::world_rank);
     result.segment->me = static_cast<std::size_t>(me);
+    result.segment->watcher = watcher_of(all, result.segment->me);
     return result;
+}
+
+std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_bytes) {
+    void* const mapped = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc{};
+    auto made = std::unique_ptr<node_segment>{new (std::nothrow) node_segment{mapped, page_bytes}};
+    if (!made) {
+        munmap(mapped, page_bytes);
+        throw std::bad_alloc{};
+    }
+    made->world_ranks = {world_rank};
+    return made;
 }
 
 } // namespace commtask::detail

@@ -5,6 +5,8 @@
 // (another name space of processes, another user), the ranks hear so, all of them, and do without.
 #pragma once
 
+#include "node/watchers.hpp"
+
 #include <mpi.h>
 
 #include <cstddef>
@@ -27,7 +29,8 @@ public:
 
     std::vector<int> world_ranks{}; ///< Of the node, ascending.
     std::size_t me = 0;             ///< This rank's place among them.
-    std::size_t watcher = 0;        ///< The first whose worker has a core of its own, or the first.
+    std::size_t watcher =
+        no_watcher; ///< The place of the rank that hears for this one of messages of other nodes: watcher_of().
 
 private:
     void* mapped_;
@@ -40,12 +43,20 @@ struct opened_segment {
     std::optional<std::string> failure{};    ///< Why one cannot have it, on the first rank of the node.
 };
 
+/// What a rank says of itself.
+struct segment_request {
+    bool wants = false;       ///< It has a use for the memory: one such rank suffices for all of the node.
+    bool has_core = false;    ///< Its worker has a core of its own.
+    int numa_node = -1;       ///< Where its worker runs; negative: on several, or nobody knows.
+    int n_ranks_per_node = 0; ///< So many in a row count as a node of their own; 0: the nodes are those that there are.
+};
+
 /// Called by every rank of MPI_COMM_WORLD, while errors come back.
-/// @param wants  whether this rank has a use for it: one suffices for all of the node
-/// @param has_core  whether its worker has a core of its own
-/// @param n_ranks_per_node  so many in a row count as a node of their own; 0: the nodes are those that there are
 /// @param page_bytes  for each rank
-[[nodiscard]] opened_segment collective_open_segment(bool wants, bool has_core, int n_ranks_per_node,
-                                                     std::size_t page_bytes) noexcept;
+[[nodiscard]] opened_segment collective_open_segment(const segment_request& mine, std::size_t page_bytes) noexcept;
+
+/// A page of this rank's alone, which nobody else has and no watcher hears for: it announces its messages to other nodes all the same.
+/// @throws std::bad_alloc
+[[nodiscard]] std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_bytes);
 
 } // namespace commtask::detail
