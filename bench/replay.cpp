@@ -3,18 +3,22 @@
 // Question: what does doing the same communication again cost, by a plan? The poster's side: starting plans of 1, 16 and 64 messages, eight
 // in a row as `post` does it, against one post; goal: at most 1.2 of it, without a system call or an allocation. From the second start on the
 // worker is at work on the first, and takes more of the poster's lines than it does waiting, whoever posts: so the same is asked beside a
-// run that was started just before. Then a multicast, of which further destinations should cost the poster nothing. And all of it, for 16
-// messages of 8 bytes to this rank: a plan, its posts one by one, and MPI's own persistent requests by the same thread.
+// run that was started just before. Then a multicast, of which further destinations should cost the poster nothing; and what a compute
+// thread pays to let a held member go, alone and beside another that does the same. And all of it, for 16 messages of 8 bytes to this
+// rank: a plan, its posts one by one, and MPI's own persistent requests by the same thread.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "harness/alternate.h"
 #include "harness/calls_made.h"
 #include "harness/clock.h"
+#include "harness/cores.h"
 #include "harness/report.h"
 #include "harness/session.h"
 
@@ -191,6 +195,94 @@ void count_calls_of_starts(report& out, int core) {
     add_calls(out, seen, "in 2000 starts of plans of 16 and as many commtask_plan_ready; the first 100 not counted");
 }
 
+/// A plan of sixty-four members that are all held. One sample per run, of what this thread's calls take while the plan does not run yet,
+/// so that none of them starts a message.
+class releasing {
+public:
+    releasing() : pattern_(n_members, 3000), plan_(pattern_) {
+        for (std::size_t i = 0; i < n_members; ++i)
+            require(commtask_plan_hold(plan_.handle(), i), "commtask_plan_hold");
+    }
+    void by_one_thread(round_samples& out) {
+        for (int turn = -2; turn < n_runs; ++turn) {
+            const double each = release(0, n_members);
+            if (turn >= 0) out.push_back(each);
+            finish();
+        }
+    }
+    /// The other thread has the other half, and a core of its own: the worker's, if there are two.
+    void by_two_threads(int other_core, round_samples& out) {
+        std::atomic<int> n_ready{0}; // of both threads, in all runs
+        std::atomic<int> n_done{0};
+        const auto meet = [&n_ready](int turn) {
+            n_ready.fetch_add(1);
+            while (n_ready.load() < 2 * (turn + 1)) std::this_thread::yield();
+        };
+        std::thread other{[&] {
+            pin_this_thread(other_core);
+            for (int turn = 0; turn < n_runs + 2; ++turn) {
+                meet(turn);
+                static_cast<void>(release(n_members / 2, n_members));
+                n_done.store(turn + 1);
+            }
+        }};
+        for (int turn = 0; turn < n_runs + 2; ++turn) {
+            meet(turn);
+            const double each = release(0, n_members / 2);
+            while (n_done.load() <= turn) std::this_thread::yield();
+            if (turn >= 2) out.push_back(each);
+            finish();
+        }
+        other.join();
+    }
+
+private:
+    static constexpr int n_members = 64;
+    static constexpr int n_runs = 100;
+
+    [[nodiscard]] double release(std::size_t first, std::size_t last) {
+        int worst = COMMTASK_OK;
+        const std::uint64_t begin = ticks();
+        for (std::size_t i = first; i < last; ++i) worst = std::min(worst, commtask_plan_ready(plan_.handle(), i));
+        const std::uint64_t end = ticks();
+        require(worst, "commtask_plan_ready");
+        return ns_between(begin, end) / static_cast<double>(last - first);
+    }
+    void finish() {
+        commtask_t run = COMMTASK_NULL;
+        require(plan_.start(&run), "commtask_plan_start");
+        require(commtask_wait(&run, nullptr), "commtask_wait");
+    }
+
+    exchange pattern_;
+    recorded plan_;
+};
+
+/// Beside a post.
+void ask_releases(report& out, const session& here, std::size_t n_rounds) {
+    exchange single(1, 0);
+    releasing held;
+    const std::array ways{side{.name = "one post again",
+                               .unit = "ns",
+                               .measure =
+                                   [&](round_samples& out) {
+                                       sample_bursts(nullptr, out, [&](int, commtask_t* task) {
+                                           const commtask_op op = single.operation(0);
+                                           return commtask_post(&op, nullptr, task);
+                                       });
+                                   }},
+                          side{.name = "ready of a held member, one thread",
+                               .unit = "ns",
+                               .measure = [&](round_samples& out) { held.by_one_thread(out); }},
+                          side{.name = "ready of a held member, beside another thread's",
+                               .unit = "ns",
+                               .measure = [&](round_samples& out) { held.by_two_threads(here.cores().worker, out); }}};
+    const std::vector<series> all = alternate(ways, n_rounds);
+    out.add(all[0]);
+    out.add(all[1], all[0]);
+    out.add(all[2], all[0]);
+}
+
 /// From the first call to the end of all sixteen.
 template <typename Do>
 void sample_whole(round_samples& out, Do&& once) {
@@ -207,6 +299,7 @@ void ask(session& here, const options& given) {
     constexpr int n_messages = 16;
     report out("replay", "one rank", here.machine());
     ask_posters(out, given.rounds(60));
+    ask_releases(out, here, given.rounds(60));
 
     exchange pattern(n_messages, 1000);
     recorded plan(pattern);

@@ -182,7 +182,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
         ->check(CLI::Range(0, most_chunks))
         ->capture_default_str();
     app.add_option("--plan", given.plan,
-                   "on|off: modes offload and omp start the messages of a segment by one post, and all sends")
+                   "on|off: modes offload, omp and tbb start the messages of a segment by one post, and all sends")
         ->capture_default_str();
     app.add_option("--lanes", o.n_lanes, "Modes offload, omp, tbb: spread the messages over so many lanes")
         ->check(CLI::Range(1, 16))
@@ -220,8 +220,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
         }
         std::string no = choose("--precision", given.real, precisions, o.real);
         if (no.empty()) no = choose_mode(given.mode, o.which);
-        if (no.empty() && o.has_plan && o.which != tiled::mode::offload && o.which != tiled::mode::omp) {
-            no = "--plan on is for --mode offload and omp; choose one of them, or --plan off.";
+        if (no.empty() && o.has_plan && !tiled::describe(o.which).needs_runtime) {
+            no = "--plan on is for --mode offload, omp and tbb; choose one of them, or --plan off.";
         }
         if (no.empty() && o.has_plan && o.n_lanes > 1)
             no = "--plan on sends on one lane; leave --lanes out, or --plan off.";

@@ -26,7 +26,7 @@ struct options {
     int n_cores = 1;
     int probe_every = 1;
     int at_once = 4;
-    bool has_plan = false; ///< Modes offload, omp.
+    bool has_plan = false; ///< Modes offload, omp, tbb.
     int n_lanes = 1;
     int sign = -1;
     bool in_place = false;

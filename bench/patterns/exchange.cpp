@@ -42,6 +42,9 @@ void exchange::use_alltoallv(int bytes) {
     send_counts_.assign(n, 0);
     recv_counts_.assign(n, 0);
     displs_.assign(n, 0);
+    block_bytes_ = bytes;
+    block_dest_ = here_.at(1);
+    block_source_ = here_.at(-1);
     send_counts_[static_cast<std::size_t>(here_.at(1))] = bytes;
     recv_counts_[static_cast<std::size_t>(here_.at(-1))] = bytes;
 }
@@ -133,6 +136,13 @@ void exchange::start(way by) {
             require(commtask_post(&op, nullptr, &tasks_[i]), "commtask_post");
         }
         return;
+    case way::many_to_many: {
+        const commtask_op op = commtask_op_many_to_many_int(
+            buffers_[1].data(), &block_bytes_, displs_.data(), MPI_BYTE, &block_dest_, 1, buffers_[0].data(),
+            &block_bytes_, displs_.data(), MPI_BYTE, &block_source_, 1, 300, MPI_COMM_WORLD);
+        require(commtask_post(&op, nullptr, &run_), "commtask_post");
+        return;
+    }
     case way::omp_tasks: return start_by_tasks();
     case way::omp_plan: COMM_PLAN(plan_, in_each(used_.size(), used_.data()), out_each(filled_.size(), filled_.data()));
     }
@@ -142,7 +152,8 @@ void exchange::wait(way by) {
     switch (by) {
     case way::mpi: MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE); return;
     case way::startall: MPI_Waitall(count(), persistent_.data(), MPI_STATUSES_IGNORE); return;
-    case way::plan: require(commtask_wait(&run_, nullptr), "commtask_wait"); return;
+    case way::plan:
+    case way::many_to_many: require(commtask_wait(&run_, nullptr), "commtask_wait"); return;
     case way::posts: require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all"); return;
     case way::omp_tasks:
     case way::omp_plan: require(commtask_omp_wait_all(), "commtask_omp_wait_all");

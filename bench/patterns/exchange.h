@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same messages in every way that there is, each timed from a barrier until they have come on every rank: by MPI as a program without this library writes it, by MPI's
-// persistent requests, by a post for each, by a plan; and under OpenMP by a task for each, and by one for the plan.
+// persistent requests, by a post for each, by a plan; and under OpenMP by a task for each, and by one for the plan. What is an alltoallv
+// for MPI is one commtask_op_many_to_many too.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -28,8 +29,9 @@ struct place {
 /// The last rank's time: what one rank waits for says nothing of the others, and one that only sends waits for no arrival.
 [[nodiscard]] double latest_of_all(double us);
 
-enum class way : std::uint8_t { mpi, startall, posts, plan, omp_tasks, omp_plan };
-inline constexpr std::array names_of_ways{"MPI", "MPI_Startall", "posts", "plan", "OpenMP tasks", "OpenMP plan"};
+enum class way : std::uint8_t { mpi, startall, posts, plan, omp_tasks, omp_plan, many_to_many };
+inline constexpr std::array names_of_ways{"MPI",          "MPI_Startall", "posts",       "plan",
+                                          "OpenMP tasks", "OpenMP plan",  "many_to_many"};
 
 struct message {
     bool is_received;
@@ -48,6 +50,8 @@ public:
     [[nodiscard]] const std::string& name() const { return name_; }
     /// MPI's way is one collective: a block for each rank, most of them empty.
     void use_alltoallv(int bytes);
+    /// Whether it can go this way.
+    [[nodiscard]] bool has(way by) const { return by != way::many_to_many || !send_counts_.empty(); }
 
     /// In microseconds.
     struct times {
@@ -82,6 +86,9 @@ private:
     std::vector<int> send_counts_; ///< Empty: MPI's way are messages.
     std::vector<int> recv_counts_;
     std::vector<int> displs_;
+    int block_bytes_ = 0; ///< Of the one block that is not empty, as many_to_many has it.
+    int block_dest_ = 0;
+    int block_source_ = 0;
 };
 
 } // namespace commtask::bench

@@ -169,6 +169,26 @@ TEST_F(Files, AFileWithUnfinishedTasksStaysOpen) {
     EXPECT_TRUE(file_ == MPI_FILE_NULL);
 }
 
+TEST_F(Files, AFileOfAPlanStaysOpenUntilThePlanIsReleased) {
+    const std::vector<int> mine = values_of(rank_, count);
+    const commtask_op write = commtask_op_file_write_at(begin_of(rank_), mine.data(), count, MPI_INT, file_, comm_);
+    commtask_plan_t plan = COMMTASK_PLAN_NULL;
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(&write, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
+    EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_ERR_RUNNING);
+    EXPECT_NE(std::strstr(commtask_last_error(), "1 members on the file"), nullptr) << commtask_last_error();
+    commtask_t writing = COMMTASK_NULL;
+    EXPECT_EQ(commtask_plan_start(plan, nullptr, &writing), COMMTASK_OK);
+    EXPECT_EQ(finish(writing), COMMTASK_OK);
+    everybody_has_written();
+    std::vector<int> read = empty_;
+    expect_length(run(commtask_op_file_read_at(begin_of(right()), read.data(), count, MPI_INT, file_, comm_)));
+    EXPECT_EQ(read, values_of(right(), count));
+    EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
+    EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_OK) << commtask_last_error();
+}
+
 TEST_F(Files, TasksOfAnotherFileDoNotKeepOneOpen) {
     event go;
     options how;

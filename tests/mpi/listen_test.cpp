@@ -115,6 +115,28 @@ struct kept_messages {
     }
 };
 
+TEST_F(Listen, ASenderOfWhatMpiDoesNotBufferIsHeldWhileTheSlotsAreTaken) {
+    kept_messages kept;
+    commtask_listener_t listener = listen(sizeof(int), 2, &kept_messages::keep, &kept);
+    run(commtask_op_barrier(comm_));
+    std::vector<commtask_t> sends;
+    for (int i = 0; i < 3; ++i) sends.push_back(post(commtask_op_ssend(&rank_, 1, MPI_INT, right(), tag, comm_)));
+    EXPECT_EQ(finish(sends[0]), COMMTASK_OK);
+    EXPECT_EQ(finish(sends[1]), COMMTASK_OK);
+    commtask_message* const first = kept.take();
+    commtask_message* const second = kept.take();
+    for (int i = 0; i < 20; ++i) run(commtask_op_barrier(comm_)); // long enough for a third receive, were there one
+    int has_ended = 1;
+    EXPECT_EQ(commtask_test(&sends[2], &has_ended, nullptr), COMMTASK_OK);
+    EXPECT_EQ(has_ended, 0) << "all slots are taken";
+    run(commtask_op_barrier(comm_)); // nobody makes room before all have asked
+    EXPECT_EQ(commtask_message_release(first), COMMTASK_OK);
+    EXPECT_EQ(finish(sends[2]), COMMTASK_OK);
+    EXPECT_EQ(commtask_message_release(kept.take()), COMMTASK_OK);
+    EXPECT_EQ(commtask_message_release(second), COMMTASK_OK);
+    unlisten(listener);
+}
+
 TEST_F(Listen, MessagesStayWithThoseWhoWorkOnThem) {
     constexpr int n_messages = 100;
     const event all{static_cast<unsigned>(n_messages * n_ranks_)};

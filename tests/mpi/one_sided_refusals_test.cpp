@@ -95,6 +95,22 @@ TEST_F(OneSidedRefusals, WindowsThatAreNotRegistered) {
     EXPECT_EQ(commtask_ticket_take(&op, &ticket), COMMTASK_ERR_WINDOW);
 }
 
+TEST_F(OneSidedRefusals, StartsOfAPlanWhoseWindowWasUnregistered) {
+    commtask_plan_t plan = COMMTASK_PLAN_NULL;
+    const commtask_op flush = commtask_op_flush_all(window_);
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(&flush, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+    ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
+    commtask_t started = COMMTASK_NULL;
+    EXPECT_EQ(commtask_plan_start(plan, nullptr, &started), COMMTASK_OK);
+    EXPECT_EQ(finish(started), COMMTASK_OK);
+    ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_plan_start(plan, nullptr, nullptr), COMMTASK_ERR_COMM);
+    ASSERT_EQ(commtask_win_register(window_, comm_), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_plan_start(plan, nullptr, nullptr), COMMTASK_ERR_COMM) << "it is another communicator's now";
+    EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
+}
+
 TEST_F(OneSidedRefusals, ACommunicatorWithOtherRanks) {
     ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
     MPI_Comm turned = MPI_COMM_NULL;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Part of mpi.plans: random plans against the same posts made singly. All ranks draw the same pattern of messages and collectives
-// with predecessors, of which each does its part; in every round each rank does it by its plan or by posts, as it likes. What arrives,
-// and the order in which ordered members are issued, must be the same.
+// Part of mpi.plans: random plans against the same posts made singly. All ranks draw the same pattern of messages, buffers in
+// partitions, collectives and local calls, some of which fail, with predecessors; of it each does its part, in every round by its plan
+// or by posts, as it likes, and in one of two places of memory. What arrives, how each part ends, and the order in which ordered parts
+// are issued, must be the same. Partitions are for plans alone: who posts singly has a second plan of these.
 #include "plan_fixture.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
+#include <numeric>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace commtask::test {
@@ -16,27 +21,32 @@ namespace {
 
 /// One thing that happens in a pattern, the same on all ranks.
 struct step {
-    enum class kind { message, allreduce, note } what;
+    enum class kind { message, partitions, allreduce, note, faulty } what;
     int from;
     int to;
     int tag;
     int count;
     bool is_ordered;
+    std::array<int, 2> n_partitions; ///< Of the sender and the receiver.
 };
 
 [[nodiscard]] std::vector<step> draw_pattern(std::mt19937& dice, int n_ranks) {
     const auto draw = [&](int below) { return static_cast<int>(dice() % static_cast<unsigned>(below)); };
+    constexpr std::array kinds{step::kind::allreduce, step::kind::note, step::kind::faulty, step::kind::partitions};
     std::vector<step> pattern(static_cast<std::size_t>(1 + draw(40)));
     for (std::size_t i = 0; i < pattern.size(); ++i) {
-        const int choice = draw(8);
+        const auto choice = static_cast<std::size_t>(draw(10));
         step& made = pattern[i];
-        made.what = choice == 0 ? step::kind::allreduce : choice == 1 ? step::kind::note : step::kind::message;
+        made.what = choice < kinds.size() ? kinds.at(choice) : step::kind::message;
         made.from = draw(n_ranks);
         made.to = draw(n_ranks);
         made.is_ordered = draw(2) == 0;
         // Those that share a tag are ordered on both sides, so that the first sent is the first received.
-        made.tag = made.is_ordered ? 0 : 1 + static_cast<int>(i);
-        made.count = draw(4) == 0 ? 20'000 : draw(10);
+        const bool has_own_tag = made.what == step::kind::partitions || !made.is_ordered;
+        made.tag = has_own_tag ? 1 + static_cast<int>(i) : 0;
+        made.count = draw(4) == 0 ? 20'400 : draw(10);
+        for (int& each : made.n_partitions) each = std::array{1, 2, 3, 4, 12}.at(static_cast<std::size_t>(draw(5)));
+        if (made.what == step::kind::partitions) made.count = 12 * (draw(2) == 0 ? 4000 : 1 + draw(5));
     }
     return pattern;
 }
@@ -49,100 +59,219 @@ struct part {
     bool is_held;
 };
 
+/// Numbers of parts.
+using part_list = std::vector<std::size_t>;
+
 class rank_part {
 public:
     rank_part(const std::vector<step>& pattern, MPI_Comm comm, int rank, std::mt19937& my_dice)
         : pattern_(pattern), comm_(comm) {
         for (std::size_t i = 0; i < pattern.size(); ++i) {
-            const bool is_for_all = pattern[i].what != step::kind::message;
+            const bool is_for_all = pattern[i].what != step::kind::message && pattern[i].what != step::kind::partitions;
             if (!is_for_all && pattern[i].to == rank) add(i, true, my_dice);
             if (is_for_all || pattern[i].from == rank) add(i, false, my_dice);
         }
         notes_.reserve(pattern.size());
+        ends_.resize(parts_.size(), COMMTASK_OK);
+    }
+    [[nodiscard]] const step& step_of(std::size_t p) const { return pattern_[parts_[p].of]; }
+    [[nodiscard]] bool is(std::size_t p, step::kind what) const { return step_of(p).what == what; }
+    [[nodiscard]] part_list those(bool with_partitions, bool with_others) const {
+        part_list chosen;
+        for (std::size_t p = 0; p < parts_.size(); ++p) {
+            if (is(p, step::kind::partitions) ? with_partitions : with_others) chosen.push_back(p);
+        }
+        return chosen;
     }
 
-    void fill(int round) {
+    /// Draws places and failures, and fills what is sent.
+    void begin(int round, std::mt19937& dice) {
         notes_.clear();
         for (std::size_t p = 0; p < parts_.size(); ++p) {
-            const part& each = parts_[p];
-            for (int& entry : buffers_[p]) entry = each.receives ? -1 : value_of(round, static_cast<int>(each.of));
-            results_[p].assign(results_[p].size(), -1);
+            places_[p] = dice() % 2;
+            for (std::vector<int>& each : buffers_[p]) std::ranges::fill(each, untouched);
+            for (std::vector<int>& each : results_[p]) std::ranges::fill(each, untouched);
+            if (!parts_[p].receives) std::ranges::fill(buffer(p), value_of(round, static_cast<int>(parts_[p].of)));
+            const bool fails = is(p, step::kind::faulty) && dice() % 3 == 0;
+            calls_[p].fails = fails;
+            const bool is_lost =
+                std::ranges::any_of(parts_[p].after, [&](std::size_t q) { return ends_[q] != COMMTASK_OK; });
+            ends_[p] = is_lost ? COMMTASK_CANCELED : fails ? COMMTASK_FAILED : COMMTASK_OK;
         }
     }
+    [[nodiscard]] std::vector<int>& buffer(std::size_t p) { return buffers_[p].at(places_[p]); }
+    [[nodiscard]] std::vector<int>& result(std::size_t p) { return results_[p].at(places_[p]); }
+    [[nodiscard]] std::size_t place(std::size_t p) const { return places_[p]; }
+    /// How it is to end in this round.
+    [[nodiscard]] int end_of(std::size_t p) const { return ends_[p]; }
+
     [[nodiscard]] commtask_op operation(std::size_t p) {
-        const part& mine = parts_[p];
-        const step& what = pattern_[mine.of];
-        std::vector<int>& buffer = buffers_[p];
+        const bool receives = parts_[p].receives;
+        const step& what = step_of(p);
+        int* const data = buffer(p).data();
+        const auto [n_out, n_in] = what.n_partitions;
         switch (what.what) {
         case step::kind::allreduce:
-            return commtask_op_allreduce(buffer.data(), results_[p].data(), what.count, MPI_INT, MPI_MAX, comm_);
-        case step::kind::note: return commtask_op_call(&take_note, &note_arguments_[p], comm_);
+            return commtask_op_allreduce(data, result(p).data(), what.count, MPI_INT, MPI_MAX, comm_);
+        case step::kind::note:
+        case step::kind::faulty: return commtask_op_call(&take_note, &calls_[p], comm_);
+        case step::kind::partitions:
+            return receives ? commtask_op_precv(data, n_in, what.count / n_in, MPI_INT, what.from, what.tag, comm_)
+                            : commtask_op_psend(data, n_out, what.count / n_out, MPI_INT, what.to, what.tag, comm_);
         case step::kind::message: break;
         }
-        return mine.receives ? commtask_op_recv(buffer.data(), what.count, MPI_INT, what.from, what.tag, comm_)
-                             : commtask_op_send(buffer.data(), what.count, MPI_INT, what.to, what.tag, comm_);
+        return receives ? commtask_op_recv(data, what.count, MPI_INT, what.from, what.tag, comm_)
+                        : commtask_op_send(data, what.count, MPI_INT, what.to, what.tag, comm_);
     }
-    /// Posts all, each with its predecessors, or has them recorded.
-    [[nodiscard]] std::vector<commtask_t> post_all() {
-        std::vector<commtask_t> handles;
-        for (std::size_t p = 0; p < parts_.size(); ++p) {
+    /// Posts them, each with those of its predecessors that are among them, or has them recorded.
+    [[nodiscard]] std::vector<commtask_t> post(const part_list& chosen) {
+        std::vector<commtask_t> handles(parts_.size(), COMMTASK_NULL);
+        for (const std::size_t p : chosen) {
             std::vector<commtask_t> after;
             for (const std::size_t earlier : parts_[p].after) after.push_back(handles[earlier]);
             commtask_options how = COMMTASK_OPTIONS_INIT;
             how.after = after.data();
             how.n_after = after.size();
-            const step& what = pattern_[parts_[p].of];
-            const bool is_ordered =
-                what.what == step::kind::note || (what.what == step::kind::message && what.is_ordered);
-            if (is_ordered) how.flags = COMMTASK_ORDERED;
+            const step& what = step_of(p);
+            const bool is_call = what.what == step::kind::note || what.what == step::kind::faulty;
+            if (is_call || (what.what == step::kind::message && what.is_ordered)) how.flags = COMMTASK_ORDERED;
             commtask_op op = operation(p);
-            handles.push_back(post(op, &how));
+            handles[p] = commtask::test::post(op, &how);
         }
         return handles;
     }
-    void check(int round) const {
-        std::vector<std::size_t> expected_notes;
+    void check(int round) {
+        part_list expected_notes;
         for (std::size_t p = 0; p < parts_.size(); ++p) {
-            const step& what = pattern_[parts_[p].of];
-            if (what.what == step::kind::note) expected_notes.push_back(p);
-            const std::vector<int>& got = what.what == step::kind::allreduce ? results_[p] : buffers_[p];
-            const std::vector<int> expected(static_cast<std::size_t>(what.count),
-                                            value_of(round, static_cast<int>(parts_[p].of)));
-            EXPECT_TRUE(got == expected) << "part " << p << " of round " << round;
+            const step& what = step_of(p);
+            const bool is_note = what.what == step::kind::note || what.what == step::kind::faulty;
+            if (is_note && ends_[p] != COMMTASK_CANCELED) expected_notes.push_back(p);
+            const std::vector<int>& got = what.what == step::kind::allreduce ? result(p) : buffer(p);
+            const auto size = static_cast<std::size_t>(what.count);
+            const std::vector<int> expected(size, value_of(round, static_cast<int>(parts_[p].of)));
+            EXPECT_TRUE(is_note || got == expected) << "part " << p << " of round " << round;
+            const std::vector<int> other(size, untouched);
+            EXPECT_TRUE(buffers_[p].at(1 - places_[p]) == other) << "part " << p << " in the wrong place";
         }
         EXPECT_EQ(notes_, expected_notes) << "round " << round;
     }
     [[nodiscard]] const std::vector<part>& parts() const { return parts_; }
 
 private:
-    struct note_argument {
-        std::vector<std::size_t>* notes;
+    static constexpr int untouched = -7;
+    struct call_argument {
+        part_list* notes;
         std::size_t of;
+        bool fails;
     };
     static int take_note(void* argument) {
-        const auto& mine = *static_cast<const note_argument*>(argument);
+        const auto& mine = *static_cast<const call_argument*>(argument);
         mine.notes->push_back(mine.of);
-        return MPI_SUCCESS;
+        return mine.fails ? MPI_ERR_OTHER : MPI_SUCCESS;
     }
     void add(std::size_t of, bool receives, std::mt19937& dice) {
-        part made{of, receives, {}, dice() % 5 == 0};
+        const step::kind what = pattern_[of].what;
+        const bool is_call = what == step::kind::note || what == step::kind::faulty;
+        part made{of, receives, {}, false};
+        bool may_be_lost = false;
         for (std::size_t earlier = 0; earlier < parts_.size(); ++earlier) {
-            // Not after the other half of a message to oneself.
-            if (parts_[earlier].of != of && dice() % 6 == 0) made.after.push_back(earlier);
+            // Not after the other half of a message to oneself. What others wait for is not after what may fail.
+            if (parts_[earlier].of == of || (may_be_lost_[earlier] && !is_call) || dice() % 6 != 0) continue;
+            made.after.push_back(earlier);
+            may_be_lost = may_be_lost || may_be_lost_[earlier];
         }
-        note_arguments_.push_back({&notes_, parts_.size()});
+        // The ready of one that was canceled would be the next round's.
+        made.is_held = !may_be_lost && what != step::kind::partitions && dice() % 5 == 0;
+        may_be_lost_.push_back(may_be_lost || what == step::kind::faulty);
+        calls_.push_back({&notes_, parts_.size(), false});
         parts_.push_back(std::move(made));
-        buffers_.emplace_back(static_cast<std::size_t>(pattern_[of].count));
-        results_.emplace_back(static_cast<std::size_t>(pattern_[of].count));
+        const std::vector<int> empty(static_cast<std::size_t>(pattern_[of].count));
+        buffers_.push_back({empty, empty});
+        results_.push_back({empty, empty});
+        places_.push_back(0);
     }
 
     const std::vector<step>& pattern_;
     MPI_Comm comm_;
     std::vector<part> parts_;
-    std::deque<std::vector<int>> buffers_;
-    std::deque<std::vector<int>> results_;
-    std::deque<note_argument> note_arguments_;
-    std::vector<std::size_t> notes_;
+    std::vector<bool> may_be_lost_;
+    std::deque<std::array<std::vector<int>, 2>> buffers_;
+    std::deque<std::array<std::vector<int>, 2>> results_;
+    std::vector<std::size_t> places_; ///< Which of the two it uses in this round.
+    std::vector<int> ends_;
+    std::deque<call_argument> calls_;
+    part_list notes_;
+};
+
+/// Some of a rank's parts as a plan.
+class planned_parts {
+public:
+    planned_parts(rank_part& of, part_list which)
+        : of_(of), which_(std::move(which)), places_(which_.size(), 0), plan_{[&] {
+              std::vector<commtask_t> recorded = of.post(which_);
+              for (commtask_t& each : recorded) EXPECT_EQ(commtask_release(&each), COMMTASK_OK);
+          }} {
+        for (std::size_t i = 0; i < which_.size(); ++i) {
+            places_[i] = of.place(which_[i]);
+            if (of.parts()[which_[i]].is_held) EXPECT_EQ(commtask_plan_hold(plan_.get(), i), COMMTASK_OK);
+        }
+    }
+    /// Starts a run, with what its members need to go on by another thread.
+    [[nodiscard]] commtask_t start(std::mt19937& dice) {
+        rebind();
+        struct release {
+            std::size_t member;
+            int partition; ///< -1: all of it, which was held.
+        };
+        std::vector<release> releases;
+        for (std::size_t i = 0; i < which_.size(); ++i) {
+            const part& each = of_.parts()[which_[i]];
+            if (each.is_held) releases.push_back({i, -1});
+            if (!of_.is(which_[i], step::kind::partitions) || each.receives) continue;
+            for (int n = 0; n < of_.step_of(which_[i]).n_partitions[0]; ++n) releases.push_back({i, n});
+        }
+        std::ranges::shuffle(releases, dice);
+        std::thread compute{[&] {
+            for (const release& next : releases) {
+                EXPECT_EQ(next.partition < 0
+                              ? commtask_plan_ready(plan_.get(), next.member)
+                              : commtask_plan_partitions_ready(plan_.get(), next.member, next.partition, 1),
+                          COMMTASK_OK)
+                    << commtask_last_error();
+            }
+        }};
+        const commtask_t run = plan_.start();
+        compute.join();
+        return run;
+    }
+    /// Waits for it, and asks each member how it has ended.
+    void finish(commtask_t& run) {
+        const bool fails = std::ranges::any_of(which_, [&](std::size_t p) { return of_.end_of(p) != COMMTASK_OK; });
+        EXPECT_EQ(commtask::test::finish(run), fails ? COMMTASK_FAILED : COMMTASK_OK);
+        for (std::size_t i = 0; i < which_.size(); ++i) {
+            commtask_t member = plan_.member(i);
+            EXPECT_EQ(commtask::test::finish(member), of_.end_of(which_[i])) << "part " << which_[i];
+        }
+    }
+
+private:
+    void rebind() {
+        for (std::size_t i = 0; i < which_.size(); ++i) {
+            const std::size_t p = which_[i];
+            if (std::exchange(places_[i], of_.place(p)) == of_.place(p)) continue;
+            if (of_.is(p, step::kind::note) || of_.is(p, step::kind::faulty)) continue;
+            const bool reduces = of_.is(p, step::kind::allreduce);
+            const bool receives = of_.parts()[p].receives;
+            const int* const send = receives ? nullptr : of_.buffer(p).data();
+            int* const recv = reduces ? of_.result(p).data() : receives ? of_.buffer(p).data() : nullptr;
+            EXPECT_EQ(commtask_plan_rebind(plan_.get(), i, send, recv), COMMTASK_OK) << commtask_last_error();
+        }
+    }
+
+    rank_part& of_;
+    const part_list which_;
+    std::vector<std::size_t> places_; ///< Where its members are bound to.
+    plan plan_;
 };
 
 class RandomPlans : public Runtime, public testing::WithParamInterface<unsigned> {};
@@ -152,34 +281,26 @@ TEST_P(RandomPlans, DoWhatTheirPostsDo) {
     std::mt19937 my_dice{1000 * GetParam() + static_cast<unsigned>(rank_)};
     const std::vector<step> pattern = draw_pattern(dice, n_ranks_);
     rank_part mine{pattern, comm_, rank_, my_dice};
-    std::vector<commtask_t> recorded;
-    plan whole{[&] { recorded = mine.post_all(); }};
-    for (commtask_t& each : recorded) EXPECT_EQ(commtask_release(&each), COMMTASK_OK);
-    std::vector<std::size_t> held;
-    for (std::size_t p = 0; p < mine.parts().size(); ++p) {
-        if (!mine.parts()[p].is_held) continue;
-        held.push_back(p);
-        EXPECT_EQ(commtask_plan_hold(whole.get(), p), COMMTASK_OK);
-    }
+    const part_list singly = mine.those(false, true);
+    planned_parts all{mine, mine.those(true, true)};
+    planned_parts partitions{mine, mine.those(true, false)};
     for (int round = 0; round < 12; ++round) {
-        mine.fill(round);
-        if (my_dice() % 3 == 0) {
-            std::vector<commtask_t> tasks = mine.post_all();
-            for (commtask_t& each : tasks) EXPECT_EQ(finish(each), COMMTASK_OK);
-        } else {
-            std::thread compute{[&] {
-                for (const std::size_t p : held) EXPECT_EQ(commtask_plan_ready(whole.get(), p), COMMTASK_OK);
-            }};
-            commtask_t run_task = whole.start();
-            compute.join();
-            EXPECT_EQ(finish(run_task), COMMTASK_OK);
+        mine.begin(round, my_dice);
+        const bool is_planned = my_dice() % 3 != 0;
+        std::vector<commtask_t> tasks;
+        if (!is_planned) tasks = mine.post(singly);
+        planned_parts& started = is_planned ? all : partitions;
+        commtask_t run = started.start(my_dice);
+        for (const std::size_t p : is_planned ? part_list{} : singly) {
+            EXPECT_EQ(finish(tasks[p]), mine.end_of(p)) << "part " << p;
         }
+        started.finish(run);
         mine.check(round);
         if (HasFailure()) return;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(1U, 13U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(1U, 17U));
 
 } // namespace
 } // namespace commtask::test

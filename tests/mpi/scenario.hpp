@@ -89,6 +89,7 @@ void finalize_late_signal();
 
 // scenario_plans.cpp
 void finalize_half_ready();
+void stale_plans();
 void peer_leaves_in_a_run();
 
 // scenario_starting.cpp

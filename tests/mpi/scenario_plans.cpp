@@ -4,6 +4,8 @@
 // the rank that leaves with it and on the one that waits for its message; and plans that the program left are given back.
 #include "scenario.hpp"
 
+#include <initializer_list>
+
 namespace commtask::test {
 namespace {
 
@@ -42,6 +44,14 @@ void finalize_half_ready() {
     record_send(3);
     CHECK(commtask_record_end(&idle) == COMMTASK_OK);
 
+    commtask_plan_t partly_filled = COMMTASK_PLAN_NULL; // two partitions, which are one message
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_psend(numbers, 2, 2, MPI_INT, 0, 4, MPI_COMM_SELF), nullptr, nullptr) ==
+          COMMTASK_OK);
+    CHECK(commtask_record_end(&partly_filled) == COMMTASK_OK);
+    CHECK(commtask_plan_start(partly_filled, nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_plan_partitions_ready(partly_filled, 0, 1, 1) == COMMTASK_OK);
+
     CHECK(commtask_plan_start(half_ready, nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_plan_ready(half_ready, 0) == COMMTASK_OK);
     while (commtask_plan_arrived(half_ready, 0) == 0) {}
@@ -55,6 +65,67 @@ void finalize_half_ready() {
     CHECK(commtask_record_end(&idle) == COMMTASK_ERR_ARGUMENT);
     CHECK(last_error_names("before commtask_finalize"));
     CHECK(commtask_finalize() == COMMTASK_OK);
+    for (commtask_plan_t* const each : {&idle, &half_ready, &partly_filled})
+        CHECK(commtask_plan_release(each) == COMMTASK_OK);
+    MPI_Finalize();
+}
+
+namespace {
+
+void expect_only_release(commtask_plan_t& stale) {
+    const auto is_refused = [](int code) {
+        return code == COMMTASK_ERR_ARGUMENT && last_error_names("before commtask_finalize");
+    };
+    commtask_t none = COMMTASK_NULL;
+    CHECK(is_refused(commtask_plan_start(stale, nullptr, &none)));
+    CHECK(is_refused(commtask_plan_rebind(stale, 0, numbers, nullptr)));
+    CHECK(is_refused(commtask_plan_hold(stale, 0)));
+    CHECK(is_refused(commtask_plan_ready(stale, 0)));
+    CHECK(is_refused(commtask_plan_partitions_ready(stale, 0, 0, 1)));
+    CHECK(is_refused(commtask_plan_partition_arrived(stale, 0, 0)));
+    CHECK(is_refused(commtask_plan_arrived(stale, 0)));
+    CHECK(is_refused(commtask_plan_member(stale, 0, &none)));
+    CHECK(is_refused(commtask_plan_on_member(stale, nullptr, nullptr)));
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    CHECK(is_refused(commtask_record_check(stale)));
+    CHECK(commtask_record_end(nullptr) == COMMTASK_OK);
+    CHECK(none == COMMTASK_NULL);
+    CHECK(commtask_plan_size(stale) == 0);
+    CHECK(commtask_plan_release(&stale) == COMMTASK_OK);
+    CHECK(stale == COMMTASK_PLAN_NULL);
+}
+
+[[nodiscard]] commtask_plan_t record_two_sends() {
+    commtask_plan_t made = COMMTASK_PLAN_NULL;
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    for (int i = 0; i < 2; ++i) record_send(0);
+    CHECK(commtask_record_end(&made) == COMMTASK_OK);
+    return made;
+}
+
+} // namespace
+
+// Handles that were left to commtask_finalize: of a plan without a run, and of one whose run was given up.
+void stale_plans() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    commtask_plan_t idle = record_two_sends();
+    commtask_plan_t given_up = record_two_sends();
+    CHECK(commtask_plan_hold(given_up, 1) == COMMTASK_OK);
+    CHECK(commtask_plan_start(given_up, nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    CHECK(commtask_plan_start(idle, nullptr, nullptr) == COMMTASK_ERR_NOT_INITIALIZED);
+
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    commtask_plan_t fresh = record_two_sends();
+    CHECK(fresh != idle && fresh != given_up); // else the old handle would be good for the new plan
+    expect_only_release(idle);
+    expect_only_release(given_up);
+    commtask_t run = COMMTASK_NULL;
+    CHECK(commtask_plan_start(fresh, nullptr, &run) == COMMTASK_OK);
+    CHECK(commtask_wait(&run, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    CHECK(commtask_plan_release(&fresh) == COMMTASK_OK); // without the library, too
     MPI_Finalize();
 }
 

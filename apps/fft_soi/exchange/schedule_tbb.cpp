@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode tbb: chunk x segment as a oneTBB flow graph, made once. What goes round in it are messages, and leave to compute
 // something that has become ready: what leaves is handed over when the pieces of its chunk are made, and posted in order of
-// urgency; a segment is consumed when its messages are there; no barrier in between. The price is the same as in mode omp, a
-// task per piece and message that arrives.
+// urgency, or leaves at once by a plan; a segment is consumed when its messages are there; no barrier in between. The price is the same as
+// in mode omp, a task per piece and message that arrives; with plans the latter is one per segment.
 #include "common/runtime_session.hpp"
 #include "exchange/messages.hpp"
+#include "exchange/recorded_messages.hpp"
 #include "exchange/recorder.hpp"
 #include "exchange/urgent_sender.hpp"
 
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <compare>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -68,11 +70,14 @@ class tbb_schedule final : public schedule {
     using computing = flow::multifunction_node<leave, std::tuple<leave, incoming_message, outgoing_message>>;
     using arriving = flow::multifunction_node<incoming_message, std::tuple<leave>>;
     using leave_port = std::tuple_element_t<0, arriving::output_ports_type>;
+    /// Starts a plan with the number of what it receives.
+    using plan_start = commtask::tbb::plan_node<int>;
 
 public:
     tbb_schedule(const schedule_options& options, int compute_threads, int cores)
         : comms_(options.messages()), sender_(comms_, options.at_once), compute_threads_(compute_threads),
-          cores_(cores), scratch_(compute_threads), arena_(compute_threads) {
+          cores_(cores), works_(options.comm), has_plan_(options.has_plan), scratch_(compute_threads),
+          arena_(compute_threads) {
         commtask::register_comm(comms_.all);
         arena_.execute([this] { nodes_.emplace(*this); });
     }
@@ -83,11 +88,14 @@ public:
         sent_ = {};
         if (halo_travels(of)) count(outgoing_halo(of), sent_);
         set(pieces_missing_, sizes.n_chunks(), of.pieces_per_chunk());
-        set(blocks_missing_, sizes.n_segments, (sizes.n_peers() + 1) * sizes.n_chunks());
+        is_planned_ = has_plan_ && sizes.n_ranks > 1;
+        set(blocks_missing_, sizes.n_segments,
+            is_planned_ ? 1 + sizes.n_chunks() : (sizes.n_peers() + 1) * sizes.n_chunks());
+        if (is_planned_) find_plans(of);
         recorder record(of, compute_threads_, trace_ != nullptr);
         record_ = &record;
         of.begin();
-        sender_.begin(sizes.n_messages());
+        sender_.begin(is_planned_ ? 0 : sizes.n_messages());
         if (sizes.n_ranks == 1) copy_own_halo(of.neighbour());
         ready_.clear();
         ready_.push({});
@@ -102,6 +110,9 @@ public:
         }
         sender_.finish();
         sender_.count_sent(sent_);
+        for (int chunk = 0; is_planned_ && chunk < sizes.n_chunks(); ++chunk) {
+            for_each_outgoing(of, chunk, [&](const outgoing_message& one) { count(one, sent_); });
+        }
         // relaxed: all that could have set it is over.
         if (has_failed_.exchange(false, std::memory_order_relaxed))
             throw std::runtime_error("a message failed: " + why_);
@@ -137,8 +148,17 @@ private:
                               of.note_failure(commtask::tbb::operation_failed("send_node", what.result));
                               return flow::continue_msg{};
                           }),
-              arrived(graph, flow::unlimited, [&of](const incoming_message& one, arriving::output_ports_type& ports) {
-                  of.arrived(one, std::get<0>(ports));
+              arrived(graph, flow::unlimited,
+                      [&of](const incoming_message& one, arriving::output_ports_type& ports) {
+                          of.arrived(one, std::get<0>(ports));
+                      }),
+              plan_failed(graph, flow::unlimited,
+                          [&of](const commtask::tbb::failure<int>& what) {
+                              of.note_failure(commtask::tbb::operation_failed("plan_node", what.result));
+                              return what.message;
+                          }),
+              plan_ended(graph, flow::unlimited, [&of](int segment, arriving::output_ports_type& ports) {
+                  if (segment != all_sends) of.block_came(segment, std::get<0>(ports));
               }) {
             flow::make_edge(flow::output_port<0>(compute), compute);
             flow::make_edge(flow::output_port<1>(compute), receive);
@@ -149,6 +169,18 @@ private:
             flow::make_edge(receive_failed, arrived);
             flow::make_edge(flow::output_port<1>(send), send_failed);
             flow::make_edge(flow::output_port<0>(arrived), compute);
+            flow::make_edge(plan_failed, plan_ended);
+            flow::make_edge(flow::output_port<0>(plan_ended), compute);
+        }
+        /// For the plans of another work; nothing runs.
+        void connect(recorded_messages& plans, int n_segments) {
+            starts.clear();
+            for (int i = 0; i <= n_segments; ++i) {
+                const commtask::plan& each = i < n_segments ? plans.segment(i) : plans.sends();
+                starts.push_back(std::make_unique<plan_start>(graph, each, before_computing));
+                flow::make_edge(flow::output_port<0>(*starts.back()), plan_ended);
+                flow::make_edge(flow::output_port<1>(*starts.back()), plan_failed);
+            }
         }
         static constexpr flow::node_priority_t before_computing = 1;
         flow::graph graph;
@@ -158,7 +190,11 @@ private:
         flow::function_node<commtask::tbb::failure<incoming_message>, incoming_message> receive_failed;
         flow::function_node<commtask::tbb::failure<outgoing_message>> send_failed;
         arriving arrived;
+        flow::function_node<commtask::tbb::failure<int>, int> plan_failed;
+        flow::multifunction_node<int, std::tuple<leave>> plan_ended;
+        std::vector<std::unique_ptr<plan_start>> starts; ///< Of what each segment receives, and of all that is sent.
     };
+    static constexpr int all_sends = -1;
 
     static void set(counts& all, int n, int to) {
         all = counts(static_cast<std::size_t>(n));
@@ -191,12 +227,25 @@ private:
         miniapp::require(commtask_progress(&moved), "commtask_progress");
     }
 
+    /// Another work's are recorded, and its nodes made, when it comes.
+    void find_plans(work& of) {
+        if (plans_ != nullptr && plans_->identity() == of.identity()) return;
+        nodes_->starts.clear(); // before their plans, which may be the ones that are forgotten
+        plans_ = &works_.of(of);
+        arena_.execute([&] { nodes_->connect(*plans_, of.sizes().n_segments); });
+    }
     void begin(computing::output_ports_type& ports) {
         if (halo_travels(*of_)) {
             std::get<1>(ports).try_put(incoming_halo(*of_));
             std::get<2>(ports).try_put(outgoing_halo(*of_));
         }
-        for_each_incoming(*of_, [&](const incoming_message& one) { std::get<1>(ports).try_put(one); });
+        if (is_planned_) {
+            const int n_segments = of_->sizes().n_segments;
+            for (int i = 0; i < n_segments; ++i) nodes_->starts[static_cast<std::size_t>(i)]->try_put(i);
+            nodes_->starts.back()->try_put(all_sends);
+        } else {
+            for_each_incoming(*of_, [&](const incoming_message& one) { std::get<1>(ports).try_put(one); });
+        }
         make_ready_pieces(false, std::get<0>(ports));
         if (!halo_travels(*of_)) make_ready_pieces(true, std::get<0>(ports));
     }
@@ -208,7 +257,11 @@ private:
     void produced(int piece, leave_port& port) {
         const int chunk = piece / of_->pieces_per_chunk();
         if (!count_down(pieces_missing_, chunk)) return;
-        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { sender_.send(one); });
+        if (is_planned_) {
+            plans_->chunk_is_made(chunk);
+        } else {
+            for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { sender_.send(one); });
+        }
         for (int segment = 0; segment < of_->sizes().n_segments; ++segment) block_came(segment, port);
     }
     void arrived(const incoming_message& one, leave_port& port) {
@@ -241,7 +294,11 @@ private:
     urgent_sender sender_;
     int compute_threads_;
     int cores_;
-    work* of_ = nullptr; ///< Of the run, as are the next seven.
+    recorded_works works_;
+    bool has_plan_;
+    recorded_messages* plans_ = nullptr; ///< Those that the graph has nodes for.
+    work* of_ = nullptr;                 ///< Of the run, as are the next eight.
+    bool is_planned_ = false;
     recorder* record_ = nullptr;
     traffic sent_;
     std::atomic<bool> has_failed_{false};

@@ -100,10 +100,10 @@ COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
 /** Closes a file of MPI as MPI_File_close does, unless tasks still need it: nobody tells the library of a file that the program
  *  closes itself. All ranks that have opened it call this.
  *  @param file  open; MPI_FILE_NULL on success, after FAILED as MPI has left it, unchanged otherwise. Its tasks on all communicators
- *               count, once they are posted: OpenMP's that still wait for dependences are not, nor are plans that do not run.
+ *               count, once they are posted: OpenMP's that still wait for dependences are not. So do members of plans, running or not.
  *  @param comm  the communicator of MPI_File_open, or one of the same ranks: the ranks meet on it first, by a collective operation.
- *  @return COMMTASK_OK; ERR_RUNNING: tasks of the file have not ended on this rank: wait for them, and call it again, since the
- *          other ranks wait; ERR_FILE: it is MPI_FILE_NULL; ERR_COMM: comm is no communicator, or has other ranks; ERR_ARGUMENT:
+ *  @return COMMTASK_OK; ERR_RUNNING: tasks of the file have not ended on this rank, or a plan has members on it: wait for them or
+ *          release the plan, and call it again, since the other ranks wait; ERR_FILE: it is MPI_FILE_NULL; ERR_COMM: comm is no communicator, or has other ranks; ERR_ARGUMENT:
  *          `file` is null; FAILED: MPI could not close it, as the sentence says; ERR_WORKER_THREAD: called in a callback;
  *          ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
  *  @threads Any, but for one file at a time, in the same order on all ranks: MPI's own closing may wait for them. Nobody posts tasks

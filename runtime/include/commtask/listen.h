@@ -41,8 +41,9 @@ enum {
 typedef int (*commtask_message_handler)(commtask_message* message, void* argument);
 
 /** From now on receives every message with this tag on this communicator, whoever sends it and by whatever send, and calls the
- *  handler. Who sends faster than the handler lets go waits: at most n_slots messages are in the handler's hands or on the way to it,
- *  what comes beyond stays with MPI, and nothing is lost.
+ *  handler. At most n_slots messages are in the handler's hands or on the way to it; what comes beyond stays with MPI, and nothing is
+ *  lost. Of those a send ends late that MPI does not buffer: ssend, and messages above its eager limit. Smaller ones hold no sender back
+ *  and fill this rank's MPI: who may send many of them without being answered sends some by ssend.
  *  Nobody waits for a standing receive: it is in no list of unfinished tasks, and commtask_finalize ends it. As long as there is one, its
  *  worker looks for messages, in the way that COMMTASK_IDLE says.
  *  @param comm       the communicator; it is freed after commtask_unlisten.

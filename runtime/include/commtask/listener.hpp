@@ -81,7 +81,7 @@ public:
     /// @param comm  the communicator.
     /// @param tag  of the messages, or MPI_ANY_TAG.
     /// @param max_bytes  the longest message.
-    /// @param n_slots  how many can be here at the same time; those beyond wait at their senders.
+    /// @param n_slots  how many can be here at the same time; those beyond wait with MPI, as commtask_listen says.
     /// @param handler  must not throw.
     /// @throws error  if an argument is wrong, or there is no memory.
     template <std::invocable<message&> Handler>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Plans: operations that are recorded once and then done again and again, each time by one call. Where the worker has a core of
- * its own a halo exchange of sixteen messages costs its poster one post and a half; MPI gets persistent requests. Members may be
+ * its own a halo exchange of sixteen messages costs its poster less than two posts; MPI gets persistent requests. Members may be
  * held until a compute thread says that their buffer is ready, and asked or waited for one by one, so that compute threads release
  * messages without a task for each. docs/plans.md has a halo exchange in every way of writing.
  *
@@ -150,7 +150,8 @@ COMMTASK_API int commtask_plan_member(commtask_plan_t plan, size_t member, commt
 COMMTASK_API size_t commtask_plan_size(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
 /** Gives a plan back. Communicators, datatypes and reductions of its members may be freed after this. Tasks that depend on a member
- *  in a first run that never was are canceled. commtask_finalize gives back what is left.
+ *  in a first run that never was are canceled. commtask_finalize gives back what is left, but for the handle: whatever else is asked of
+ *  that afterwards is refused with ERR_ARGUMENT, and this function takes it at any time, also when the library does not run.
  *  @param plan  one that is not running; set to COMMTASK_PLAN_NULL. COMMTASK_PLAN_NULL is left as it is.
  *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a function that MPI calls.
  *  @blocking Until the worker has freed the persistent requests. */

@@ -5,7 +5,9 @@
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
 #include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
 #include "core/waiting.hpp"
+#include "mpi/one_sided.hpp"
 #include "mpi/open_files.hpp"
 
 #include <commtask/commtask.h>
@@ -56,6 +58,11 @@ namespace {
     if (!is_theirs) return refuse(COMMTASK_ERR_COMM, "comm has other ranks than the communicator of MPI_File_open");
     if (const std::size_t n_tasks = count_open_tasks(runtime.lanes(), file); n_tasks > 0) {
         return refuse(COMMTASK_ERR_RUNNING, "%zu tasks of the file have not ended: wait for them first", n_tasks);
+    }
+    const std::size_t n_members = runtime.plans().count_members(
+        [&](const plan_member& each) { return operation_of(each.op.kind).takes_file && file_of(each.op) == file; });
+    if (n_members > 0) {
+        return refuse(COMMTASK_ERR_RUNNING, "plans have %zu members on the file: release them first", n_members);
     }
     commtask_op together = commtask_op_barrier(comm);
     together.reserved = static_cast<int>(flag_stays_home); // whichever thread of a rank calls

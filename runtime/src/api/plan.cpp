@@ -18,13 +18,19 @@
 
 namespace commtask::detail {
 
-int refuse_running() noexcept {
+[[nodiscard]] static int refuse_outlived() noexcept {
+    return refuse(COMMTASK_ERR_ARGUMENT, "the plan was recorded before commtask_finalize: release it, and record anew");
+}
+
+int refuse_running(const plan& busy) noexcept {
+    if (busy.has_outlived_runtime()) return refuse_outlived();
     return refuse(COMMTASK_ERR_RUNNING, "the plan's last run has not ended, or another thread changes the plan");
 }
 
 int check_member(commtask_plan_t plan, std::size_t member) noexcept {
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
     if (member < plan->n_posted()) return COMMTASK_OK;
+    if (plan->has_outlived_runtime()) return refuse_outlived();
     return refuse(COMMTASK_ERR_ARGUMENT, "member is %zu, and the plan has %zu, counted from 0", member,
                   plan->n_posted());
 }
@@ -37,7 +43,7 @@ template <typename Change>
     const context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
-    if (!plan->try_change()) return refuse_running();
+    if (!plan->try_change()) return refuse_running(*plan);
     const int code = change(plan->posted(member));
     plan->end_change();
     return code;
@@ -75,7 +81,7 @@ int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send, 
 int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callback, void* argument) noexcept {
     if (context::current() == nullptr) return refuse_without_runtime();
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
-    if (!plan->try_change()) return refuse_running();
+    if (!plan->try_change()) return refuse_running(*plan);
     plan->set_member_callback(callback, argument);
     plan->end_change();
     return COMMTASK_OK;
@@ -138,12 +144,16 @@ int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) 
 size_t commtask_plan_size(commtask_plan_t plan) noexcept { return plan == nullptr ? 0 : plan->n_posted(); }
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
+    if (plan != nullptr && plan_book::free_left(*plan)) { // whether the library runs again or not
+        *plan = COMMTASK_PLAN_NULL;
+        return COMMTASK_OK;
+    }
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is null");
     if (*plan == COMMTASK_PLAN_NULL) return COMMTASK_OK;
     commtask_plan_s& released = **plan;
-    if (!released.try_change()) return refuse_running();
+    if (!released.try_change()) return refuse_running(released);
     runtime->plans().remove(released);
     const int code = run_on_driver([&] { plan_book::destroy(released); });
     if (code == COMMTASK_OK) {

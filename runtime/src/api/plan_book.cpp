@@ -10,6 +10,19 @@
 #include <new>
 
 namespace commtask::detail {
+namespace {
+
+/// Plans that outlived their context, linked: no memory is needed to leave one.
+std::mutex left_mutex;
+commtask_plan_s* first_left = nullptr;
+
+/// MPI forgets it, and whoever waits for its next run is told.
+void end(commtask_plan_s& released) noexcept {
+    for (plan_member& member : released) member.queue->served_by->below().forget(member);
+    released.cancel_armed();
+}
+
+} // namespace
 
 bool plan_book::add(commtask_plan_s& made) noexcept {
     try {
@@ -27,17 +40,31 @@ void plan_book::remove(const commtask_plan_s& released) noexcept {
 }
 
 void plan_book::destroy(commtask_plan_s& released) noexcept {
-    for (plan_member& member : released) member.queue->served_by->below().forget(member);
-    released.cancel_armed();
+    end(released);
     delete &released;
 }
 
 void plan_book::forget_all() noexcept {
     const std::lock_guard guard{mutex_};
+    const std::lock_guard guard_of_left{left_mutex};
     for (commtask_plan_s* const left : plans_) {
-        if (left->try_change()) destroy(*left);
+        if (left->try_change()) end(*left);
+        left->outlive_runtime();
+        left->next_left = first_left;
+        first_left = left;
     }
     plans_.clear();
+}
+
+bool plan_book::free_left(const commtask_plan_s* left) noexcept {
+    const std::lock_guard guard{left_mutex};
+    for (commtask_plan_s** link = &first_left; *link != nullptr; link = &(*link)->next_left) {
+        if (*link != left) continue;
+        *link = left->next_left;
+        delete left;
+        return true;
+    }
+    return false;
 }
 
 } // namespace commtask::detail

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plans of a context, so that commtask_finalize can give back those that the program has not. A lock, since plans are
-// made and given back rarely.
+// The plans of a context, so that commtask_finalize can give back what the program has not, and so that a file is not closed under a
+// plan. A lock, since plans are made and given back rarely. A handle that the program still has stays safe to use: commtask_finalize
+// leaves an empty plan behind it, some hundred bytes, until the program gives it back.
 #pragma once
 
 #include "core/plan.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <vector>
 
@@ -20,8 +23,21 @@ public:
     /// A driver, and the plan is being changed: MPI forgets it, whoever waits for its next run is told, and it is gone.
     static void destroy(commtask_plan_s& released) noexcept;
 
-    /// At the end, when no lane is driven. One whose run was given up stays, since MPI may still have its requests.
+    /// At the end, when no lane is driven. MPI keeps the requests of one whose run was given up.
     void forget_all() noexcept;
+    /// Any thread. Frees what forget_all() has left of a plan.
+    /// @return false: it has left nothing of this one
+    [[nodiscard]] static bool free_left(const commtask_plan_s* left) noexcept;
+
+    /// Any thread. How many members, of all plans, are such.
+    template <typename Is>
+    [[nodiscard]] std::size_t count_members(Is&& is_such) noexcept {
+        const std::lock_guard guard{mutex_};
+        std::size_t found = 0;
+        for (commtask_plan_s* const each : plans_)
+            found += static_cast<std::size_t>(std::count_if(each->begin(), each->end(), is_such));
+        return found;
+    }
 
 private:
     std::mutex mutex_;

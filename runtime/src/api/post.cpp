@@ -191,7 +191,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 /// From here on nobody else starts or changes the plan.
 [[nodiscard]] int claim_plan(plan& started) noexcept {
     switch (started.try_start()) {
-    case plan::start_answer::is_running: return refuse_running();
+    case plan::start_answer::is_running: return refuse_running(started);
     case plan::start_answer::comm_is_gone:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
     case plan::start_answer::no_memory:

@@ -40,8 +40,8 @@ private:
 [[nodiscard]] int record(context& runtime, const commtask_op& op, const commtask_options* options,
                          commtask_t* task_out) noexcept;
 
-/// Somebody wants to start or change a plan that is running.
-[[nodiscard]] int refuse_running() noexcept;
+/// Somebody wants to start or change a plan that is running, or that was recorded before commtask_finalize.
+[[nodiscard]] int refuse_running(const plan& busy) noexcept;
 
 // Of post.cpp -------------------------------------------------------------------------------------------------------------
 

@@ -15,13 +15,22 @@
 
 namespace commtask::detail {
 
-plan::~plan() {
-    if (last_run_ != nullptr) task_pool::drop(last_run_);
+void plan::lose_members() noexcept {
+    if (last_run_ != nullptr) task_pool::drop(std::exchange(last_run_, nullptr));
     for (plan_member& member : members_) {
         for (task* const slot : member.slots) {
             if (slot != nullptr) task_pool::drop(slot);
         }
     }
+    members_.clear();
+    posted_.clear();
+}
+
+void plan::outlive_runtime() noexcept {
+    lose_members();
+    home_ = nullptr;
+    has_outlived_runtime_ = true;
+    is_claimed_.store(true, std::memory_order_relaxed); // the program's next call comes after commtask_finalize
 }
 
 /// Remembers the member's communicator, and its place among the ordered ones.

@@ -80,8 +80,8 @@ public:
     plan() noexcept = default;
     plan(const plan&) = delete;
     plan& operator=(const plan&) = delete;
-    /// Lets the slots go. Tasks that wait for members of a run that never was must have been told (cancel_armed()).
-    ~plan();
+    /// As lose_members().
+    ~plan() { lose_members(); }
 
     // The thread that records, alone ----------------------------------------------------------------------------------
 
@@ -191,6 +191,13 @@ public:
     /// The tasks of the next run will not run: whoever waits for them is told. After try_change().
     void cancel_armed() noexcept;
 
+    /// Lets the slots go. Tasks that wait for members of a run that never was must have been told (cancel_armed()).
+    void lose_members() noexcept;
+    /// Nobody drives any more, and the program may still have the handle: an empty plan that somebody changes for ever, so that
+    /// whatever is asked of it is refused by what is looked at anyway.
+    void outlive_runtime() noexcept;
+    [[nodiscard]] bool has_outlived_runtime() const noexcept { return has_outlived_runtime_; }
+
     // The driver of a member's lane -----------------------------------------------------------------------------------
 
     [[nodiscard]] bool tells_of(const plan_member& ended) const noexcept {
@@ -235,6 +242,7 @@ private:
     std::vector<std::uint32_t> posted_; ///< Their indices but for groups.
     commtask_member_callback member_callback_ = nullptr;
     void* member_callback_argument_ = nullptr;
+    bool has_outlived_runtime_ = false;
 
     // Whoever starts or changes the plan. One that starts what has ended, and waited for that, loads nothing that drivers write, and
     // of most plans this line alone.
@@ -298,6 +306,7 @@ struct commtask_plan_s : commtask::detail::plan {
     /// Whether it is recorded inside a pass, by a callback. What the thread does outside of that pass, or in a pass that it
     /// makes meanwhile, is not for the plan.
     bool is_recorded_in_pass = false;
+    commtask_plan_s* next_left = nullptr; ///< plan_book's.
     /// By member, as the program counts; empty if nobody has asked for them (noted_lists.hpp).
     std::vector<std::vector<commtask::detail::noted_list>> lists{};
 };

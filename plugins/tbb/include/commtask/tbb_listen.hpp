@@ -28,8 +28,8 @@ public:
     /// @param comm  the communicator.
     /// @param tag  of the messages, or MPI_ANY_TAG.
     /// @param max_bytes  the longest message; of a longer one successors get is_good() == false.
-    /// @param n_slots  how many can be in the graph at the same time; those beyond wait at their senders. What no successor takes is
-    ///                 dropped, as at every node: make the edges first, and call start().
+    /// @param n_slots  how many can be in the graph at the same time; those beyond wait with MPI, as commtask_listen says. What no
+    ///                 successor takes is dropped, as at every node: make the edges first, and call start().
     /// @throws error  by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
         : sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}), comm_(comm),
