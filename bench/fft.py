@@ -23,6 +23,8 @@ N_SEGMENTS = 8  # the miniapp's default
 SIZES = {"delayed": (1 << 20, 4), "link": (1 << 21, 8)}
 LOADS = (0.5, 1.0, 2.0)  # time of the all-to-all alone over that of the computing
 MODES = ("baseline", "seg", "p2p", "offload", "omp", "tbb")
+LANES = "omp, 2 lanes"  # the library chooses which of its messages go by the second
+LANES_ARE_FREE = 0.97  # of omp's time over that
 
 
 def model(mode, net, produce, consume, n_segments, n_chunks):
@@ -58,7 +60,8 @@ class Runner:
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
             build = self.over.build
-            app = [str(build.program("fft_soi", "apps/fft_soi")), "--n", str(self.n_points), "--mode", mode]
+            app = [str(build.program("fft_soi", "apps/fft_soi")), "--n", str(self.n_points)]
+            app += ["--mode", "omp", "--lanes", "2"] if mode == LANES else ["--mode", mode]
             app += ["--method", method, "--chunks", str(self.n_chunks), "--repeat", "7", "--check", check, "--json", json_file]
             app += ["--wisdom", str(build.folder / "fft.wisdom"), "--threads", str(network.cores_of(N_RANKS))]
             app += ["--trace", trace] if trace else []
@@ -67,6 +70,27 @@ class Runner:
 
 def seconds(document):
     return document["median"]["slowest_total_us"] * 1e-6
+
+
+def lanes_row(where, one_lane, two_lanes):
+    """What a second lane costs mode omp; both are seconds of each round."""
+    return figures.Row(name=f"{LANES} soi{where}", unit="ms", samples=[1e3 * t for t in two_lanes], ratio_to=f"omp soi{where}",
+                       ratios=[one / two for one, two in zip(one_lane, two_lanes)], goals=figures.at_least(LANES_ARE_FREE))
+
+
+def lanes_as_it_comes(build, is_quick):
+    """The report of omp with one lane and with two, between ranks that share memory."""
+    runner = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), "link")
+    times = {"omp": [], LANES: []}
+    for turn in range(2 if is_quick else 8):
+        for mode in list(times) if turn % 2 == 0 else list(times)[::-1]:
+            took = seconds(runner.run(mode))
+            if turn > 0:
+                times[mode].append(took)
+    report = figures.Report("fft", "crowded, lanes", miniapp.machine_of(build))
+    report.rows.append(figures.Row("omp soi", "ms", [1e3 * t for t in times["omp"]]))
+    report.rows.append(lanes_row("", times["omp"], times[LANES]))
+    return report
 
 
 def over_network(build, setting, is_quick, traces):
@@ -83,19 +107,22 @@ def over_network(build, setting, is_quick, traces):
         net = load * (produce + consume)
         over = network.Network(build, setting, N_RANKS, alone["traffic"]["bytes"] / net * 1e-6)
         runner = Runner(over, setting)
-        cases = [(mode, "soi") for mode in MODES] + [("baseline", "sixstep"), ("omp", "sixstep")]
+        cases = [(mode, "soi") for mode in (*MODES, LANES)] + [("baseline", "sixstep"), ("omp", "sixstep")]
         times = {case: [] for case in cases}
         for turn in range(2 if is_quick else 5):
             for place in range(len(cases)):
                 case = cases[(place + turn) % len(cases)]
                 trace = ""
-                if traces and load == 1.0 and case[1] == "soi" and turn > 0:
+                if traces and load == 1.0 and case[1] == "soi" and case[0] != LANES and turn > 0:
                     trace = str(Path(traces) / f"{case[0]}.json")
                 took = seconds(runner.run(*case, trace=trace))
                 if turn > 0:
                     times[case].append(took)
         for case in cases:
             mode, method = case
+            if mode == LANES:
+                report.rows.append(lanes_row(f", T_net = {load:g} T_comp", times[("omp", "soi")], times[case]))
+                continue
             kind = mode if mode in ("baseline", "seg") else "tasks"
             expected = model(kind, net, produce, consume, N_SEGMENTS, n_chunks)
             ratios = [expected / took for took in times[case]] if method == "soi" else None
@@ -160,6 +187,7 @@ def measure(build, setting, is_quick, documents, traces):
     if setting in ("crowded", "all"):
         parts += [("crowded", lambda n=n_ranks, sizes=sizes: crowded(build, is_quick, n, sizes))
                   for n_ranks, sizes in ((1, (20, 20)), (N_RANKS, (20, 21 if is_quick else 24)))]
+        parts.append(("crowded, lanes", lambda: lanes_as_it_comes(build, is_quick)))
     # The timeline is of the links, whose network takes no processor time: over the wire it would show TCP's.
     parts += [(slow, lambda slow=slow: over_network(build, slow, is_quick, traces if slow == DRAWN else "")) for slow in SLOW
               if setting in (slow, "all")]

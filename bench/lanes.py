@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: what do lanes bring, and what do they cost? bench_lanes over emulated links that inject one message per gap and context,
-# which is what lanes are for; then on this machine as it is, one rank to itself and two, with MPI_THREAD_SERIALIZED and one lane,
-# and with MPI_THREAD_MULTIPLE, since MPI's thread level is a process's; and in virtual time, on networks and with numbers of lanes that
-# are not here, where the policy that chooses lanes is compared with the best choice. Goals there: within 10 % of the best, never
-# slower than one lane.
+# which is what lanes are for; then on this machine as it is, one rank to itself and two, with one lane, several, and more ranks
+# instead, in processes of their own where the thread level differs, since that is MPI's; and in virtual time, on networks that are not
+# here, where the policy that chooses lanes is within 10 % of the best choice. One lane for many threads is compared with these
+# threads in MPI_THREAD_MULTIPLE by runs of either in turn.
 """bench_lanes in all its settings, and what is said about the bursts that it simulates."""
 
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -18,6 +19,9 @@ import whole_file
 
 GAP_US = 300.0  # of the links: many messages of what two cores can do beside them
 LIMIT_S = 600
+N_POSTERS = 8  # threads, for which the goal holds
+MORE_RANKS = (2, 4)  # in the place of one
+WITH_CORES = 3.0  # times the rate of as many threads in MPI, where they and the worker have cores
 MOST_OVER_BEST = 1.1
 MOST_OVER_ONE_LANE = 1.0
 
@@ -38,9 +42,50 @@ def over_gaps(build, is_quick):
     return program.report_of(build.mpiexec(2) + links + [str(build.program("bench_lanes")), "--gapped"], is_quick)
 
 
+def rates(build, is_quick, n_ranks, *words):
+    """What one process, or `n_ranks`, say; in the place of one rank there may be several that send to themselves."""
+    return program.report_of(build.mpiexec(n_ranks) + [str(build.program("bench_lanes")), *words], is_quick)
+
+
 def as_it_is(build, is_quick, n_ranks):
-    bench = str(build.program("bench_lanes"))
-    return joined([program.report_of(build.mpiexec(n_ranks) + [bench, *level], is_quick) for level in (["--serialized"], [])])
+    itself = ["--to-itself"] if n_ranks == 1 else []
+    instead = [rates(build, is_quick, n_ranks * more, "--serialized", *itself) for more in MORE_RANKS]
+    return joined([rates(build, is_quick, n_ranks, "--serialized"), rates(build, is_quick, n_ranks), *instead])
+
+
+def threads_in(name):
+    """The number of threads in a row's name."""
+    return int(name.split(" thread")[0].rsplit(" ", 1)[1])
+
+
+def beside_threads(lanes, threads, n_cores):
+    """The rows of one lane, each beside as many threads in MPI; both as [report of a turn]."""
+    rows = []
+    for place, mine in enumerate(lanes[0].rows):
+        own, other = ([figures.quantile(turn.rows[place].samples, 0.5) for turn in side] for side in (lanes, threads))
+        theirs = threads[0].rows[place]
+        n_threads = threads_in(mine.name)
+        goal = None
+        if n_threads == N_POSTERS:
+            goal = WITH_CORES if n_cores > n_threads else 1.0
+        rows.append(figures.Row(theirs.name, theirs.unit, other))
+        rows.append(figures.Row(mine.name, mine.unit, own, theirs.name, [a / b for a, b in zip(own, other)], figures.at_least(goal)))
+    return rows
+
+
+def posters(build, is_quick, n_ranks):
+    """Threads that post to one lane, and as many that call MPI."""
+    sides = {"lane": [], "threads": []}
+    for turn in range(2 if is_quick else 5):
+        order = list(sides) if turn % 2 == 0 else list(sides)[::-1]
+        for side in order:
+            level = ["--serialized"] if side == "lane" else []
+            sides[side].append(rates(build, is_quick, n_ranks, "--posters", *level))
+    report = sides["lane"][0]
+    n_cores = len(os.sched_getaffinity(0)) // n_ranks
+    report.setting += ", many threads"
+    report.rows = beside_threads(sides["lane"], sides["threads"], n_cores)
+    return report
 
 
 def curves_of(long_bursts):
@@ -121,5 +166,7 @@ def show_simulated(build, json_file):
 def run(build, is_quick, json_file):
     """All of it as one result; the exit status of the driver."""
     parts = [("lanes, links", lambda: over_gaps(build, is_quick))]
-    parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: as_it_is(build, is_quick, n)) for n_ranks in (1, 2)]
+    for n_ranks in (1, 2):
+        parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: as_it_is(build, is_quick, n)),
+                  (f"lanes, many threads, {n_ranks} ranks", lambda n=n_ranks: posters(build, is_quick, n))]
     return miniapp.publish([*parts, ("lanes, simulated", lambda: policy_report(simulated(build)))], json_file)

@@ -29,6 +29,8 @@ class Build:
         words = [self._cache["MPIEXEC_EXECUTABLE"]]
         if self.is_mpich:
             words += ["-bind-to", f"core:{cores_each}"] if cores_each else []
+        elif self._cache["COMMTASK_MPI"] == "intel":
+            words += ["-genv", "I_MPI_PIN_DOMAIN", str(cores_each)] if cores_each else ["-genv", "I_MPI_PIN", "off"]
         else:
             words += ["--allow-run-as-root", "--oversubscribe"]
             words += ["--map-by", f"slot:PE={cores_each}", "--bind-to", "core:overload-allowed"] if cores_each else ["--bind-to", "none"]

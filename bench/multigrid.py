@@ -15,16 +15,18 @@ import network
 
 N_RANKS = 2
 GAP_US = 100.0  # of a link: one lane injects a message in that time, as an adapter's context does in less
+LEVEL = "omp, MULTIPLE"  # one lane, and the thread level that several need: what of their price is MPI's. Over no links.
 SIDES = {
     "baseline": ["--mode", "baseline"],
     "offload": ["--mode", "offload"],
     "omp": ["--mode", "omp"],
     "tbb": ["--mode", "tbb"],
+    LEVEL: ["--mode", "omp"],
     "omp, 2 lanes": ["--mode", "omp", "--lanes", "2"],
     "omp, all on 2 lanes": ["--mode", "omp", "--lanes", "2", "--selective", "off"],
 }
 # What each side's ratio refers to.
-REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", "omp, 2 lanes": "omp", "omp, all on 2 lanes": "omp, 2 lanes"}
+REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", LEVEL: "omp", "omp, 2 lanes": "omp", "omp, all on 2 lanes": "omp, 2 lanes"}
 # Lower bounds on the reference's time over the side's: choosing lanes must not cost what they do not bring.
 GOALS = {"omp, 2 lanes": 0.97}
 GAINS = {"64 boxes, faces": 1.25}  # over links, of two lanes: many messages of one size
@@ -65,6 +67,8 @@ def run_once(over, case, side):
             table = Path(folder) / "lanes.json"
             table.write_text(json.dumps(lane_table(over.rate_mbs)), encoding="utf-8")
             app = ["env", f"COMMTASK_LANE_TABLE={table}"]
+        elif side == LEVEL:
+            app = ["env", f"LD_PRELOAD={over.build.program('libcommtask_thread_multiple.so').resolve()}"]
         app += [str(over.build.program("multigrid", "apps/multigrid")), "--cells", f"64.64.{64 * N_RANKS}"]
         app += ["--box", str(case.box), "--ghosts", case.ghosts, *SIDES[side], "--threads", str(network.cores_of(N_RANKS))]
         app += ["--cycles", "8", "--repeat", "3", "--json", json_file]
@@ -82,7 +86,7 @@ def measure(build, setting, case, n_rounds, report):
     """Adds the rows of one case."""
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
     over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
-    sides = list(SIDES)
+    sides = [side for side in SIDES if side != LEVEL or setting not in network.LINKS]
     times = {side: [] for side in sides}
     for turn in range(n_rounds + 1):
         for place in range(len(sides)):

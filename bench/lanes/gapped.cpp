@@ -117,7 +117,8 @@ void ask_over_gaps(const options& given) {
     if (gap_us == nullptr)
         throw std::runtime_error("--gapped: EMULATED_LINK_GAP_US is not set; bench/run.py lanes sets it");
     two_ranks all;
-    report out("lanes", "links of one message per " + std::string(gap_us) + " us and context", describe_machine());
+    report out("lanes", "links of one message per " + std::string(gap_us) + " us and context",
+               describe_machine(mpi_version()));
     std::vector<side> sides;
     std::vector<std::vector<goal>> goals;
     for (const std::size_t n_bytes : {std::size_t{8}, std::size_t{4096}}) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Question: what does a second lane bring, and what does it cost? Rates of small messages, in windows: as many threads as there
-// are lanes, each with a communicator of its own, post 64 receives and 64 sends and wait for them. Beside it the same threads with
-// one lane, and MPI alone with one thread and with all of them. With one rank the messages go to itself, with two to the other.
-// --simulate and --gapped ask the same of networks that this machine has not. MPI's thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
+// Question: what do more lanes bring, and what do they cost? Rates of messages, in windows: as many threads as there are lanes,
+// each with a communicator of its own, post 64 receives and 64 sends and wait for them. Beside it the same threads with one lane,
+// and MPI alone with one thread and with all of them. With one rank the messages go to itself, with two to the other. MPI's
+// thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
+// --simulate and --gapped ask the same of networks that this machine has not.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/machine.h"
@@ -25,12 +26,22 @@
 #include <thread>
 #include <vector>
 
+std::string commtask::bench::mpi_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    return {text.data(), static_cast<std::size_t>(length)};
+}
+
 namespace {
 
 using namespace commtask::bench;
 
 constexpr std::size_t n_outstanding = 64;
-constexpr int n_windows = 16; ///< Behind one sample.
+constexpr std::size_t large_bytes = 4096; ///< From here on bytes are told, not messages.
+
+/// Behind one sample.
+[[nodiscard]] int windows_of(std::size_t n_bytes) { return n_bytes > large_bytes ? 2 : 16; }
 
 void require(int code, const char* what) {
     if (code < 0) throw std::runtime_error(std::string(what) + ": " + commtask_last_error());
@@ -39,7 +50,10 @@ void require(int code, const char* what) {
 struct place {
     int rank = 0;
     int n_ranks = 1;
-    [[nodiscard]] int partner() const { return n_ranks == 1 ? 0 : 1 - rank; }
+    bool is_alone = true; ///< Its messages go to itself; with the others it is one of pairs.
+    [[nodiscard]] int partner() const { return is_alone ? rank : rank ^ 1; }
+    /// How many ranks there are in the place of each.
+    [[nodiscard]] int n_in_place() const { return is_alone ? n_ranks : n_ranks / 2; }
 };
 
 /// The messages of one thread.
@@ -79,14 +93,15 @@ private:
     std::array<MPI_Request, 2 * n_outstanding> requests_{};
 };
 
-/// Millions of messages that this rank sends per second, all threads together, from the first one's begin to the last one's end.
-/// `window` runs one of a thread.
+/// Millions of messages that a rank, or those in its place, sends per second, or its megabytes: all threads together, from the
+/// first one's begin to the last one's end. `window` runs one of a thread.
 template <typename Window>
 void sample(place at, const std::vector<MPI_Comm>& comms, std::size_t n_bytes, round_samples& out, Window window) {
     struct span {
         std::uint64_t begin = 0;
         std::uint64_t end = 0;
     };
+    const int n_windows = windows_of(n_bytes);
     std::vector<span> spans(comms.size());
     std::barrier together{static_cast<std::ptrdiff_t>(comms.size())};
     std::vector<std::thread> threads;
@@ -101,10 +116,15 @@ void sample(place at, const std::vector<MPI_Comm>& comms, std::size_t n_bytes, r
         });
     }
     for (std::thread& each : threads) each.join();
-    const std::uint64_t first = std::ranges::min(spans, {}, &span::begin).begin;
-    const std::uint64_t last = std::ranges::max(spans, {}, &span::end).end;
-    const double n_messages = static_cast<double>(comms.size() * n_windows * n_outstanding);
-    out.push_back(n_messages / ns_between(first, last) * 1e3);
+    std::uint64_t first = std::ranges::min(spans, {}, &span::begin).begin;
+    std::uint64_t last = std::ranges::max(spans, {}, &span::end).end;
+    if (at.n_in_place() > 1) { // all run on this machine, and have one clock
+        MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    }
+    const double n_messages = static_cast<double>(comms.size() * n_outstanding) * n_windows * at.n_in_place();
+    const double per_us = n_messages / ns_between(first, last) * 1e3;
+    out.push_back(n_bytes < large_bytes ? per_us : per_us * static_cast<double>(n_bytes));
 }
 
 struct task_side {
@@ -141,34 +161,82 @@ void sample_mpi(place at, std::size_t n_threads, std::size_t n_bytes, round_samp
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
-void ask(place at, const options& given, std::size_t most_lanes, bool is_serialized) {
-    report out("lanes", at.n_ranks == 1 ? "one rank" : "two ranks", describe_machine());
-    const std::string level = is_serialized ? ", SERIALIZED" : ", MULTIPLE";
-    const std::size_t most = is_serialized ? 1 : most_lanes;
-    for (const std::size_t n_bytes : {std::size_t{8}, std::size_t{4096}}) {
-        std::vector<side> sides;
-        std::vector<std::size_t> references; // of each side's ratio
-        const auto add = [&](const std::string& what, std::size_t n_threads, std::size_t reference, auto measure) {
-            references.push_back(reference);
-            sides.push_back(
-                {.name = what + counted(n_threads, "thread") + ", " + std::to_string(n_bytes) + " B" + level,
-                 .unit = "M/s",
-                 .measure = measure});
-        };
-        const auto add_tasks = [&](std::size_t n_lanes, std::size_t n_threads, std::size_t reference) {
-            add(counted(n_lanes, "lane") + ", ", n_threads, reference,
-                [=](round_samples& to) { sample_tasks(at, {static_cast<unsigned>(n_lanes), n_threads, n_bytes}, to); });
-        };
-        for (std::size_t n = 1; n <= most; ++n) {
-            add("MPI alone, ", n, 0, [=](round_samples& to) { sample_mpi(at, n, n_bytes, to); });
+/// Rows of one size, and what each is compared with.
+class comparison {
+public:
+    comparison(place at, std::size_t n_bytes, bool is_serialized)
+        : at_(at), n_bytes_(n_bytes),
+          end_(", " + std::to_string(n_bytes) + " B, " + (is_serialized ? "SERIALIZED" : "MULTIPLE")) {}
+
+    /// @param reference  the place of another row; none: it is compared with nothing
+    std::size_t add_mpi(std::size_t n_threads, std::size_t reference = none) {
+        std::string who = counted(n_threads, "thread");
+        if (at_.n_in_place() > 1) who += ", " + std::to_string(at_.n_in_place()) + " ranks in the place of each";
+        return add("MPI alone, " + who, reference,
+                   [=, this](round_samples& to) { sample_mpi(at_, n_threads, n_bytes_, to); });
+    }
+    std::size_t add_tasks(std::size_t n_lanes, std::size_t n_threads, std::size_t reference = none) {
+        return add(counted(n_lanes, "lane") + ", " + counted(n_threads, "thread"), reference,
+                   [=, this](round_samples& to) {
+                       sample_tasks(at_, {static_cast<unsigned>(n_lanes), n_threads, n_bytes_}, to);
+                   });
+    }
+    void measure(std::size_t n_rounds, report& out) const {
+        const std::vector<series> all = alternate(sides_, n_rounds);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (references_[i] == none) {
+                out.add(all[i]);
+            } else {
+                out.add(all[i], all[references_[i]]);
+            }
         }
-        for (std::size_t n = 1; n <= most; ++n) {
-            add_tasks(1, n, 0);
-            if (n > 1) add_tasks(n, n, sides.size() - 1);
+    }
+
+private:
+    static constexpr std::size_t none = ~std::size_t{0};
+
+    template <typename Measure>
+    std::size_t add(const std::string& what, std::size_t reference, Measure measure) {
+        references_.push_back(reference);
+        sides_.push_back({.name = what + end_, .unit = n_bytes_ < large_bytes ? "M/s" : "MB/s", .measure = measure});
+        return sides_.size() - 1;
+    }
+
+    place at_;
+    std::size_t n_bytes_;
+    std::string end_;
+    std::vector<side> sides_;
+    std::vector<std::size_t> references_;
+};
+
+struct asked {
+    bool is_serialized = false;
+    bool is_of_posters = false;
+};
+
+void ask(place at, const options& given, asked what) {
+    report out("lanes", at.is_alone ? "one rank" : "two ranks", describe_machine(mpi_version()));
+    const std::vector<std::size_t> sizes =
+        what.is_of_posters ? std::vector<std::size_t>{8, 4096} : std::vector<std::size_t>{8, 4096, 65536};
+    for (const std::size_t n_bytes : sizes) {
+        comparison rows{at, n_bytes, what.is_serialized};
+        if (what.is_of_posters) {
+            for (const std::size_t n_threads : {1U, 2U, 4U, 8U}) {
+                if (what.is_serialized) rows.add_tasks(1, n_threads);
+                if (!what.is_serialized) rows.add_mpi(n_threads);
+            }
+        } else {
+            const std::size_t alone = rows.add_mpi(1);
+            if (at.n_in_place() == 1) rows.add_tasks(1, 1, alone);
+            if (!what.is_serialized) {
+                for (const std::size_t n : {2U, 4U}) {
+                    rows.add_mpi(n, alone);
+                    const std::size_t one_lane = rows.add_tasks(1, n, alone);
+                    rows.add_tasks(n, n, one_lane);
+                }
+            }
         }
-        const std::vector<series> all = alternate(sides, given.rounds(20));
-        out.add(all[0]);
-        for (std::size_t i = 1; i < all.size(); ++i) out.add(all[i], all[references[i]]);
+        rows.measure(given.rounds(what.is_of_posters ? 4 : 10), out);
     }
     if (at.rank == 0) out.publish(given.json_file);
 }
@@ -176,15 +244,18 @@ void ask(place at, const options& given, std::size_t most_lanes, bool is_seriali
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"What a second lane brings, and what it costs: rates of small messages."};
+    CLI::App app{"What more lanes bring, and what they cost: rates of messages."};
     options given;
     given.declare(app);
-    std::size_t most_lanes = 2;
-    bool is_serialized = false;
+    asked what;
+    bool is_to_itself = false;
     bool is_simulated = false;
     bool is_gapped = false;
-    app.add_option("--lanes", most_lanes, "at most so many")->check(CLI::Range(1, 16));
-    app.add_flag("--serialized", is_serialized, "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane");
+    app.add_flag("--serialized", what.is_serialized,
+                 "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane; of more than two ranks MPI alone");
+    app.add_flag("--posters", what.is_of_posters,
+                 "1 to 8 threads: with --serialized they post to one lane, without it they call MPI");
+    app.add_flag("--to-itself", is_to_itself, "each rank's messages go to itself, as one rank's do anyway");
     app.add_flag("--simulate", is_simulated,
                  "in virtual time instead: three networks, 1 to 24 lanes, and the policy on them");
     app.add_flag("--gapped", is_gapped, "two ranks over emulated links with gaps (bench/delayed)");
@@ -199,19 +270,22 @@ int main(int argc, char** argv) {
         return 1;
     }
     int level = 0;
-    MPI_Init_thread(&argc, &argv, is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &level);
+    MPI_Init_thread(&argc, &argv, what.is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &level);
     place at;
     MPI_Comm_rank(MPI_COMM_WORLD, &at.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &at.n_ranks);
+    at.is_alone = is_to_itself || at.n_ranks == 1;
     int status = 0;
     try {
-        if (at.n_ranks > 2) throw std::runtime_error("one rank or two");
-        if (!is_serialized && level < MPI_THREAD_MULTIPLE)
+        if (!at.is_alone && at.n_ranks % 2 != 0) throw std::runtime_error("one rank, or pairs of ranks");
+        if (at.n_in_place() > 1 && (!what.is_serialized || what.is_of_posters))
+            throw std::runtime_error("more than one rank, or pair: --serialized, and not --posters");
+        if (!what.is_serialized && level < MPI_THREAD_MULTIPLE)
             throw std::runtime_error("this MPI gives no MPI_THREAD_MULTIPLE");
         if (is_gapped) {
             ask_over_gaps(given);
         } else {
-            ask(at, given, most_lanes, is_serialized);
+            ask(at, given, what);
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());

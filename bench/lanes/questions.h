@@ -6,7 +6,12 @@
 
 #include "harness/options.h"
 
+#include <string>
+
 namespace commtask::bench {
+
+/// What the results name beside the machine: rates of lanes are an MPI's.
+[[nodiscard]] std::string mpi_version();
 
 /// In virtual time, on one process without MPI: bursts on three networks, by one lane, by the best choice and by the policy's.
 /// @throws std::runtime_error

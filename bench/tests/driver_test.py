@@ -173,7 +173,9 @@ class Timeline(unittest.TestCase):
             traced[setting] = traces
             return figures.Report("fft", setting, {})
 
-        with mock.patch.object(fft, "over_network", over_network), mock.patch.object(fft, "crowded", return_value=figures.Report("fft", "crowded", {})), \
+        nothing = figures.Report("fft", "crowded", {})
+        with mock.patch.object(fft, "over_network", over_network), mock.patch.object(fft, "crowded", return_value=nothing), \
+                mock.patch.object(fft, "lanes_as_it_comes", return_value=nothing), \
                 contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(fft.measure(None, "all", True, [], "folder"), 0)
         self.assertEqual(traced, {"delayed": "", "link": "folder"})

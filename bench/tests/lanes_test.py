@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  # whole_file
 
+import figures  # noqa: E402
 import lanes  # noqa: E402
 
 
@@ -39,6 +40,29 @@ class Simulated(unittest.TestCase):
         policy = lanes.verdict_on([[8, 1, 1, 100, 99, 101]])
         self.assertFalse(policy["met"])
         self.assertEqual(policy["worst_over_one_lane"], 1.01)
+
+
+def turn(side, *rates):
+    report = figures.Report("lanes", "one rank", {})
+    for n_threads, rate in rates:
+        noun = "thread" if n_threads == 1 else "threads"
+        report.rows.append(figures.Row(f"{side}, {n_threads} {noun}, 8 B", "M/s", [rate]))
+    return report
+
+
+class ManyThreads(unittest.TestCase):
+    def test_one_lane_is_compared_with_as_many_threads_turn_by_turn(self):
+        lane = [turn("1 lane", (1, 3.0), (8, 2.0)), turn("1 lane", (1, 3.0), (8, 4.0))]
+        threads = [turn("MPI alone", (1, 6.0), (8, 4.0)), turn("MPI alone", (1, 6.0), (8, 2.0))]
+        rows = {row.name: row for row in lanes.beside_threads(lane, threads, 2)}
+        self.assertEqual(rows["1 lane, 8 threads, 8 B"].ratios, [0.5, 2.0])
+        self.assertEqual(rows["1 lane, 8 threads, 8 B"].ratio_to, "MPI alone, 8 threads, 8 B")
+        self.assertTrue(rows["1 lane, 8 threads, 8 B"].is_met)
+        self.assertEqual(rows["1 lane, 1 thread, 8 B"].goals, ())
+
+    def test_more_is_wanted_where_the_threads_have_cores(self):
+        rows = lanes.beside_threads([turn("1 lane", (8, 2.0))], [turn("MPI alone", (8, 1.0))], 9)
+        self.assertFalse(rows[-1].is_met)
 
 
 if __name__ == "__main__":

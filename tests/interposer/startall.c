@@ -182,6 +182,39 @@ static void later_messages_come_later(void) {
     free_all(n_requests, requests);
 }
 
+/// The same on communicators of which lanes have some each.
+static void later_messages_of_each_communicator_come_later(void) {
+    MPI_Comm comms[n_pairs];
+    MPI_Request requests[n_requests];
+    for (int i = 0; i < n_pairs; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        MPI_Recv_init(in[i], n_ints, MPI_INT, previous_rank(), 9, comms[i], &requests[i]);
+        MPI_Send_init(out[i], n_ints, MPI_INT, next_rank(), 9, comms[i], &requests[n_pairs + i]);
+    }
+    for (int turn = 0; turn < n_turns; ++turn) {
+        static int later[n_pairs][n_ints];
+        static int sent[n_pairs][n_ints];
+        MPI_Request more[2 * n_pairs];
+        fill_all(turn);
+        MPI_Startall(n_requests, requests);
+        for (int i = n_pairs; i-- > 0;) {
+            fill(sent[i], n_ints, me, -turn - i);
+            MPI_Irecv(later[i], n_ints, MPI_INT, previous_rank(), 9, comms[i], &more[2 * i]);
+            MPI_Isend(sent[i], n_ints, MPI_INT, next_rank(), 9, comms[i], &more[2 * i + 1]);
+        }
+        MPI_Waitall(2 * n_pairs, more, MPI_STATUSES_IGNORE);
+        MPI_Waitall(n_requests, requests, MPI_STATUSES_IGNORE);
+        expect_all(turn);
+        for (int i = 0; i < n_pairs; ++i) {
+            EXPECT(is_filled(later[i], n_ints, previous_rank(), -turn - i));
+        }
+    }
+    free_all(n_requests, requests);
+    for (int i = 0; i < n_pairs; ++i) {
+        MPI_Comm_free(&comms[i]);
+    }
+}
+
 #if MPI_VERSION >= 4
 /// Messages, collectives and a message in partitions, started by one call.
 static void of_several_kinds(void) {
@@ -215,6 +248,7 @@ int main(int argc, char** argv) {
         {"one_is_freed", one_is_freed, 1},
         {"to_nobody_and_of_another_communicator", to_nobody_and_of_another_communicator, 1},
         {"later_messages_come_later", later_messages_come_later, 1},
+        {"later_messages_of_each_communicator_come_later", later_messages_of_each_communicator_come_later, 1},
 #if MPI_VERSION >= 4
         {"of_several_kinds", of_several_kinds, 1},
 #endif

@@ -56,6 +56,7 @@ void lanes_serialized();
 void lanes_differ();
 void lanes_unfinished();
 void lanes_stats();
+void lanes_watchdog();
 
 // scenario_node.cpp
 void node_late_sender();

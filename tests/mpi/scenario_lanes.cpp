@@ -54,6 +54,32 @@ void lanes_unfinished() {
     MPI_Finalize();
 }
 
+// scenario_test.py sets COMMTASK_LANES=2 and COMMTASK_STALL_S, and says "go on" once it has seen what hangs on both, twice.
+void lanes_watchdog() {
+    const int rank = begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    MPI_Comm comms[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+    CHECK(commtask_comm_split_lanes(MPI_COMM_WORLD, 2, comms) == COMMTASK_OK);
+    int received[2] = {};
+    commtask_t receives[2] = {COMMTASK_NULL, COMMTASK_NULL};
+    if (rank == 0) {
+        for (int lane = 0; lane < 2; ++lane) {
+            const commtask_op receive = commtask_op_recv(&received[lane], 1, MPI_INT, 0, 70 + lane, comms[lane]);
+            CHECK(commtask_post(&receive, nullptr, &receives[lane]) == COMMTASK_OK);
+        }
+        wait_for_go_on();
+        const int sent = 1;
+        for (int lane = 0; lane < 2; ++lane) {
+            CHECK(commtask_submit(commtask_op_send(&sent, 1, MPI_INT, 0, 70 + lane, comms[lane]), nullptr, nullptr) ==
+                  COMMTASK_OK);
+        }
+        CHECK(commtask_wait_all(2, receives, -1, nullptr) == COMMTASK_OK);
+        CHECK(received[0] == 1 && received[1] == 1);
+    }
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
 // scenario_test.py sets COMMTASK_LANES=2 and COMMTASK_STATS=1 and reads a line for each lane.
 void lanes_stats() {
     const int rank = begin_mpi();

@@ -55,6 +55,7 @@ constexpr scenario scenarios[] = {
     {"lanes_differ", lanes_differ},
     {"lanes_unfinished", lanes_unfinished},
     {"lanes_stats", lanes_stats},
+    {"lanes_watchdog", lanes_watchdog},
     {"node_late_sender", node_late_sender},
     {"node_differs", node_differs},
     {"node_without_memory", node_without_memory},

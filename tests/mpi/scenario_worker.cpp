@@ -50,6 +50,16 @@ void run_one(const commtask_op& op) {
     CHECK(commtask_wait(&task, nullptr) == COMMTASK_OK);
 }
 
+/// Communicators of the lanes that the settings ask for.
+std::vector<MPI_Comm> one_of_each_lane() {
+    commtask_info info{};
+    info.struct_size = sizeof info;
+    CHECK(commtask_get_info(&info) == COMMTASK_OK);
+    std::vector<MPI_Comm> made(info.lanes, MPI_COMM_NULL);
+    CHECK(commtask_comm_split_lanes(MPI_COMM_WORLD, static_cast<int>(info.lanes), made.data()) == COMMTASK_OK);
+    return made;
+}
+
 struct worker_facts {
     std::set<int> cpus;
     std::thread::id thread;
@@ -84,11 +94,12 @@ std::string text(const std::set<int>& cpus) {
 void idle() {
     const int rank = begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    run_one(commtask_op_barrier(MPI_COMM_WORLD)); // it has worked before
+    const std::vector<MPI_Comm> of_lanes = one_of_each_lane();
+    for (MPI_Comm each : of_lanes) run_one(commtask_op_barrier(each)); // its worker has worked before
     const double share = share_while_idle(2);
     std::fprintf(stderr, "rank %d used %.4f of a core\n", rank, share);
     CHECK(share < 0.01);
-    run_one(commtask_op_barrier(MPI_COMM_WORLD)); // and works after
+    for (MPI_Comm each : of_lanes) run_one(commtask_op_barrier(each)); // and works after
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }
@@ -99,17 +110,20 @@ void idle_with_a_receive() {
     commtask_config config = COMMTASK_CONFIG_INIT;
     config.idle = "shared";
     CHECK(commtask_init(&config) == COMMTASK_OK);
-    int received = 0;
-    commtask_t receive = COMMTASK_NULL;
-    const commtask_op op = commtask_op_recv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
-    CHECK(commtask_post(&op, nullptr, &receive) == COMMTASK_OK);
+    const std::vector<MPI_Comm> of_lanes = one_of_each_lane();
+    std::vector<int> received(of_lanes.size(), 0);
+    std::vector<commtask_t> receives(of_lanes.size(), COMMTASK_NULL);
+    for (std::size_t i = 0; i < of_lanes.size(); ++i) {
+        const commtask_op op = commtask_op_recv(&received[i], 1, MPI_INT, rank, 0, of_lanes[i]);
+        CHECK(commtask_post(&op, nullptr, &receives[i]) == COMMTASK_OK);
+    }
     const double share = share_while_idle(2);
     std::fprintf(stderr, "rank %d used %.4f of a core\n", rank, share);
-    CHECK(share < 0.3);
+    CHECK(share < 0.3 * static_cast<double>(of_lanes.size()));
     const int sent = 3;
-    run_one(commtask_op_send(&sent, 1, MPI_INT, rank, 0, MPI_COMM_WORLD));
-    CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
-    CHECK(received == 3);
+    for (MPI_Comm each : of_lanes) run_one(commtask_op_send(&sent, 1, MPI_INT, rank, 0, each));
+    CHECK(commtask_wait_all(receives.size(), receives.data(), -1, nullptr) == COMMTASK_OK);
+    for (const int each : received) CHECK(each == 3);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }

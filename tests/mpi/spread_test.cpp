@@ -241,6 +241,31 @@ TEST_P(Spread, ByMessageGoesByHiddenDuplicatesInOrder) {
     EXPECT_EQ(received, values_of(left(), n_tags * n_messages));
 }
 
+TEST_P(Spread, ByMessageTheTwoNeighboursInARingAreServedByTwoLanes) {
+    if (n_ranks_ < 4 || GetParam() != 2) GTEST_SKIP() << "four ranks on two lanes";
+    MPI_Comm& comm = make({no_source});
+    ASSERT_EQ(commtask_comm_spread(comm, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << commtask_last_error();
+    std::array<int, 2> received{};
+    std::array<commtask_t, 2> receives{post(commtask_op_recv(&received[0], 1, MPI_INT, left(), 0, comm)),
+                                       post(commtask_op_recv(&received[1], 1, MPI_INT, right(), 0, comm))};
+    std::array<commtask_t, 2> sends{};
+    {
+        held_lane held{MPI_COMM_WORLD}; // lane 0
+        sends = {post(commtask_op_send(&rank_, 1, MPI_INT, left(), 0, comm)),
+                 post(commtask_op_send(&rank_, 1, MPI_INT, right(), 0, comm))};
+        std::size_t first = 2;
+        EXPECT_EQ(commtask_wait_any(2, sends.data(), second_ns, &first, nullptr), COMMTASK_OK) << "both are on lane 0";
+        // Enough to see it end if nothing holds it back.
+        if (first < 2) {
+            EXPECT_EQ(commtask_wait_for(&sends[1 - first], 50'000'000, nullptr), COMMTASK_TIMEOUT)
+                << "both are on lane 1";
+        }
+    }
+    EXPECT_EQ(commtask_wait_all(2, sends.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all(2, receives.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(received, (std::array{left(), right()}));
+}
+
 TEST_P(Spread, ByMessageRefusesWildcardsThatTheInfoRulesOut) {
     int cell = 0;
     MPI_Message message = MPI_MESSAGE_NULL;

@@ -7,7 +7,7 @@
 #include "config/config.hpp"
 #include "core/lane_policy.hpp"
 #include "mpi/identity.hpp"
-#include "mpi/lanes_below.hpp"
+#include "mpi/network_contexts.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
 #include "report/lane_table.hpp"
@@ -274,7 +274,7 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
         if (info.lanes == 1) {
             std::printf("One lane: there are no cores for more. COMMTASK_LANES=n measures n that share cores.\n");
         } else {
-            std::printf("%s.\n", detail::lanes_below(mpi, info.lanes).sentence.c_str());
+            std::printf("%s.\n", detail::lanes_in_this_mpi(info.lanes).sentence.c_str());
         }
         print(table);
         const std::string why = write(detail::text_of(table, mpi.text()), file);

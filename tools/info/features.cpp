@@ -6,7 +6,7 @@
 
 #include "config/config.hpp"
 #include "mpi/identity.hpp"
-#include "mpi/lanes_below.hpp"
+#include "mpi/network_contexts.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -62,11 +62,11 @@ const char* thread_level_name(int level) {
 namespace {
 
 /// What would become of several lanes, also for who has asked for one.
-nlohmann::json describe_lanes(const detail::mpi_identity& mpi) {
+nlohmann::json describe_lanes() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
     const auto n_lanes = static_cast<std::size_t>(std::max<std::int64_t>(settings.lanes, 2));
-    const detail::lanes_in_mpi found = detail::lanes_below(mpi, n_lanes);
+    const detail::lanes_in_mpi found = detail::lanes_in_this_mpi(n_lanes);
     return {{"are_independent", found.are_independent}, {"sentence", found.sentence}};
 }
 
@@ -92,7 +92,7 @@ nlohmann::json mpi_features(int thread_level) {
             {"standard", std::to_string(version) + "." + std::to_string(subversion)},
             {"compiled_against_standard", std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION)},
             {"thread_level", thread_level_name(thread_level)},
-            {"lanes", describe_lanes(found)},
+            {"lanes", describe_lanes()},
             {"features", list}};
 }
 

@@ -95,7 +95,7 @@ void remember(std::span<const MPI_Request> requests) {
     return first.set != nullptr && std::ranges::equal(first.set->requests, requests) ? first.set : nullptr;
 }
 
-/// One lane alone keeps what is posted after the plan behind its members.
+/// A communicator that is spread has no lane of its own: which one a member goes by is the matter of the thread that starts it.
 [[nodiscard]] bool add_members(const start_set& set, detail::context& runtime, commtask_plan_s& to) {
     for (persistent* const each : set.members) {
         int code = COMMTASK_OK;
@@ -104,7 +104,6 @@ void remember(std::span<const MPI_Request> requests) {
         member.flags = detail::flag_is_call;
         member.queue = runtime.queue_of(each->comm, code);
         if (member.queue == nullptr || member.queue->spread() != nullptr) return false;
-        if (to.home() != nullptr && to.home()->served_by != member.queue->served_by) return false;
         if (to.add(std::move(member)) == nullptr) return false;
     }
     return true;

@@ -13,9 +13,10 @@
 extern "C" {
 #endif
 
-/** The info key by which MPI_Comm_dup_with_info and its like choose the lane of the communicator that they make: a number
- *  from 0; or `thread`, as COMMTASK_SPREAD_BY_THREAD. It is heard under commtask-run, and elsewhere if MPI_Comm_get_info gives it
- *  back, which MPICH's does not (docs/lanes.md). With several lanes a value that names none of them is refused when the communicator is first used. */
+/** The info key that chooses the lane of a communicator: a number from 0; or `thread`, as COMMTASK_SPREAD_BY_THREAD. Under
+ *  commtask-run it is heard where the program gives it to MPI_Comm_dup_with_info, and a value that names no lane is warned of.
+ *  Elsewhere it is heard when the communicator is first used, if MPI_Comm_get_info gives it back, which MPICH's does not
+ *  (docs/lanes.md); with several lanes a value that names none of them is refused then. */
 #define COMMTASK_LANE_KEY "commtask_lane"
 
 /** Makes duplicates of a communicator, the first on lane 0, the second on lane 1, and so on: the same on every rank. Threads

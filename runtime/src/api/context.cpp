@@ -10,7 +10,7 @@
 #include "core/operation_traits.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/identity.hpp"
-#include "mpi/lanes_below.hpp"
+#include "mpi/network_contexts.hpp"
 #include "report/gather.hpp"
 #include "report/stats_table.hpp"
 
@@ -121,7 +121,7 @@ void context::tell_of_start() {
         if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
     }
     if (settings_.verbose >= 1 && start_.rank == 0 && lanes_.size() > 1) {
-        say("%s", lanes_below(mpi_at_run_time(), lanes_.size()).sentence.c_str());
+        say("%s", lanes_in_this_mpi(lanes_.size()).sentence.c_str());
     }
 }
 

@@ -12,7 +12,7 @@
 #include "mpi/clock.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/identity.hpp"
-#include "mpi/lanes_below.hpp"
+#include "mpi/network_contexts.hpp"
 #include "node/node_map.hpp"
 #include "report/gather.hpp"
 #include "report/lane_table.hpp"
@@ -197,8 +197,7 @@ struct own_lanes {
 [[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings) {
     mine.selection.table = default_table();
     if (settings.lanes > 1) {
-        mine.selection.are_independent =
-            lanes_below(mpi_at_run_time(), static_cast<std::size_t>(settings.lanes)).are_independent;
+        mine.selection.are_independent = lanes_in_this_mpi(static_cast<std::size_t>(settings.lanes)).are_independent;
     }
     if (settings.lane_table.empty()) return COMMTASK_OK;
     lane_table_file found = read_lane_table(settings.lane_table);

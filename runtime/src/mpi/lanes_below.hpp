@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an MPI makes of several lanes: whether their workers go on side by side in it, or take turns. A pure function of what is
-// known of the MPIs (docs/lanes.md) and of the one setting on which that depends. Knows no MPI itself.
+// known of the MPIs (docs/lanes.md) and of the one number on which that depends (mpi/network_contexts.hpp). Knows no MPI itself.
 #pragma once
 
 #include "mpi/name.hpp"
@@ -17,8 +17,11 @@ struct lanes_in_mpi {
     std::string sentence; ///< For a user who has asked for `n_lanes`.
 };
 
-/// @param n_vcis  MPICH's MPIR_CVAR_CH4_NUM_VCIS as the process had it; 0: not set
-[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_vcis);
+/// MPICH's number of network contexts: a variable of the environment, and a control variable of its tool interface.
+inline constexpr const char* contexts_variable = "MPIR_CVAR_CH4_NUM_VCIS";
+
+/// @param n_contexts  that MPI has; 0: not known
+[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_contexts);
 
 /// What must be in the environment before MPI_Init for lanes that go on side by side.
 struct setting_below {
@@ -26,10 +29,7 @@ struct setting_below {
     std::string value;
 };
 
-/// Nothing where nothing helps: an MPICH before 4.1 that is asked for a second context aborts in MPI_Init.
+/// Nothing where nothing helps: an MPICH that is made for one context aborts in MPI_Init if it is asked for a second.
 [[nodiscard]] std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, std::size_t n_lanes);
-
-/// The same, with the process's environment.
-[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes);
 
 } // namespace commtask::detail

@@ -6,6 +6,7 @@
 #include "mpi/many.hpp"
 
 #include "mpi/errors.hpp"
+#include "mpi/status_fields.hpp"
 #include "mpi/transport.hpp"
 
 #include <algorithm>
@@ -113,12 +114,9 @@ void mpi_transport::one_of_many_ended(started_part ended, const MPI_Status& stat
     task& which = *ended.of;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
     if (!is_receive(ended)) return;
-    int was_canceled = 0;
-    MPI_Count bytes = 0;
-    MPI_Test_cancelled(&status, &was_canceled);
-    if (was_canceled != 0) {
+    if (was_canceled(status)) {
         which.result.is_canceled = true;
-    } else if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
+    } else if (const std::int64_t bytes = length_of(status); bytes >= 0) {
         which.result.bytes += bytes;
     }
 }

@@ -27,6 +27,21 @@ constexpr std::array ways{
 
 [[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
+[[nodiscard]] bool says(std::string_view text, std::string_view words) {
+    const std::size_t at = text.find(words);
+    if (at == std::string_view::npos) return false;
+    const std::string_view after = text.substr(at + words.size());
+    return !is_digit(words.back()) || after.empty() || !is_digit(after.front());
+}
+
+/// What the lines of MPICH's text about its device and its configuration come to.
+[[nodiscard]] bool can_have_contexts(const mpi_name& mpich, std::string_view library_version) {
+    const auto [major, minor, patch] = mpich.numbers();
+    if (major < 4 || (major == 4 && minor < 1) || !says(library_version, "ch4:")) return false;
+    constexpr std::array for_one{"--enable-thread-cs=global", "--with-ch4-max-vcis=1", "--enable-threads=single"};
+    return std::ranges::none_of(for_one, [&](const char* words) { return says(library_version, words); });
+}
+
 /// The first word of the line that begins with a digit and has a point.
 [[nodiscard]] std::string_view version_in(std::string_view line) {
     line = line.substr(0, line.find('\n'));
@@ -58,7 +73,9 @@ mpi_name parse_mpi_name(std::string_view library_version) {
         const std::size_t at = library_version.find(way.words);
         if (at == std::string_view::npos) continue;
         const std::string_view version = version_in(library_version.substr(at + way.words.size()));
-        return {std::string(way.family), std::string(way.name), std::string(version), way.abi};
+        mpi_name found{std::string(way.family), std::string(way.name), std::string(version), way.abi};
+        found.can_have_contexts = found.family == "mpich" && can_have_contexts(found, library_version);
+        return found;
     }
     return {};
 }

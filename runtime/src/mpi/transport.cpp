@@ -11,6 +11,7 @@
 #include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/persistent.hpp"
+#include "mpi/status_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,10 +47,7 @@ void mpi_transport::take_error(task& which, int error) noexcept {
 }
 
 static void take_length(task& which, const MPI_Status& status) noexcept {
-    MPI_Count bytes = 0;
-    if (MPI_Get_elements_x(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED) {
-        which.result.bytes = bytes;
-    }
+    if (const std::int64_t bytes = length_of(status); bytes >= 0) which.result.bytes = bytes;
 }
 
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
@@ -291,9 +289,7 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
     if (ended.part == 0) {
         take_status(which, status);
         // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
-        int was_canceled = 0;
-        if (kind.waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
-        which.result.is_canceled = was_canceled != 0;
+        which.result.is_canceled = kind.waits_for_message && was_canceled(status);
         // Of a group of partitions: the sides have cut alike if they have the same size.
         const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
         if (expected >= 0 && !which.result.is_canceled && which.result.error == 0 && which.result.bytes != expected) {
@@ -308,10 +304,8 @@ void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int
                                completion_sink& sink) noexcept {
     task& which = *ended.of;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
-    int was_canceled = 0;
-    if (operation_of(which.op.kind).waits_for_message) MPI_Test_cancelled(&status, &was_canceled);
-    which.result.is_canceled = was_canceled != 0;
-    const bool is_well = which.result.error == 0 && was_canceled == 0;
+    which.result.is_canceled = operation_of(which.op.kind).waits_for_message && was_canceled(status);
+    const bool is_well = which.result.error == 0 && !which.result.is_canceled;
     const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
     if (is_well && which.run.open_parts == 1) {
         const errors_come_back errors;
