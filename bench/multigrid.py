@@ -79,7 +79,7 @@ def balanced_rate_mbs(build, case):
     """The rate at which a V-cycle's messages take as long as what baseline computes."""
     alone = network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS))
     runs = [run_once(alone, case, "baseline") for _ in range(3)]
-    return runs[0]["bytes"] / N_RANKS / min(one["median"]["compute_us"] for one in runs)
+    return runs[0]["bytes"] / N_RANKS / min(one["median"]["internal_us"] + one["median"]["external_us"] for one in runs)
 
 
 def measure(build, setting, case, n_rounds, report):

@@ -16,10 +16,12 @@ namespace miniapp {
 /// Seconds of a run, as the compute threads of a rank spent them on average.
 struct phase_times {
     double internal = 0; ///< Computing what needs no messages.
+    double external = 0; ///< Computing what does, where a miniapp tells it from the rest.
     double post = 0;     ///< Handing messages over.
     double wait = 0;     ///< For messages, or for tasks that wait for them.
     double total = 0;
-    [[nodiscard]] double misc() const { return total - internal - post - wait; }
+    [[nodiscard]] double misc() const { return total - internal - external - post - wait; }
+    phase_times& operator+=(const phase_times& other);
 };
 
 /// Seconds that each thread works; a line of memory for each. An arena of one thread may have two.
@@ -56,7 +58,12 @@ struct timing {
 /// Collective: runs of `n_steps` steps, the fastest first.
 std::vector<timing> per_step(std::span<const phase_times> mine, int n_steps, MPI_Comm comm);
 
-/// The table's two lines, to standard output.
-void print_phases(const char* mode, const timing& of, double message_seconds);
+/// How a miniapp calls its steps and what is computed in them.
+struct phase_names {
+    const char* step = "step";
+    const char* internal = "internal";
+    const char* external = nullptr; ///< Null: no column.
+    double unit = 1e-6;             ///< Or 1e-3.
+};
 
 } // namespace miniapp

@@ -3,6 +3,8 @@
 // After that a rank that fails alone can only abort the job.
 #include "common/program.hpp"
 
+#include "common/report_json.hpp"
+#include "common/runtime_session.hpp"
 #include "common/standard_output.hpp"
 #include "common/whole_file.hpp"
 
@@ -41,9 +43,13 @@ std::string from_rank_0(std::string text) {
     return text;
 }
 
+output_file report_of(const program& what) { return {"--json", what.usual.json_file}; }
+
 /// Of rank 0.
 std::string refuse_files(const program& what) {
-    for (const auto& [option, file] : what.files) {
+    std::vector<output_file> files = what.files;
+    files.push_back(report_of(what));
+    for (const auto& [option, file] : files) {
         if (file.empty()) continue;
         if (const std::string why = why_not_writable(file); !why.empty()) {
             return "cannot write " + std::string(option) + " " + file + ": " + why +
@@ -51,6 +57,15 @@ std::string refuse_files(const program& what) {
         }
     }
     return what.look_at_files ? what.look_at_files() : std::string{};
+}
+
+/// Rank 0's last words; true when nothing of them was lost.
+bool has_told(const program& what, outcome& end) {
+    print_checks(end.checks);
+    const output_file report = report_of(what);
+    const std::string why_not = report.name.empty() ? "" : write_report(std::move(end.told), end.checks, report.name);
+    const bool are_written = was_written(what.name, report, why_not) && end.are_written;
+    return said_all(what) && are_written;
 }
 
 /// FNV-1a of the words after the program's name.
@@ -81,15 +96,15 @@ int run_program(int& argc, char**& argv, const program& what) {
     const std::string says = std::string(what.name) + ": ";
     const unsigned long long words = hash_of(argc, argv);
     int provided = MPI_THREAD_SINGLE;
-    MPI_Init_thread(&argc, &argv, what.thread_level, &provided);
+    MPI_Init_thread(&argc, &argv, what.usual.thread_level, &provided);
     int rank = 0;
     int n_ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     if (!all_have(words))
         return leave(what, rank, says + "the ranks were given different command lines; choose one.", 2);
-    if (!what.message.empty()) return leave(what, rank, what.message, what.exit_code);
-    if (provided < what.thread_level) {
+    if (!what.leaves.message.empty()) return leave(what, rank, what.leaves.message, what.leaves.exit_code);
+    if (provided < what.usual.thread_level) {
         return leave(what, rank, says + "this MPI does not give the thread level that the mode needs.", 2);
     }
     std::string refusal = what.settle(n_ranks);
@@ -101,8 +116,13 @@ int run_program(int& argc, char**& argv, const program& what) {
     if (refusal.empty()) refusal = from_rank_0(rank == 0 ? refuse_files(what) : std::string{});
     if (!refusal.empty()) return leave(what, rank, says + refusal, 2);
     try {
-        bool is_good = what.run(rank);
-        if (rank == 0) is_good = said_all(what) && is_good;
+        if (what.before_runtime) what.before_runtime(rank);
+        outcome end;
+        {
+            const runtime_session runtime(what.usual.has_worker, what.usual.n_lanes);
+            end = what.run(rank);
+        }
+        const bool is_good = (rank != 0 || has_told(what, end)) && all_passed(end.checks);
         MPI_Finalize();
         return is_good ? 0 : 1;
     } catch (const std::bad_alloc&) {
@@ -114,10 +134,9 @@ int run_program(int& argc, char**& argv, const program& what) {
     return 1;
 }
 
-bool was_written(const program& what, const output_file& file, const std::string& why_not) {
+bool was_written(const char* name, const output_file& file, const std::string& why_not) {
     if (!why_not.empty()) {
-        std::fprintf(stderr, "%s: writing %s %s failed: %s.\n", what.name, file.option, file.name.c_str(),
-                     why_not.c_str());
+        std::fprintf(stderr, "%s: writing %s %s failed: %s.\n", name, file.option, file.name.c_str(), why_not.c_str());
     }
     return why_not.empty();
 }

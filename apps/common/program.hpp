@@ -5,7 +5,10 @@
 #pragma once
 
 #include "common/memory.hpp"
+#include "common/parsed.hpp"
 #include "common/report.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <functional>
 #include <string>
@@ -19,25 +22,47 @@ struct output_file {
     std::string name;
 };
 
+/// What a run came to. On ranks other than 0 the checks suffice.
+struct outcome {
+    std::vector<check> checks;
+    nlohmann::ordered_json told = {}; ///< The report but for the checks.
+    bool are_written = true;          ///< The files that the run itself was to write.
+};
+
 struct program {
     const char* name = "";
-    int thread_level = 0; ///< What the mode needs of MPI_Init_thread.
-    std::string message;  ///< Of the command line: to print and leave with `exit_code`; empty: go on.
-    int exit_code = 0;    ///< Beside `message`.
-    std::vector<output_file> files;
+    usual_options usual = {};
+    farewell leaves = {};                           ///< Of the command line.
+    std::vector<output_file> files = {};            ///< Beside the report.
     std::function<std::string(int n_ranks)> settle; ///< Gives the refusal; empty when all is well. Same on all ranks.
     std::function<memory_need(int rank, int n_ranks)> memory; ///< Asked after settle().
     /// Of what rank 0 sees: files it is to read. Asked last; gives the refusal.
     std::function<std::string()> look_at_files = {};
-    /// The run itself; true when all checks passed and the files were written. `rank` prints if it is 0.
-    std::function<bool(int rank)> run;
+    /// On each rank, when all refusals are made.
+    std::function<void(int rank)> before_runtime = {};
+    /// The run itself, with the communication runtime where the mode needs it. `rank` prints what it found if it is 0; the
+    /// checks are printed and the report is written afterwards.
+    std::function<outcome(int rank)> run;
 };
 
 /// Starts and ends MPI; gives the exit status of the process. An exception of `run` aborts all ranks: one alone cannot
 /// leave in order, since the others wait for its messages.
 int run_program(int& argc, char**& argv, const program& what);
 
+/// A program that needs no more than this: settle(options, n_ranks), memory(options, rank) and run(options, rank).
+template <class Options, class Settle, class Memory, class Run>
+int run_program(int& argc, char**& argv, const char* name, parsed<Options>& of, Settle&& settle, Memory&& memory,
+                Run&& run) {
+    return run_program(argc, argv,
+                       {.name = name,
+                        .usual = of.values,
+                        .leaves = of,
+                        .settle = [&](int n_ranks) { return settle(of.values, n_ranks); },
+                        .memory = [&](int rank, int) { return memory(of.values, rank); },
+                        .run = [&](int rank) { return run(of.values, rank); }});
+}
+
 /// For `run`: true when `why_not` is empty; otherwise says which file was not written, and why.
-bool was_written(const program& what, const output_file& file, const std::string& why_not);
+bool was_written(const char* name, const output_file& file, const std::string& why_not);
 
 } // namespace miniapp

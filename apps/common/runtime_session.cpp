@@ -23,16 +23,34 @@ runtime_session::~runtime_session() {
     if (started_) commtask_finalize();
 }
 
-lane_comms::lane_comms(MPI_Comm comm, int n_lanes) {
-    if (n_lanes == 1) return;
-    all_.resize(static_cast<std::size_t>(n_lanes), MPI_COMM_NULL);
-    require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
+lane_comms::lane_comms(MPI_Comm comm, int n_lanes) : all_(static_cast<std::size_t>(n_lanes), comm) {
+    if (n_lanes > 1) require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
 }
 
 lane_comms::~lane_comms() {
-    for (MPI_Comm& each : all_) {
-        if (each != MPI_COMM_NULL) MPI_Comm_free(&each);
+    for (std::size_t lane = 0; lane < all_.size() && all_.size() > 1; ++lane) MPI_Comm_free(&all_[lane]);
+}
+
+std::vector<MPI_Comm> lane_comms::spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective) const {
+    commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
+    choice.n_lanes = static_cast<unsigned>(all_.size());
+    choice.in_row = 1;
+    if (choice.n_lanes > 1 && is_selective) {
+        commtask_burst burst = COMMTASK_BURST_INIT;
+        burst.size_bytes = size_bytes;
+        burst.n_messages = n_messages;
+        burst.most_lanes = choice.n_lanes; // asked for, whether they have cores or not
+        require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
     }
+    std::vector<MPI_Comm> of_messages;
+    for (std::size_t k = 0; k < n_messages; ++k) of_messages.push_back(all_[commtask_lane_of_message(&choice, k)]);
+    return of_messages;
+}
+
+void worker_barrier(MPI_Comm comm) {
+    commtask_t task = COMMTASK_NULL;
+    require(commtask_submit(commtask_op_barrier(comm), nullptr, &task), "commtask_post");
+    require(commtask_wait(&task, nullptr), "commtask_wait");
 }
 
 void require(int code, const char* what) {

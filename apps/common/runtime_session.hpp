@@ -26,8 +26,8 @@ private:
     bool started_ = false;
 };
 
-/// Duplicates of a communicator, one for each lane; none for one lane. While nothing is under way on them they are freed at the
-/// end, which is collective.
+/// Duplicates of a communicator, one for each lane; for one lane itself. While nothing is under way on them they are freed at
+/// the end, which is collective.
 class lane_comms {
 public:
     /// Collective. @throws what the runtime says when there are not so many lanes
@@ -37,10 +37,16 @@ public:
     lane_comms& operator=(const lane_comms&) = delete;
 
     [[nodiscard]] const std::vector<MPI_Comm>& all() const { return all_; }
+    /// What carries each of a burst of messages of one size: all lanes in turn, or, `is_selective`, as few as the library's
+    /// saturation table says that more would bring nothing.
+    [[nodiscard]] std::vector<MPI_Comm> spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective) const;
 
 private:
     std::vector<MPI_Comm> all_;
 };
+
+/// A barrier of all ranks, by the worker.
+void worker_barrier(MPI_Comm comm);
 
 /// Throws with the runtime's sentence unless `code` is success.
 void require(int code, const char* what);

@@ -17,23 +17,6 @@ namespace soi {
 
 namespace {
 
-std::vector<timing> gather(const std::vector<tiled::phase_times>& mine, MPI_Comm comm) {
-    int n_ranks = 1;
-    MPI_Comm_size(comm, &n_ranks);
-    std::vector<timing> all;
-    for (const tiled::phase_times& t : mine) {
-        std::array<double, 5> sum{t.produce, t.consume, t.post, t.wait, t.total};
-        timing one;
-        MPI_Allreduce(&t.total, &one.slowest_total, 1, MPI_DOUBLE, MPI_MAX, comm);
-        MPI_Allreduce(MPI_IN_PLACE, sum.data(), static_cast<int>(sum.size()), MPI_DOUBLE, MPI_SUM, comm);
-        for (double& s : sum) s /= n_ranks;
-        one.phases = {sum[0], sum[1], sum[2], sum[3], sum[4], t.sent};
-        all.push_back(one);
-    }
-    std::ranges::sort(all, {}, &timing::slowest_total);
-    return all;
-}
-
 template <class Real>
 void fill(aligned_array<std::complex<Real>>& x, int rank) {
     const auto n = static_cast<index_type>(x.size());
@@ -92,7 +75,7 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     }
     report.message_seconds = fft->message_seconds(comm);
 
-    std::vector<tiled::phase_times> times;
+    std::vector<miniapp::phase_times> times;
     tiled::traffic counted;
     {
         const miniapp::lane_comms lanes{comm, o.n_lanes};
@@ -115,10 +98,8 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
         }
         active->barrier();
     }
-    report.repeats = gather(times, comm);
-    std::vector<double> run_seconds;
-    for (const timing& t : report.repeats) run_seconds.push_back(t.slowest_total);
-    report.checks.push_back(miniapp::time_passed(run_seconds, report.gflops(report.median())));
+    report.repeats = miniapp::per_step(times, 1, comm);
+    report.checks.push_back(miniapp::time_passed(report.repeats, report.gflops(report.median())));
     report.fingerprint = checks.fingerprint({y, n});
     report.checks.push_back(checks.traffic_is(counted, report.traffic));
     if (o.check == check_level::none) return;
@@ -143,16 +124,10 @@ double run_report::gflops(const timing& t) const {
     return 5 * n * std::log2(n) / t.slowest_total / 1e9;
 }
 
-double run_report::overlap(const timing& t) const {
-    if (message_seconds <= 0) return 0;
-    return std::clamp(1 - (t.phases.post + t.phases.wait) / message_seconds, 0.0, 1.0);
-}
-
 run_report run(const options& settings, MPI_Comm comm) {
     run_report report;
     report.settings = settings;
     MPI_Comm_size(comm, &report.n_ranks);
-    report.mpi_library = miniapp::mpi_library();
     if (!settings.wisdom_file.empty()) load_wisdom(settings.wisdom_file);
     if (settings.by == method::soi) {
         report.quality = assess(settings.window);

@@ -5,7 +5,7 @@
 
 #include "common/command_line.hpp"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <climits>
 #include <cmath>
@@ -21,49 +21,9 @@ constexpr index_type largest_checked = 1 << 22;
 /// Of a problem that is large enough for messages of 128 KiB.
 constexpr int usual_chunks = 8;
 
-template <class Value>
-struct choice {
-    const char* name;
-    Value value;
-};
-
-constexpr std::array check_levels{choice<check_level>{"none", check_level::none},
-                                  choice<check_level>{"spot", check_level::spot},
-                                  choice<check_level>{"full", check_level::full}};
-constexpr std::array precisions{choice<precision>{"double", precision::double_},
-                                choice<precision>{"single", precision::single}};
-constexpr std::array methods{choice<method>{"soi", method::soi}, choice<method>{"sixstep", method::six_step}};
-constexpr std::array rigors{choice<rigor>{"estimate", rigor::estimate}, choice<rigor>{"measure", rigor::measure},
-                            choice<rigor>{"patient", rigor::patient}};
-constexpr std::array families{choice<window_family>{"kb", window_family::kaiser_bessel},
-                              choice<window_family>{"gauss", window_family::gauss}};
-
-template <class Choices>
-std::string names_of(const Choices& choices) {
-    std::string names;
-    for (const auto& one : choices) names += (names.empty() ? "" : "|") + std::string(one.name);
-    return names;
-}
-
-/// Sets `value`; gives the refusal if there is none of this name.
-template <class Choices, class Value>
-std::string choose(const std::string& option, const std::string& name, const Choices& choices, Value& value) {
-    for (const auto& one : choices) {
-        if (name == one.name) {
-            value = one.value;
-            return {};
-        }
-    }
-    return option + " " + name + " is unknown; choose " + names_of(choices) + ".";
-}
-
-template <class Choices, class Value>
-const char* name_in(const Choices& choices, Value value) {
-    for (const auto& one : choices) {
-        if (one.value == value) return one.name;
-    }
-    return "?";
-}
+const std::vector<std::string> check_names{"none", "spot", "full"};
+const std::vector<std::string> precision_names{"double", "single"};
+const std::vector<std::string> method_names{"soi", "sixstep"};
 
 std::string preset_names() {
     std::string names;
@@ -80,56 +40,26 @@ std::string parse_mu(const std::string& text, window_parameters& window) {
     return {};
 }
 
-std::string choose_mode(const std::string& name, tiled::mode& which) {
-    std::string names;
-    for (const tiled::mode_description& m : tiled::modes()) {
-        if (name == m.name) {
-            which = m.which;
-            return {};
-        }
-        names += (names.empty() ? "" : "|") + std::string(m.name);
-    }
-    return "--mode " + name + " is unknown; choose " + names + ".";
-}
-
-/// Words to choose from, before they have a meaning.
-struct texts {
-    std::string n = "2^20";
-    std::string mode = "baseline";
-    std::string check = "spot";
-    std::string real = "double";
-    std::string by = "soi";
-    std::string effort = "measure";
-    std::string preset;
-    std::string mu;
-    std::string family = "kb";
-    std::string sign = "-1";
-    std::string plan = "off";
-};
-
-std::string set_window(const texts& given, bool is_explicit, options& o) {
+std::string set_window(const std::string& name, const std::string& mu, bool is_explicit, options& o) {
     if (!is_explicit) {
         const char* const usual = o.real == precision::double_ ? "full" : "f32";
-        o.preset_name = given.preset.empty() ? usual : given.preset;
+        o.preset_name = name.empty() ? usual : name;
         const preset* const named = find_preset(o.preset_name);
         if (named == nullptr) return "--preset " + o.preset_name + " is unknown; choose " + preset_names() + ".";
         o.window = named->window;
         return {};
     }
-    if (!given.preset.empty()) {
+    if (!name.empty()) {
         return "--preset and an explicit window (--mu, --B, --tau, --b, --window) exclude each other; choose one.";
     }
-    if (!given.mu.empty()) {
-        if (std::string no = parse_mu(given.mu, o.window); !no.empty()) return no;
-    }
-    return choose("--window", given.family, families, o.window.family);
+    return mu.empty() ? std::string{} : parse_mu(mu, o.window);
 }
 
 } // namespace
 
-const char* name_of(check_level level) { return name_in(check_levels, level); }
-const char* name_of(precision real) { return name_in(precisions, real); }
-const char* name_of(method by) { return name_in(methods, by); }
+const char* name_of(check_level level) { return check_names[static_cast<std::size_t>(level)].c_str(); }
+const char* name_of(precision real) { return precision_names[static_cast<std::size_t>(real)].c_str(); }
+const char* name_of(method by) { return method_names[static_cast<std::size_t>(by)].c_str(); }
 
 problem options::sizes(int n_ranks) const {
     const int n_threads = tiled::compute_threads_of(which, n_cores);
@@ -160,79 +90,53 @@ index_type parse_points(const std::string& text) {
 parsed_options parse_options(int argc, const char* const* argv) {
     parsed_options parsed;
     options& o = parsed.values;
-    texts given;
-    std::string mode_names;
-    for (const auto& m : tiled::modes()) mode_names += (mode_names.empty() ? "" : "|") + std::string(m.name);
-    CLI::App app{"One-dimensional FFT over MPI ranks with one all-to-all instead of three; every run checks itself.",
-                 "fft_soi"};
-    app.add_option("--n", given.n, "Points, as 1048576 or 2^20")->capture_default_str();
-    app.add_option("--mode,--schedule", given.mode, mode_names)->capture_default_str();
-    app.add_option("--method", given.by, names_of(methods) + ": sixstep is Cooley-Tukey on the same exchange")
-        ->capture_default_str();
-    app.add_option("--preset", given.preset, preset_names() + "; default full, in single precision f32");
-    app.add_option("--precision", given.real, names_of(precisions))->capture_default_str();
-    app.add_option("--segments", o.n_segments, "Segments of the spectrum per rank")->capture_default_str();
-    app.add_option("--chunks", o.n_chunks, "Chunks of the input per rank; default: messages of at least 128 KiB")
-        ->check(CLI::Range(1, most_chunks));
-    app.add_option("--pieces", o.n_pieces, "Pieces of a chunk; default: two per compute thread")
-        ->check(CLI::Range(1, most_chunks));
-    app.add_option("--threads", o.n_cores, "Cores per rank, communication thread included")->capture_default_str();
-    app.add_option("--probe-every", o.probe_every, "Mode iprobe: pieces between probes")->capture_default_str();
-    app.add_option("--at-once", o.at_once, "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all")
-        ->check(CLI::Range(0, most_chunks))
-        ->capture_default_str();
-    app.add_option("--plan", given.plan,
-                   "on|off: modes offload, omp and tbb start the messages of a segment by one post, and all sends")
-        ->capture_default_str();
-    app.add_option("--lanes", o.n_lanes, "Modes offload, omp, tbb: spread the messages over so many lanes")
-        ->check(CLI::Range(1, 16))
-        ->capture_default_str();
-    app.add_option("--sign", given.sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
+    std::string n = "2^20", sign = "-1", preset, mu;
+    miniapp::command_line line(
+        "fft_soi", "One-dimensional FFT over MPI ranks with one all-to-all instead of three; every run checks itself.");
+    CLI::App& app = line.app();
+    app.add_option("--n", n, "Points, as 1048576 or 2^20")->capture_default_str();
+    o.mode = static_cast<int>(o.which);
+    line.usual(o, tiled::modes(), 16, "--mode,--schedule", "--repeat,--reps");
+    line.word("--method", o.by, method_names, "sixstep is Cooley-Tukey on the same exchange");
+    app.add_option("--preset", preset, preset_names() + "; default full, in single precision f32");
+    line.word("--precision", o.real, precision_names, "of the numbers");
+    line.number("--segments", o.n_segments, 1, INT_MAX, "Segments of the spectrum per rank");
+    line.number("--chunks", o.n_chunks, 1, most_chunks,
+                "Chunks of the input per rank; default: messages of at least 128 KiB");
+    line.number("--pieces", o.n_pieces, 1, most_chunks, "Pieces of a chunk; default: two per compute thread");
+    line.number("--probe-every", o.probe_every, 1, INT_MAX, "Mode iprobe: pieces between probes");
+    line.number("--at-once", o.at_once, 0, most_chunks,
+                "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all");
+    line.word("--plan", o.has_plan, {"off", "on"},
+              "modes offload, omp and tbb start the messages of a segment by one post, and all sends");
+    app.add_option("--sign", sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
     app.add_flag("--inplace", o.in_place, "The result replaces the input");
-    app.add_option("--repeat,--reps", o.repeats, "Timed transforms; the median is reported")->capture_default_str();
-    app.add_option("--check", given.check, names_of(check_levels) + ": spot sums 16 bins, full gathers all (N <= 2^22)")
-        ->capture_default_str();
-    app.add_option("--rigor", given.effort, "FFTW's planning: " + names_of(rigors))->capture_default_str();
-    app.add_option("--wisdom", o.wisdom_file, "Keep FFTW's plans in this file");
-    auto* const mu = app.add_option("--mu", given.mu, "Explicit window: oversampling n/d; default 5/4");
-    auto* const width = app.add_option("--B", o.window.width, "Explicit window: width in rows");
-    auto* const tau = app.add_option("--tau", o.window.tau, "Explicit window: width of the passband");
-    auto* const shape = app.add_option("--b", o.window.shape, "Explicit window: b of the Kaiser-Bessel, or sigma");
-    auto* const family = app.add_option("--window", given.family, "Explicit window: " + names_of(families));
+    line.word("--check", o.check, check_names, "spot sums 16 bins, full gathers all (N <= 2^22)");
+    line.word("--rigor", o.effort, {"estimate", "measure", "patient"}, "FFTW's planning");
+    line.file("--wisdom", o.wisdom_file, "Keep FFTW's plans in this file");
+    std::vector<CLI::Option*> of_window{
+        app.add_option("--mu", mu, "Explicit window: oversampling n/d; default 5/4"),
+        app.add_option("--B", o.window.width, "Explicit window: width in rows"),
+        app.add_option("--tau", o.window.tau, "Explicit window: width of the passband"),
+        app.add_option("--b", o.window.shape, "Explicit window: b of the Kaiser-Bessel, or sigma")};
+    of_window.push_back(line.word("--window", o.window.family, {"kb", "gauss"}, "explicit window"));
     app.add_flag("--strict", o.is_strict, "Refuse a window whose predicted error is above 1e-3");
-    app.add_option("--trace", o.trace_file, "Write the timeline of the last run to this file");
-    app.add_option("--json", o.json_file, "Write everything to this file");
+    line.file("--trace", o.trace_file, "Write the timeline of the last run to this file");
 
-    miniapp::parse_into(parsed, app, argc, argv, [&]() -> std::string {
-        const bool is_explicit = *mu || *width || *tau || *shape || *family;
-        if (o.n_cores < 1 || o.n_cores > 4096) return "--threads must be between 1 and 4096; choose 1.";
-        if (o.repeats < 1 || o.repeats > 10'000) return "--repeat must be between 1 and 10000; choose 15.";
-        if (o.probe_every < 1) return "--probe-every must be at least 1; choose 1.";
-        if (given.sign != "-1" && given.sign != "1" && given.sign != "+1") {
-            return "--sign " + given.sign + " is unknown; choose -1 (forward) or 1 (inverse).";
+    line.parse_into(parsed, argc, argv, [&]() -> std::string {
+        o.which = tiled::modes()[static_cast<std::size_t>(o.mode)].which;
+        if (sign != "-1" && sign != "1" && sign != "+1") {
+            return "--sign " + sign + " is unknown; choose -1 (forward) or 1 (inverse).";
         }
-        o.sign = given.sign == "-1" ? -1 : 1;
-        if (given.plan != "on" && given.plan != "off") return "--plan " + given.plan + " is unknown; choose on or off.";
-        o.has_plan = given.plan == "on";
-        o.n_points = parse_points(given.n);
-        if (o.n_points == 0) {
-            return "--n " + given.n + " is not a positive number up to 2^58; choose 1048576 or 2^20.";
-        }
-        std::string no = choose("--precision", given.real, precisions, o.real);
-        if (no.empty()) no = choose_mode(given.mode, o.which);
-        if (no.empty() && o.has_plan && !tiled::describe(o.which).needs_runtime) {
-            no = "--plan on is for --mode offload, omp and tbb; choose one of them, or --plan off.";
-        }
-        if (no.empty() && o.has_plan && o.n_lanes > 1)
-            no = "--plan on sends on one lane; leave --lanes out, or --plan off.";
-        if (no.empty() && o.n_lanes > 1 && !tiled::describe(o.which).needs_runtime) {
-            no = "--lanes works with --mode offload, omp or tbb only; choose one.";
-        }
-        if (no.empty()) no = choose("--method", given.by, methods, o.by);
-        if (no.empty()) no = choose("--check", given.check, check_levels, o.check);
-        if (no.empty()) no = choose("--rigor", given.effort, rigors, o.effort);
-        if (no.empty()) no = set_window(given, is_explicit, o);
-        return no;
+        o.sign = sign == "-1" ? -1 : 1;
+        o.n_points = parse_points(n);
+        if (o.n_points == 0) return "--n " + n + " is not a positive number up to 2^58; choose 1048576 or 2^20.";
+        if (o.has_plan && !tiled::describe(o.which).needs_runtime)
+            return "--plan on is for --mode offload, omp and tbb; choose one of them, or --plan off.";
+        if (o.has_plan && o.n_lanes > 1) return "--plan on sends on one lane; leave --lanes out, or --plan off.";
+        const bool is_explicit =
+            std::ranges::any_of(of_window, [](const CLI::Option* one) { return one->count() > 0; });
+        return set_window(preset, mu, is_explicit, o);
     });
     return parsed;
 }

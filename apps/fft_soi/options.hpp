@@ -12,7 +12,8 @@ namespace soi {
 
 enum class check_level { none, spot, full };
 
-struct options {
+struct options : miniapp::usual_options {
+    options() { repeats = 15; }
     index_type n_points = 1 << 20;
     method by = method::soi;
     precision real = precision::double_;
@@ -23,19 +24,15 @@ struct options {
     int n_chunks = 0;
     int n_pieces = 0;
     tiled::mode which = tiled::mode::baseline;
-    int n_cores = 1;
     int probe_every = 1;
     int at_once = 4;
     bool has_plan = false; ///< Modes offload, omp, tbb.
-    int n_lanes = 1;
     int sign = -1;
     bool in_place = false;
-    int repeats = 15;
     check_level check = check_level::spot;
     rigor effort = rigor::measure;
     std::string wisdom_file;
     std::string trace_file;
-    std::string json_file;
 
     problem sizes(int n_ranks) const;
 };

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the mistakes, and the one that is made outside of the exchange: too few cores. What a launcher does from
+// The mistake that is made outside of the exchange: too few cores. What a launcher does from
 // outside is done here by the process to itself, so that a run needs no particular launcher.
 #include "bad.hpp"
 
 #include <sched.h>
 
 #include <stdexcept>
+#include <vector>
 
 namespace dslash {
-
-const std::vector<bad_description>& bad_habits() {
-    static const std::vector<bad_description> table{
-        {bad_habit::late_pack, "late-pack"},
-        {bad_habit::late_receive, "late-receive"},
-        {bad_habit::worker_on_computing_core, "worker-on-computing-core"},
-    };
-    return table;
-}
-
-const char* name_of(bad_habit which) {
-    for (const bad_description& each : bad_habits()) {
-        if (each.which == which) return each.name;
-    }
-    return "none";
-}
 
 void bind_too_tightly(int n_compute, int rank) {
     cpu_set_t given;

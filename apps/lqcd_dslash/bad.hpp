@@ -15,16 +15,7 @@ enum class bad_habit {
     worker_on_computing_core, ///< The rank gets as many cores as it has compute threads.
 };
 
-struct bad_description {
-    bad_habit which;
-    const char* name;
-};
-
-/// Without `none`.
-const std::vector<bad_description>& bad_habits();
-
-/// "none" for that one.
-const char* name_of(bad_habit which);
+inline const std::vector<std::string> bad_names{"none", "late-pack", "late-receive", "worker-on-computing-core"};
 
 /// Leaves this process `n_compute` of its CPUs, others for other ranks, as a launcher does that binds too tightly. To be
 /// called before the runtime looks for a core.

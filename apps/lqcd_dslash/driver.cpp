@@ -5,8 +5,8 @@
 #include "driver.hpp"
 
 #include "common/peak.hpp"
+#include "common/runtime_session.hpp"
 #include "reduction.hpp"
-#include "runtime_session.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -52,22 +52,6 @@ double chain_scale(exchange& plain, const checker& checks, field& work) {
     return static_cast<float>(1 / growth);
 }
 
-std::vector<timing> gather(const std::vector<phase_times>& mine, int hops, MPI_Comm comm) {
-    int n_ranks = 1;
-    MPI_Comm_size(comm, &n_ranks);
-    std::vector<timing> all;
-    for (const phase_times& t : mine) {
-        std::array<double, 4> sum{t.interior, t.post, t.wait, t.total};
-        double slowest = t.total;
-        MPI_Allreduce(MPI_IN_PLACE, sum.data(), 4, MPI_DOUBLE, MPI_SUM, comm);
-        MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
-        for (double& s : sum) s /= static_cast<double>(n_ranks) * hops;
-        all.push_back({{sum[0], sum[1], sum[2], sum[3]}, slowest / hops});
-    }
-    std::ranges::sort(all, {}, &timing::slowest_total);
-    return all;
-}
-
 } // namespace
 
 double run_report::gflops(const timing& t) const {
@@ -78,20 +62,12 @@ double run_report::gflops(const timing& t) const {
 
 double run_report::peak_ratio(const timing& t) const { return gflops(t) / (peak_gflops * n_ranks * compute_threads); }
 
-double run_report::overlap(const timing& t) const {
-    if (message_seconds <= 0) return 0;
-    return std::clamp(1 - (t.phases.post + t.phases.wait) / message_seconds, 0.0, 1.0);
-}
-
-bool run_report::passed() const { return miniapp::all_passed(checks); }
-
 run_report run(const options& settings, MPI_Comm comm) {
     run_report report;
     report.settings = settings;
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &report.n_ranks);
-    report.mpi_library = miniapp::mpi_library();
 
     const geometry geom = make_geometry(*settings.lattice, *settings.grid, rank, settings.force_comm);
     const auto on = make_stencil(geom, settings.kernel);
@@ -119,7 +95,7 @@ run_report run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    const lane_comms lanes{comm, settings.n_lanes};
+    const miniapp::lane_comms lanes{comm, settings.n_lanes};
     const exchange_options exchange_settings{
         comm, settings.n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_held, lanes.all()};
     const int hops = 2 * settings.iterations;
@@ -155,12 +131,9 @@ run_report run(const options& settings, MPI_Comm comm) {
         active->barrier();
     }
 
-    report.repeats = gather(times, hops, comm);
-    double peak = report.peak_gflops;
-    MPI_Allreduce(&peak, &report.peak_gflops, 1, MPI_DOUBLE, MPI_MAX, comm);
-    std::vector<double> run_seconds;
-    for (const timing& t : report.repeats) run_seconds.push_back(t.slowest_total);
-    report.checks.push_back(miniapp::time_passed(run_seconds, report.gflops(report.median())));
+    report.repeats = miniapp::per_step(times, hops, comm);
+    report.peak_gflops = miniapp::largest_of(report.peak_gflops, comm);
+    report.checks.push_back(miniapp::time_passed(report.repeats, report.gflops(report.median())));
     report.fingerprint = checks.fingerprint(work);
     on->fill(chi, chi_at);
     report.checks.push_back(checks.adjoint(chi, d_g5_chi, psi, d_psi));

@@ -3,16 +3,14 @@
 // or after it has ended, so that a mode may own MPI while it lives.
 #pragma once
 
+#include "common/report_json.hpp"
 #include "options.hpp"
 #include "verify.hpp"
 
 namespace dslash {
 
-/// The table's columns, seconds per hop (one D_eo or D_oe), averaged over the ranks.
-struct timing {
-    phase_times phases;
-    double slowest_total = 0; ///< Seconds per hop of the slowest rank: what GF/s are computed from.
-};
+/// Seconds per hop (one D_eo or D_oe).
+using miniapp::timing;
 
 struct run_report {
     options settings;
@@ -25,7 +23,6 @@ struct run_report {
     int n_interior_tiles = 0;
     int compute_threads = 1;
     int cores = 1;
-    std::string mpi_library;
     std::array<std::size_t, n_directions> face_bytes{};
     double peak_gflops = 0;      ///< One core, double precision, measured beside the run.
     double message_seconds = 0;  ///< One hop's messages alone.
@@ -40,9 +37,6 @@ struct run_report {
     double gflops(const timing& t) const;
     /// GF/s per core that computes, over the peak of one core.
     double peak_ratio(const timing& t) const;
-    /// Share of the messages' time that was hidden: 1 - (post + wait) / messages alone, within [0, 1].
-    double overlap(const timing& t) const;
-    bool passed() const;
 };
 
 inline constexpr int flops_per_site = 1320;
@@ -50,9 +44,7 @@ inline constexpr int flops_per_site = 1320;
 /// Collective over `comm`; the report is complete on every rank.
 run_report run(const options& settings, MPI_Comm comm);
 
-/// For people, to standard output.
-void print(const run_report& report);
-/// Everything, to a file; why it could not be written, empty when it was.
-std::string write_json(const run_report& report, const std::string& file);
+/// For people, to standard output, and for programs.
+nlohmann::ordered_json tell(const run_report& report);
 
 } // namespace dslash

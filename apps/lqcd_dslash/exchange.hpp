@@ -4,6 +4,8 @@
 #pragma once
 
 #include "bad.hpp"
+#include "common/parsed.hpp"
+#include "common/phases.hpp"
 #include "stencil.hpp"
 
 #include <array>
@@ -16,15 +18,8 @@
 
 namespace dslash {
 
-/// Seconds of one run() on this rank.
-struct phase_times {
-    double interior = 0; ///< Internal compute: tiles that need no halo, mean over the compute threads.
-    double post = 0;     ///< Handing messages over: MPI_Isend, MPI_Irecv, or their tasks.
-    double wait = 0;     ///< Compute threads wait for messages.
-    double total = 0;    ///< Wall time.
-    /// Packing, faces, barriers, task overhead.
-    double misc() const { return total - interior - post - wait; }
-};
+/// `internal`: tiles that need no halo; `misc`: packing, faces, barriers, task overhead.
+using miniapp::phase_times;
 
 /// The communicator of the messages of each direction.
 using halo_comms = std::array<MPI_Comm, n_directions>;
@@ -60,17 +55,10 @@ public:
 
 enum class mode { plain, baseline, iprobe, commself, offload, omp, tbb };
 
-/// Whether the messages of a mode are the runtime's.
-[[nodiscard]] constexpr bool has_worker(mode which) {
-    return which == mode::offload || which == mode::omp || which == mode::tbb;
-}
-
-/// Names and thread levels; `plain` is the blocking exchange that the others are checked against.
-struct mode_description {
+/// `plain` is the blocking exchange that the others are checked against.
+struct mode_description : miniapp::mode_facts {
     mode which;
-    const char* name;
-    int thread_level;
-    const char* summary;
+    std::unique_ptr<exchange> (*make)(stencil& on, const exchange_options& options);
 };
 const std::vector<mode_description>& modes();
 

@@ -2,9 +2,9 @@
 // Mode offload: baseline's shape, but every MPI call is made by the communication worker, which progresses the messages
 // while the master computes. One core less computes; nothing else of the program changes. A hop's messages are one plan, which
 // starts the receives, and each send when its face is packed; or a task each.
+#include "common/runtime_session.hpp"
 #include "fork_join.hpp"
 #include "halo_plan.hpp"
-#include "runtime_session.hpp"
 
 #include <commtask/commtask.h>
 
@@ -45,7 +45,7 @@ public:
         tasks_.clear();
     }
 
-    void barrier() override { worker_barrier(comm_); }
+    void barrier() override { miniapp::worker_barrier(comm_); }
 
 private:
     void post(const commtask_op& operation) {
@@ -75,7 +75,7 @@ public:
 
     void wait() override { require(commtask_wait(&run_, nullptr), "commtask_wait"); }
 
-    void barrier() override { worker_barrier(comm_); }
+    void barrier() override { miniapp::worker_barrier(comm_); }
 
 private:
     halo_plan& plan_of(const hop_step& step) { return plans_[static_cast<std::size_t>(step.parity)]; }

@@ -6,9 +6,9 @@
 // it, and is held by the message; or the receives of a hop are one task and its sends another, each the start of a plan, and
 // who has packed a face lets its send go.
 #include "common/clock.hpp"
+#include "common/runtime_session.hpp"
 #include "exchange.hpp"
 #include "halo_plan.hpp"
-#include "runtime_session.hpp"
 #include "task_graph.hpp"
 
 #include <commtask/omp.h>
@@ -69,7 +69,7 @@ public:
         return times;
     }
 
-    void barrier() override { worker_barrier(comm_); }
+    void barrier() override { miniapp::worker_barrier(comm_); }
 
     int compute_threads() const override { return compute_threads_; }
     int cores() const override { return cores_; }

@@ -5,9 +5,9 @@
 // parity are one plan and its sends another, started by a post each: every message is told of as it ends, and who has packed a face
 // lets its send go. Or each message is an operation of its own.
 #include "common/clock.hpp"
+#include "common/runtime_session.hpp"
 #include "exchange.hpp"
 #include "halo_plan.hpp"
-#include "runtime_session.hpp"
 #include "task_graph.hpp"
 
 #include <commtask/tbb.hpp>

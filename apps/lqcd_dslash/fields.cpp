@@ -55,20 +55,21 @@ double uniform(std::uint64_t n) { return static_cast<double>(splitmix64(n) >> 11
 
 link_function random_links(const coordinates& lattice) {
     return [lattice](const coordinates& site, int mu) {
-        const auto index = static_cast<std::uint64_t>(site_index(site, lattice));
+        const auto index = static_cast<std::uint64_t>(miniapp::index_of(site, lattice));
         return random_su3((4 * index + static_cast<std::uint64_t>(mu)) * 18);
     };
 }
 
 std::function<link(const coordinates&)> random_rotation(const coordinates& lattice) {
     return [lattice](const coordinates& site) {
-        return random_su3((std::uint64_t{1} << 44) + 18 * static_cast<std::uint64_t>(site_index(site, lattice)));
+        return random_su3((std::uint64_t{1} << 44) + 18 * static_cast<std::uint64_t>(miniapp::index_of(site, lattice)));
     };
 }
 
 spinor_function random_spinor(const coordinates& lattice, std::uint64_t seed) {
     return [lattice, seed](const coordinates& site) {
-        const std::uint64_t first = ((seed + 1) << 40) + 24 * static_cast<std::uint64_t>(site_index(site, lattice));
+        const std::uint64_t first =
+            ((seed + 1) << 40) + 24 * static_cast<std::uint64_t>(miniapp::index_of(site, lattice));
         spinor psi{};
         for (std::uint64_t spin = 0; spin < 4; ++spin) {
             for (std::uint64_t colour = 0; colour < 3; ++colour) {

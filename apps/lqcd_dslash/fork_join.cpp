@@ -108,7 +108,7 @@ phase_times fork_join_exchange::run(std::span<const hop_step> steps) {
                     on_.compute(step, table.tiles[k]);
                     if (master) transport_->after_tile();
                 });
-                if (master) times.interior += seconds() - from;
+                if (master) times.internal += seconds() - from;
             };
             if (bad_ != bad_habit::late_receive) post_receives();
             if (bad_ == bad_habit::late_pack) compute_interior();

@@ -4,7 +4,6 @@
 #include "geometry.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
 
@@ -40,20 +39,6 @@ std::int64_t face_sites(const coordinates& lattice, const coordinates& grid) {
     return sum;
 }
 
-/// Calls `visit` with every grid of `n_ranks` ranks. T is the outermost choice, largest first.
-template <class Visit>
-void for_each_grid(int n_ranks, Visit&& visit) {
-    for (int t = n_ranks; t >= 1; --t) {
-        if (n_ranks % t != 0) continue;
-        for (int z = n_ranks / t; z >= 1; --z) {
-            if (n_ranks / t % z != 0) continue;
-            for (int y = n_ranks / t / z; y >= 1; --y) {
-                if (n_ranks / t / z % y == 0) visit(coordinates{n_ranks / t / z / y, y, z, t});
-            }
-        }
-    }
-}
-
 } // namespace
 
 coordinates geometry::local_extents() const {
@@ -76,66 +61,17 @@ int geometry::neighbour(int direction) const {
     coordinates other = position;
     const int step = direction % 2 == 0 ? 1 : grid[mu] - 1;
     other[mu] = (position[mu] + step) % grid[mu];
-    return rank_of(other, grid);
-}
-
-std::optional<coordinates> parse_coordinates(const std::string& text) {
-    coordinates values{};
-    const char* at = text.data();
-    const char* const end = text.data() + text.size();
-    for (int mu = 0; mu < n_dimensions; ++mu) {
-        if (mu > 0) {
-            if (at == end || *at != '.') return std::nullopt;
-            ++at;
-        }
-        const auto [next, error] = std::from_chars(at, end, values[mu]);
-        if (error != std::errc{} || values[mu] < 1) return std::nullopt;
-        at = next;
-    }
-    return at == end ? std::optional(values) : std::nullopt;
+    return static_cast<int>(miniapp::index_of(other, grid));
 }
 
 std::int64_t saturating_product(const coordinates& values) {
     return std::accumulate(values.begin(), values.end(), std::int64_t{1}, times);
 }
 
-std::string to_string(const coordinates& values) {
-    std::string text = std::to_string(values[0]);
-    for (int mu = 1; mu < n_dimensions; ++mu) text += '.' + std::to_string(values[mu]);
-    return text;
-}
-
-std::int64_t site_index(const coordinates& site, const coordinates& extents) {
-    std::int64_t index = site[3];
-    for (int mu = 2; mu >= 0; --mu) index = index * extents[mu] + site[mu];
-    return index;
-}
-
-int rank_of(const coordinates& position, const coordinates& grid) {
-    return static_cast<int>(site_index(position, grid));
-}
-
-coordinates position_of(int rank, const coordinates& grid) {
-    coordinates position{};
-    for (int mu = 0; mu < n_dimensions; ++mu) {
-        position[mu] = rank % grid[mu];
-        rank /= grid[mu];
-    }
-    return position;
-}
-
 std::optional<coordinates> choose_grid(const coordinates& lattice, int n_ranks) {
-    std::optional<coordinates> best;
-    std::int64_t best_faces = std::numeric_limits<std::int64_t>::max();
-    for_each_grid(n_ranks, [&](const coordinates& grid) {
-        if (!divides(lattice, grid)) return;
-        const std::int64_t faces = face_sites(lattice, grid);
-        if (faces < best_faces) {
-            best_faces = faces;
-            best = grid;
-        }
+    return miniapp::best_grid<n_dimensions>(n_ranks, [&](const coordinates& grid) {
+        return divides(lattice, grid) ? std::optional(face_sites(lattice, grid)) : std::nullopt;
     });
-    return best;
 }
 
 coordinates nearest_lattice(const coordinates& lattice, const coordinates& grid) {
@@ -191,7 +127,7 @@ std::string refusal(const coordinates& lattice, const coordinates& grid, int n_r
 }
 
 geometry make_geometry(const coordinates& lattice, const coordinates& grid, int rank, bool force_comm) {
-    geometry made{lattice, grid, position_of(rank, grid), {}};
+    geometry made{lattice, grid, miniapp::place_of(rank, grid), {}};
     for (int mu = 0; mu < n_dimensions; ++mu) made.communicated[mu] = force_comm || grid[mu] > 1;
     return made;
 }

@@ -4,12 +4,11 @@
 // names the nearest lattice that works. Directions: 2*mu is the neighbour at x+mu, 2*mu+1 the one at x-mu.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
+#include "common/extents.hpp"
 
 namespace dslash {
+
+using miniapp::to_string;
 
 inline constexpr int n_dimensions = 4;
 inline constexpr int n_directions = 8;
@@ -33,17 +32,6 @@ struct geometry {
     /// Rank of the neighbour in `direction`; the rank itself where the dimension is not cut.
     int neighbour(int direction) const;
 };
-
-/// "X.Y.Z.T" as four positive numbers, or nothing.
-std::optional<coordinates> parse_coordinates(const std::string& text);
-std::string to_string(const coordinates& values);
-
-/// x + X*(y + Y*(z + Z*t)): the site number that the generated fields are defined by.
-std::int64_t site_index(const coordinates& site, const coordinates& extents);
-
-/// Rank of a grid position and back; X fastest.
-int rank_of(const coordinates& position, const coordinates& grid);
-coordinates position_of(int rank, const coordinates& grid);
 
 /// The grid for `n_ranks` with the smallest faces, cutting T before Z before Y before X; nothing when none fits.
 std::optional<coordinates> choose_grid(const coordinates& lattice, int n_ranks);

@@ -3,8 +3,8 @@
 // its face says so, so a hop can be started before anything is packed.
 #pragma once
 
+#include "common/runtime_session.hpp"
 #include "exchange.hpp"
-#include "runtime_session.hpp"
 #include "stencil.hpp"
 
 #include <commtask/commtask.hpp>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace dslash {
+
+using miniapp::require;
 
 class halo_plan {
 public:

@@ -145,8 +145,8 @@ coordinates choose_block(const layout& shape, int tile_t, int tile_z, int n_thre
 
 } // namespace
 
-coordinates layout::lane_position(int lane) const { return position_of(lane, lanes); }
-int layout::lane_of(const coordinates& position) const { return rank_of(position, lanes); }
+coordinates layout::lane_position(int lane) const { return miniapp::place_of(lane, lanes); }
+int layout::lane_of(const coordinates& position) const { return static_cast<int>(miniapp::index_of(position, lanes)); }
 
 site_place layout::place(const coordinates& local) const {
     coordinates site{};

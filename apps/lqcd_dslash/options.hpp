@@ -13,15 +13,15 @@
 namespace dslash {
 
 enum class check_level { none, golden, full };
+inline const std::vector<std::string> check_names{"none", "golden", "full"};
+inline const std::vector<std::string> precision_names{"double", "single"};
 
-struct options {
+struct options : miniapp::usual_options {
     std::optional<coordinates> lattice; ///< Absent: 8.8.8.8 per rank.
     std::optional<coordinates> grid;    ///< Absent: the one with the smallest faces.
     stencil_options kernel;
-    mode which = mode::baseline;
-    int n_cores = 1;
+    dslash::mode which = dslash::mode::baseline;
     int iterations = 100;
-    int repeats = 5;
     int probe_every = 4;
     double kappa = 0.12;
     check_level check = check_level::golden;
@@ -29,8 +29,6 @@ struct options {
     bool has_plan = true;
     bool is_held = false;
     bool force_comm = false;
-    int n_lanes = 1;
-    std::string json_file;
 };
 
 using parsed_options = miniapp::parsed<options>;

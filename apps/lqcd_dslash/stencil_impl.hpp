@@ -73,7 +73,7 @@ public:
                 const Real* at = reals(of.parity[parity]) + static_cast<std::size_t>(site) * spinor_reals * N;
                 for (int lane = 0; lane < N; ++lane) {
                     const coordinates here = shape_.geom.to_global(shape_.local_site(parity, site, lane));
-                    auto hash = static_cast<std::uint64_t>(site_index(here, shape_.geom.lattice));
+                    auto hash = static_cast<std::uint64_t>(miniapp::index_of(here, shape_.geom.lattice));
                     for (int k = 0; k < spinor_reals; ++k) {
                         std::uint64_t bits = 0;
                         std::memcpy(&bits, at + k * N + lane, sizeof(Real));

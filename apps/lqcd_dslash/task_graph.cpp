@@ -28,7 +28,7 @@ std::vector<int> tile_of_site(const layout& shape, const parity_layout& table) {
 void mean_over_threads(phase_times& times, const std::vector<thread_work>& work, int n_threads) {
     double busy = 0;
     for (const thread_work& w : work) {
-        times.interior += w.interior / n_threads;
+        times.internal += w.interior / n_threads;
         busy += (w.interior + w.other) / n_threads;
     }
     times.wait = std::max(0.0, times.total - busy - times.post);

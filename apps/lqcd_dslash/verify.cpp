@@ -87,7 +87,7 @@ golden_values checker::golden(const field& psi, const field& d_psi) const {
         sum[re].add(sd.real());
         sum[im].add(sd.imag());
         if (parity == 0) sum[deo2].add(d2);
-        if (site_index(site, shape.geom.lattice) != 0) return;
+        if (miniapp::index_of(site, shape.geom.lattice) != 0) return;
         for (std::size_t k = 0; k < 12; ++k) {
             sum[origin + 2 * k].add(d[k / 3][k % 3].real());
             sum[origin + 2 * k + 1].add(d[k / 3][k % 3].imag());

@@ -2,22 +2,13 @@
 // Every cell is computed by the same expression whatever the range it is in, without fused multiply-adds that a compiler may
 // form in one loop and not in another, and a half sweep reads the other colour alone: results have the same bits for all ways
 // to cut the grid.
-#include "level.hpp"
+#include "grid.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace multigrid {
 
 namespace {
-
-/// Rows of a range along X.
-template <class Row>
-void each_row(const range& cells, Row&& row) {
-    for (int k = cells.low[2]; k < cells.high[2]; ++k) {
-        for (int j = cells.low[1]; j < cells.high[1]; ++j) row(j, k);
-    }
-}
 
 double around(const double* x, std::ptrdiff_t y, std::ptrdiff_t z) {
     return (x[-1] + x[1]) + (x[-y] + x[y]) + (x[-z] + x[z]);
@@ -25,10 +16,10 @@ double around(const double* x, std::ptrdiff_t y, std::ptrdiff_t z) {
 
 } // namespace
 
-void smooth(level& on, int box, const range& cells, colour which) {
+void smooth(level& on, int box, const range& cells, int is_black) {
     const double h2 = on.h * on.h;
     each_row(cells, [&](int j, int k) {
-        const int first = (cells.low[0] + j + k + (which == colour::red ? 0 : 1)) % 2;
+        const int first = (cells.low[0] + j + k + is_black) % 2;
         double* const x = &on.x[on.at(box, 0, j, k)];
         const double* const b = &on.b[on.at(box, 0, j, k)];
         for (int i = cells.low[0] + first; i < cells.high[0]; i += 2) {

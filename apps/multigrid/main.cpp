@@ -2,19 +2,21 @@
 // Geometric multigrid with variable boxes. Advantage: messages of all sizes down to a few bytes, in bursts that can be chosen.
 // Disadvantage: one operator with constant coefficients, and a coarse solve that every rank does for itself.
 // Exit status: 0 all checks passed, 1 a check failed or output was lost, 2 the command line was refused.
-#include "common/clock.hpp"
+#include "common/command_line.hpp"
 #include "common/program.hpp"
+#include "common/report_json.hpp"
+#include "common/runner.hpp"
 #include "common/runtime_session.hpp"
-#include "options.hpp"
+#include "grid.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
 
-namespace multigrid {
-
 namespace {
+
+using namespace multigrid;
+using miniapp::to_string;
 
 constexpr double slowest_reduction = 0.2;
 constexpr double order_tolerance = 0.3; // with 16 cells per dimension it is 1.76, with 64 1.95
@@ -30,91 +32,109 @@ std::array<double, 2> factor(int d, double s) {
 
 /// Calls visit(place in x and b, solution, right-hand side, number in the whole domain) for each cell.
 template <class Visit>
-void each_cell(const cycle& of, Visit&& visit) {
+void each_cell(cycle& of, Visit&& visit) {
     const level& on = of.finest();
     const extents& cells = of.whole().cells;
     for (int box = 0; box < on.n_boxes(); ++box) {
         const extents from = on.origin(box);
         for (long c = 0; c < volume(on.n); ++c) {
-            const extents in_box = place_of(static_cast<int>(c), on.n);
+            const extents in_box = miniapp::place_of(c, on.n);
+            extents cell{};
             std::array<std::array<double, 2>, 3> f{};
             for (int d = 0; d < 3; ++d) {
-                f[d] = factor(d, (from[d] + in_box[d] + 0.5) / cells[d]);
+                cell[d] = from[d] + in_box[d];
+                f[d] = factor(d, (cell[d] + 0.5) / cells[d]);
                 f[d][1] /= std::pow(cells[d] * on.h, 2);
             }
             const double laplace =
                 f[0][1] * f[1][0] * f[2][0] + f[0][0] * f[1][1] * f[2][0] + f[0][0] * f[1][0] * f[2][1];
-            const long number = from[0] + in_box[0] +
-                                static_cast<long>(cells[0]) *
-                                    (from[1] + in_box[1] + static_cast<long>(cells[1]) * (from[2] + in_box[2]));
             visit(on.at(box, in_box[0], in_box[1], in_box[2]), f[0][0] * f[1][0] * f[2][0], -laplace,
-                  static_cast<std::uint64_t>(number));
+                  static_cast<std::uint64_t>(miniapp::index_of(cell, cells)));
         }
     }
 }
 
-/// Sets the right-hand side; gives its largest value on this rank.
-double set_problem(cycle& of) {
-    double largest = 0;
-    each_cell(of, [&](std::size_t at, double, double f, std::uint64_t) {
-        of.finest().b[at] = f;
-        largest = std::max(largest, std::abs(f));
+struct options : miniapp::usual_options {
+    domain whole; ///< The cells of settled options.
+    int box = 16;
+    int n_cycles = 10;
+    bool is_selective = true;
+    bool is_aggregated = true;
+    bool is_fully_checked = false;
+};
+
+constexpr int least_cycles = 6; // so that the error is that of the grid
+constexpr int most_boxes = 4096;
+constexpr int most_boxes_on_side = 512;
+constexpr int widest_bottom = 16;
+
+miniapp::parsed<options> parse_options(int argc, const char* const* argv) {
+    miniapp::parsed<options> parsed;
+    options& o = parsed.values;
+    miniapp::command_line line("multigrid",
+                               "Multigrid for -Laplace u = f in three dimensions; every run checks itself.");
+    line.extents("--cells", o.whole.cells, 1 << 14, "64.64.128", "Global extents X.Y.Z; default: 64.64.64 per rank");
+    line.number("--box", o.box, 8, 1024,
+                "Cells of a box per dimension, a power of two; 16 cuts 64.64.64 into 64 boxes");
+    line.word("--ghosts", o.is_aggregated, {"faces", "aggregated"},
+              "a message per face of a box, or per neighbour rank");
+    line.usual(o, miniapp::modes(), 16);
+    line.word("--selective", o.is_selective, {"off", "on"}, "all on all lanes, or few where more bring nothing");
+    line.number("--cycles", o.n_cycles, least_cycles, 10'000, "V-cycles per timed run");
+    line.word("--check", o.is_fully_checked, {"order", "full"}, "full compares with one box on one thread, bit by bit");
+    line.parse_into(parsed, argc, argv, [&]() -> std::string {
+        if (std::has_single_bit(static_cast<unsigned>(o.box))) return {};
+        return "--box " + std::to_string(o.box) + " is no power of two; choose 8, 16, 32 or 64.";
     });
-    return largest;
+    return parsed;
 }
 
-double largest_error(const cycle& of) {
-    double largest = 0;
-    each_cell(of, [&](std::size_t at, double u, double, std::uint64_t) {
-        largest = std::max(largest, std::abs(of.finest().x[at] - u));
+/// With the smallest faces, of ranks that hold whole boxes.
+std::optional<extents> choose_grid(const extents& cells, int box, int n_ranks) {
+    return miniapp::best_grid<3>(n_ranks, [&](const extents& grid) {
+        double faces = 0;
+        for (int d = 0; d < 3; ++d) {
+            if (cells[d] % (static_cast<long>(box) * grid[d]) != 0) return std::optional<double>{};
+            faces += (grid[d] - 1.0) / cells[d];
+        }
+        return std::optional{faces};
     });
-    return largest;
 }
 
-/// A sum over the cells of all ranks, so that it does not depend on how they are cut.
-std::uint64_t fingerprint(const cycle& of) {
-    std::uint64_t sum = 0;
-    each_cell(of, [&](std::size_t at, double, double, std::uint64_t number) {
-        std::uint64_t z =
-            std::bit_cast<std::uint64_t>(of.finest().x[at]) + (number + 1) * 0x9e3779b97f4a7c15U; // splitmix64
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        sum += z ^ (z >> 31);
-    });
-    return sum;
-}
-
-/// V-cycles from x = 0; gives the largest residual before them and after each.
-std::vector<double> solve(cycle& on, runner& with, int n_cycles, double first_residual) {
-    std::vector<double> residuals{with.collective_max(first_residual)};
-    std::ranges::fill(on.finest().x, 0.0);
-    for (int k = 0; k < n_cycles; ++k) {
-        with.run();
-        residuals.push_back(with.collective_max(on.largest_residual()));
+std::string settle(options& o, int n_ranks) {
+    extents& cells = o.whole.cells;
+    if (cells[0] == 0) {
+        const extents grid = choose_grid({n_ranks, n_ranks, n_ranks}, 1, n_ranks).value_or(extents{1, 1, 1});
+        cells = {64 * grid[0], 64 * grid[1], 64 * grid[2]};
     }
-    return residuals;
-}
-
-timing measure(cycle& on, runner& with, int n_cycles, double first_residual, int n_ranks,
-               std::vector<double>& residuals) {
-    const double busy = with.busy_seconds();
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double total = miniapp::seconds_of([&] { residuals = solve(on, with, n_cycles, first_residual); }) / n_cycles;
-    std::array<double, 2> sum{total, (with.busy_seconds() - busy) / n_cycles / with.compute_threads()};
-    MPI_Allreduce(MPI_IN_PLACE, sum.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return {sum[0] / n_ranks, sum[1] / n_ranks, with.collective_max(total)};
-}
-
-void count_messages(const cycle& of, run_report& report) {
-    report.on_lane.assign(static_cast<std::size_t>(report.settings.n_lanes), 0);
-    for (const item& each : of.items()) {
-        if (each.through.what != message::kind::send) continue;
-        report.sent[0] += 1;
-        report.sent[1] += each.through.count * static_cast<long>(sizeof(double));
-        report.on_lane[each.through.lane] += 1;
+    const std::string what = "cells " + to_string(cells) + " with boxes of " + std::to_string(o.box);
+    const auto grid = choose_grid(cells, o.box, n_ranks);
+    if (!grid) {
+        return what + " cannot be cut among " + std::to_string(n_ranks) + " ranks into whole boxes; --cells " +
+               to_string(extents{o.box, o.box, o.box * n_ranks}) + " works.";
     }
-    MPI_Allreduce(MPI_IN_PLACE, report.sent.data(), 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, report.on_lane.data(), report.settings.n_lanes, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    o.whole.grid = *grid;
+    o.whole.box = {o.box, o.box, o.box};
+    const extents boxes = o.whole.boxes();
+    const int on_side = boxes[0] * boxes[1] * boxes[2] / std::ranges::min(boxes);
+    if (volume(boxes) > most_boxes || on_side > most_boxes_on_side) {
+        return what + " make " + std::to_string(volume(boxes)) + " boxes on a rank, and " + std::to_string(most_boxes) +
+               " (" + std::to_string(most_boxes_on_side) + " on a side) are the most; choose a larger --box.";
+    }
+    for (const int n : cells) {
+        if (n >> std::countr_zero(static_cast<unsigned>(n)) > widest_bottom)
+            return what + " cannot be halved often enough; choose a power of two, or one times a number up to 15.";
+    }
+    return {};
+}
+
+miniapp::memory_need memory(const options& o, int rank) {
+    constexpr double fields = 2 * sizeof(double) * 8.0 / 7, bytes_of_items = 200 * 400; // of all levels; of a box
+    const auto cells = static_cast<double>(volume(o.whole.cells));
+    const auto boxes = static_cast<double>(volume(o.whole.boxes()));
+    double bytes = boxes * (std::pow(o.box + 2.0, 3) * fields + bytes_of_items);
+    if (o.is_fully_checked && rank == 0) bytes += cells * fields;
+    return {bytes, "multigrid with cells " + to_string(o.whole.cells), "use more nodes or fewer cells"};
 }
 
 /// The worst factor by which a V-cycle reduced the residual, before rounding stops it. The first one finds x = 0, whose residual is
@@ -127,95 +147,118 @@ double worst_reduction(const std::vector<double>& residuals) {
     return worst;
 }
 
-/// On rank 0: one box with all cells, the items in their order.
-bool is_that_of_one_box(const run_report& report) {
-    const extents& cells = report.settings.whole.cells;
-    cycle alone({.cells = cells, .grid = {1, 1, 1}, .position = {}, .box = cells}, true, {});
-    set_problem(alone);
-    bool has_same_residuals = true;
-    for (int k = 1; k <= report.settings.n_cycles; ++k) {
-        alone.run_serially();
-        has_same_residuals = has_same_residuals && alone.largest_residual() == report.residuals[k];
+/// The messages of a V-cycle, and their bytes, of all ranks, and the messages on each lane.
+std::vector<std::uint64_t> count_messages(const cycle& of, const std::vector<MPI_Comm>& lanes, MPI_Comm comm) {
+    std::vector<std::uint64_t> counts(2 + lanes.size());
+    for (const miniapp::item& each : of.items().items()) {
+        if (!each.is_message() || each.through->what != miniapp::message::kind::send) continue;
+        counts[0] += 1;
+        counts[1] += static_cast<std::uint64_t>(each.through->operation.send.count) * sizeof(double);
+        counts[2 + (std::ranges::find(lanes, each.through->operation.comm) - lanes.begin())] += 1;
     }
-    return has_same_residuals && fingerprint(alone) == report.fingerprint;
+    for (std::uint64_t& each : counts) each = miniapp::sum_of(each, comm);
+    return counts;
 }
 
-run_report run(const options& settings, int rank) {
-    run_report report;
-    report.settings = settings;
-    MPI_Comm_size(MPI_COMM_WORLD, &report.n_ranks);
-    domain whole = settings.whole;
-    whole.position = place_of(rank, whole.grid);
-    domain half = whole;
-    for (int d = 0; d < 3; ++d) {
-        half.cells[d] /= 2;
-        half.box[d] /= 2;
+/// What the cells of a domain come to.
+struct solution {
+    std::vector<miniapp::phase_times> times; ///< Of the timed runs.
+    std::vector<double> residuals;           ///< The largest before the first V-cycle and after each.
+    std::vector<std::uint64_t> counts;       ///< Of count_messages().
+    double error = 0;
+    std::uint64_t bits = 0; ///< The fingerprint.
+};
+
+solution solve(const options& o, const domain& whole, const miniapp::mode& how, MPI_Comm comm,
+               const miniapp::lane_comms& lanes, int n_timed) {
+    solution all;
+    const auto choose = [&](std::size_t size, std::size_t n) { return lanes.spread(size, n, o.is_selective); };
+    cycle on(whole, o.is_aggregated, choose, o.n_cores);
+    level& finest = on.finest();
+    double first = 0;
+    each_cell(on, [&](std::size_t at, double, double f, std::uint64_t) {
+        finest.b[at] = f;
+        first = std::max(first, std::abs(f));
+    });
+    first = miniapp::largest_of(first, comm);
+    const auto with = how.make(on.items(), o.n_cores);
+    for (int k = 0; k <= n_timed; ++k) { // the first one warms up
+        miniapp::phase_times times;
+        MPI_Barrier(comm);
+        times.total = miniapp::seconds_of([&] {
+            all.residuals = {first};
+            std::ranges::fill(finest.x, 0.0);
+            for (int c = 0; c < o.n_cycles; ++c) {
+                times += with->run(on.items().n_stages());
+                all.residuals.push_back(miniapp::largest_of(on.largest_residual(), comm));
+            }
+        });
+        if (k > 0) all.times.push_back(times);
     }
-    std::vector<MPI_Comm> lanes(static_cast<std::size_t>(settings.n_lanes), MPI_COMM_WORLD);
-    if (settings.n_lanes > 1)
-        miniapp::require(commtask_comm_split_lanes(MPI_COMM_WORLD, settings.n_lanes, lanes.data()), "--lanes");
-    const lane_policy policy{settings.n_lanes, settings.is_selective};
-    const auto solved = [&](const domain& of, bool is_measured) {
-        cycle on(of, settings.is_aggregated, policy, settings.n_cores);
-        const double first = set_problem(on);
-        const auto with = settings.how.make(on, lanes, settings.n_cores);
-        report.compute_threads = with->compute_threads();
-        if (is_measured) count_messages(on, report);
-        report.residuals = solve(on, *with, settings.n_cycles, first); // warms up
-        for (int k = 0; k < settings.n_repeats && is_measured; ++k) {
-            report.repeats.push_back(measure(on, *with, settings.n_cycles, first, report.n_ranks, report.residuals));
-        }
-        report.fingerprint = fingerprint(on);
-        MPI_Allreduce(MPI_IN_PLACE, &report.fingerprint, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-        return with->collective_max(largest_error(on));
-    };
-    const double half_error = solved(half, false);
-    report.error = solved(whole, true);
-    for (std::size_t k = 1; k < lanes.size(); ++k) MPI_Comm_free(&lanes[k]);
-    if (lanes.size() > 1) MPI_Comm_free(&lanes[0]);
-    std::ranges::sort(report.repeats, {}, &timing::slowest_s);
-    report.order = std::log2(half_error / report.error);
-    std::vector<double> seconds;
-    for (const timing& each : report.repeats) seconds.push_back(each.slowest_s);
-    report.checks.push_back(miniapp::time_passed(seconds, 1));
-    report.checks.push_back(
-        {"residual: what a V-cycle leaves of it", worst_reduction(report.residuals), slowest_reduction});
-    report.checks.push_back({"order: the error falls as h^2", std::abs(report.order - 2), order_tolerance});
-    if (!settings.is_fully_checked) return report;
-    int is_same = rank == 0 && is_that_of_one_box(report) ? 1 : 0;
-    MPI_Bcast(&is_same, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    report.checks.push_back({"bits: those of one box on one thread", is_same == 1 ? 0.0 : 1.0, 0});
-    return report;
+    all.counts = count_messages(on, lanes.all(), comm);
+    each_cell(on, [&](std::size_t at, double u, double, std::uint64_t number) {
+        all.error = std::max(all.error, std::abs(finest.x[at] - u));
+        all.bits += miniapp::print_of(finest.x[at], number);
+    });
+    all.error = miniapp::largest_of(all.error, comm);
+    all.bits = miniapp::sum_of(all.bits, comm);
+    return all;
+}
+
+miniapp::outcome run(const options& o, int rank) {
+    const miniapp::mode& how = miniapp::modes()[static_cast<std::size_t>(o.mode)];
+    domain whole = o.whole;
+    whole.position = miniapp::place_of(rank, whole.grid);
+    domain half = whole;
+    for (int& n : half.cells) n /= 2;
+    for (int& n : half.box) n /= 2;
+    const miniapp::lane_comms lanes{MPI_COMM_WORLD, o.n_lanes};
+    const double half_error = solve(o, half, how, MPI_COMM_WORLD, lanes, 0).error;
+    const solution found = solve(o, whole, how, MPI_COMM_WORLD, lanes, o.repeats);
+    const auto runs = miniapp::per_step(found.times, o.n_cycles, MPI_COMM_WORLD);
+    const double order = std::log2(half_error / found.error);
+    miniapp::outcome end{
+        {miniapp::time_passed(runs, 1),
+         {"residual: what a V-cycle leaves of it", worst_reduction(found.residuals), slowest_reduction},
+         {"order: the error falls as h^2", std::abs(order - 2), order_tolerance}}};
+    if (o.is_fully_checked) {
+        options plain = o;
+        plain.n_cores = 1;
+        const domain one_box{.cells = whole.cells, .grid = {1, 1, 1}, .position = {}, .box = whole.cells};
+        const miniapp::lane_comms self{MPI_COMM_SELF, 1};
+        const solution alone =
+            rank == 0 ? solve(plain, one_box, miniapp::modes().front(), MPI_COMM_SELF, self, 0) : found;
+        const double is_other = alone.residuals == found.residuals && alone.bits == found.bits ? 0 : 1;
+        end.checks.push_back(
+            {"bits: those of one box on one thread", miniapp::largest_of(is_other, MPI_COMM_WORLD), 0});
+    }
+    if (rank != 0) return end;
+    end.told = {{"program", "multigrid"},
+                {"cells", whole.cells},
+                {"grid", whole.grid},
+                {"box", o.box},
+                {"boxes", volume(whole.boxes())},
+                {"ghosts", o.is_aggregated ? "aggregated" : "faces"},
+                {"lanes", o.n_lanes},
+                {"selective", o.is_selective},
+                {"ranks", volume(whole.grid)},
+                {"compute_threads", o.has_worker ? miniapp::beside_one(o.n_cores) : o.n_cores},
+                {"cycles", o.n_cycles},
+                {"messages", found.counts[0]},
+                {"bytes", found.counts[1]},
+                {"messages_on_lane", std::vector(found.counts.begin() + 2, found.counts.end())},
+                {"residuals", found.residuals},
+                {"error", found.error},
+                {"order", order},
+                {"mcells_per_s", 1e-6 * static_cast<double>(volume(whole.cells)) / runs[runs.size() / 2].slowest_total},
+                {"fingerprint", miniapp::fingerprint_text(found.bits)}};
+    miniapp::tell_times(end.told, how.name, runs, 0, {.step = "V-cycle", .external = "external"});
+    return end;
 }
 
 } // namespace
 
-} // namespace multigrid
-
 int main(int argc, char** argv) {
-    auto parsed = multigrid::parse_options(argc, argv);
-    multigrid::options& settings = parsed.values;
-    const bool has_worker = settings.how.which != multigrid::mode::baseline;
-    miniapp::program program{.name = "multigrid",
-                             .thread_level = !has_worker            ? MPI_THREAD_FUNNELED
-                                             : settings.n_lanes > 1 ? MPI_THREAD_MULTIPLE
-                                                                    : MPI_THREAD_SERIALIZED,
-                             .message = parsed.message,
-                             .exit_code = parsed.exit_code,
-                             .files = {{"--json", settings.json_file}},
-                             .settle = [&](int n_ranks) { return multigrid::settle(settings, n_ranks); },
-                             .memory = [&](int rank, int) { return multigrid::memory(settings, rank); },
-                             .run = {}};
-    program.run = [&](int rank) {
-        multigrid::run_report report;
-        {
-            const miniapp::runtime_session runtime(has_worker, settings.n_lanes);
-            report = multigrid::run(settings, rank);
-        }
-        if (rank != 0) return miniapp::all_passed(report.checks);
-        multigrid::print(report);
-        const std::string why_not = settings.json_file.empty() ? "" : multigrid::write_json(report, settings.json_file);
-        return miniapp::was_written(program, program.files.front(), why_not) && miniapp::all_passed(report.checks);
-    };
-    return miniapp::run_program(argc, argv, program);
+    auto parsed = parse_options(argc, argv);
+    return miniapp::run_program(argc, argv, "multigrid", parsed, settle, memory, run);
 }

@@ -4,8 +4,9 @@
 // No step can become a fused multiply-add, so every vector width and every cut of the grid gives the same bits.
 #include "domain.hpp"
 
+#include "common/report.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -39,12 +40,6 @@ std::vector<long double> sines(int k, int first, int count, int n_points) {
 }
 
 long double cosine(int k, int n_points) { return std::cos(std::numbers::pi_v<long double> * k / (n_points + 1)); }
-
-std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ (x >> 31)) * 0x7fb5d329728ea185U;
-    x = (x ^ (x >> 27)) * 0x81dadef4bc2dd44dU;
-    return x ^ (x >> 33);
-}
 
 } // namespace
 
@@ -173,7 +168,7 @@ std::uint64_t domain::fingerprint(int n_steps) const {
     for (int i = 0; i < rows_.count; ++i) {
         for (int j = 0; j < columns_.count; ++j) {
             const auto place = static_cast<std::uint64_t>(rows_.first + i) * n_columns_ + columns_.first + j;
-            sum += mixed(std::bit_cast<std::uint64_t>(values(n_steps)[at(i, j)]) + mixed(place));
+            sum += miniapp::print_of(values(n_steps)[at(i, j)], place);
         }
     }
     return sum;

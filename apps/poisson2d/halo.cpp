@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers, and plain MPI. What others write to or read from lies in the window; puts are completed before the target is
-// told by an empty message, which is how MPI programs notify. All of it waits for this thread to be inside MPI.
+// The buffers, and what a step is made of. What others write to or read from lies in the window; plain MPI completes its puts
+// before the target is told by an empty message, which is how MPI programs notify, and waits for this thread to be inside MPI.
 #include "halo.hpp"
 
 #include "common/runtime_session.hpp"
@@ -10,9 +10,10 @@
 
 namespace poisson {
 
+using miniapp::part;
 using miniapp::require;
 
-halo::halo(const domain& on, halo_kind kind, MPI_Comm cart, bool by_worker)
+halo::halo(domain& on, halo_kind kind, MPI_Comm cart, bool by_worker)
     : on_(on), kind_(kind), cart_(cart), by_worker_(by_worker) {
     auto longest = static_cast<unsigned long>(std::max(on.extents()[0], on.extents()[1]));
     MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_UNSIGNED_LONG, MPI_MAX, cart);
@@ -41,7 +42,6 @@ halo::halo(const domain& on, halo_kind kind, MPI_Comm cart, bool by_worker)
     }
     if (by_worker) {
         require(commtask_comm_register(cart), "commtask_comm_register");
-        for (int step = 0; step < 2; ++step) make_tasks(step);
         if (has_window) require(commtask_win_register(window_, cart), "commtask_win_register");
     } else if (has_window) {
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
@@ -59,13 +59,11 @@ void halo::end() {
 }
 
 void halo::barrier() {
-    if (!by_worker_) {
+    if (by_worker_) {
+        miniapp::worker_barrier(cart_);
+    } else {
         MPI_Barrier(cart_);
-        return;
     }
-    commtask_t task = COMMTASK_NULL;
-    require(commtask_submit(commtask_op_barrier(cart_), nullptr, &task), "commtask_submit");
-    require(commtask_wait(&task, nullptr), "commtask_wait");
 }
 
 template <class Visit>
@@ -79,107 +77,117 @@ void halo::pack(int step) {
     for_each_neighbour([&](int side, int) { on_.pack(step, side, outgoing(step, side)); });
 }
 
-void halo::unpack(domain& into, int step) const {
-    for_each_neighbour([&](int side, int) { into.unpack(step, side, incoming(step, side)); });
-}
-
-void halo::make_tasks(int step) {
-    std::vector<halo_task>& all = tasks_[step];
-    const counts& n_leaving = n_leaving_[step];
-    const counts& n_coming = n_coming_[step];
-    unsigned sides = 0;
-    for_each_neighbour([&](int side, int peer) {
-        const unsigned bit = 1U << side;
-        sides |= bit;
-        if (kind_ == halo_kind::neighbor) return;
-        const int comes = tag_of(step, side);
-        const int leaves = tag_of(step, side ^ 1);
-        if (kind_ == halo_kind::p2p) {
-            all.push_back(
-                {commtask_op_recv(incoming(step, side), n_coming[side], MPI_DOUBLE, peer, comes, cart_), 0, bit});
-            all.push_back(
-                {commtask_op_send(outgoing(step, side), n_leaving[side], MPI_DOUBLE, peer, leaves, cart_), bit, 0});
-            return;
-        }
-        // A notified put of nothing announces what can be got.
-        const int n_put = kind_ == halo_kind::put ? n_leaving[side] : 0;
-        const MPI_Aint place = there(step, side);
-        all.push_back({commtask_op_put_notify(outgoing(step, side), n_put, MPI_DOUBLE, peer, place, n_put, MPI_DOUBLE,
-                                              leaves, window_),
-                       bit, 0});
-        all.push_back({commtask_op_await_notify(comes, 1, peer, window_), 0, bit});
-        if (kind_ == halo_kind::put) return;
-        all.push_back({commtask_op_get(incoming(step, side), n_coming[side], MPI_DOUBLE, peer, place, n_coming[side],
-                                       MPI_DOUBLE, window_),
-                       0, bit, true});
-    });
-    if (kind_ != halo_kind::neighbor) return;
-    all.push_back(
-        {commtask_op_neighbor_alltoallv_int(outgoing(step, 0), n_leaving.data(), places_.data(), MPI_DOUBLE,
-                                            incoming(step, 0), n_coming.data(), places_.data(), MPI_DOUBLE, cart_),
-         sides, sides});
-}
-
-void halo::start(int step) {
-    if (!by_worker_) return start_natively(step);
-    for (const halo_task& each : tasks(step)) {
-        commtask_options options = COMMTASK_OPTIONS_INIT;
-        options.after = each.follows ? &under_way_.back() : nullptr;
-        options.n_after = each.follows ? 1 : 0;
-        commtask_t task = COMMTASK_NULL;
-        require(commtask_post(&each.operation, &options, &task), "commtask_post");
-        under_way_.push_back(task);
-    }
-}
-
-void halo::wait(int step) {
-    if (!by_worker_) return wait_natively(step);
-    require(commtask_wait_all(under_way_.size(), under_way_.data(), -1, nullptr), "commtask_wait_all");
-    under_way_.clear();
-}
-
-void halo::start_natively(int step) {
-    const counts& n_leaving = n_leaving_[step & 1];
-    const counts& n_coming = n_coming_[step & 1];
-    if (kind_ == halo_kind::neighbor) {
-        MPI_Ineighbor_alltoallv(outgoing(step, 0), n_leaving.data(), places_.data(), MPI_DOUBLE, incoming(step, 0),
-                                n_coming.data(), places_.data(), MPI_DOUBLE, cart_, &requests_.emplace_back());
-        return;
-    }
+void halo::expose(int step) {
     if (kind_ == halo_kind::put) {
         for_each_neighbour([&](int side, int peer) {
-            MPI_Put(outgoing(step, side), n_leaving[side], MPI_DOUBLE, peer, there(step, side), n_leaving[side],
-                    MPI_DOUBLE, window_);
+            const int n = n_leaving_[step & 1][side];
+            MPI_Put(outgoing(step, side), n, MPI_DOUBLE, peer, there(step, side), n, MPI_DOUBLE, window_);
         });
         MPI_Win_flush_all(window_);
+    } else {
+        MPI_Win_sync(window_);
     }
-    if (kind_ == halo_kind::get) MPI_Win_sync(window_);
-    // With a window messages of nothing are the notifications.
-    const auto sent = [this](int n) { return kind_ == halo_kind::p2p ? n : 0; };
-    for_each_neighbour([&](int side, int peer) {
-        MPI_Irecv(incoming(step, side), sent(n_coming[side]), MPI_DOUBLE, peer, tag_of(step, side), cart_,
-                  &requests_.emplace_back());
-    });
-    for_each_neighbour([&](int side, int peer) {
-        MPI_Isend(outgoing(step, side), sent(n_leaving[side]), MPI_DOUBLE, peer, tag_of(step, side ^ 1), cart_,
-                  &requests_.emplace_back());
-    });
 }
 
-void halo::wait_natively(int step) {
-    const auto wait_all = [this] {
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-        requests_.clear();
-    };
-    wait_all();
-    if (window_ != MPI_WIN_NULL) MPI_Win_sync(window_);
-    if (kind_ != halo_kind::get) return;
+void halo::arrive(int step) {
+    MPI_Win_sync(window_);
+    if (kind_ == halo_kind::put) return;
+    std::vector<MPI_Request> gets;
     for_each_neighbour([&](int side, int peer) {
         const int n = n_coming_[step & 1][side];
         MPI_Rget(incoming(step, side), n, MPI_DOUBLE, peer, there(step, side), n, MPI_DOUBLE, window_,
-                 &requests_.emplace_back());
+                 &gets.emplace_back());
     });
-    wait_all();
+    MPI_Waitall(static_cast<int>(gets.size()), gets.data(), MPI_STATUSES_IGNORE);
+}
+
+void halo::add_one_sided(miniapp::item_list& to, int step, int side, int peer) {
+    const int now = step & 1;
+    const bool is_put = kind_ == halo_kind::put;
+    const int n_put = is_put ? n_leaving_[now][side] : 0; // a notified put of nothing announces what can be got
+    const int n_got = n_coming_[now][side];
+    const MPI_Aint place = there(step, side);
+    const commtask_op put = commtask_op_put_notify(outgoing(step, side), n_put, MPI_DOUBLE, peer, place, n_put,
+                                                   MPI_DOUBLE, tag_of(step, side ^ 1), window_);
+    to.reads(to.add(part::send, {put}), {leaves, now, side});
+    const int awaited = to.add(part::send, {commtask_op_await_notify(tag_of(step, side), 1, peer, window_)});
+    to.writes(awaited, {is_put ? comes : announced, now, side});
+    if (is_put) return;
+    const commtask_op get =
+        commtask_op_get(incoming(step, side), n_got, MPI_DOUBLE, peer, place, n_got, MPI_DOUBLE, window_);
+    const int got = to.add(part::send, {get});
+    to.reads(got, {announced, now, side});
+    to.writes(got, {comes, now, side});
+}
+
+void halo::add_collective(miniapp::item_list& to, int step) {
+    const int now = step & 1;
+    const commtask_op all_to_all =
+        commtask_op_neighbor_alltoallv_int(outgoing(step, 0), n_leaving_[now].data(), places_.data(), MPI_DOUBLE,
+                                           incoming(step, 0), n_coming_[now].data(), places_.data(), MPI_DOUBLE, cart_);
+    const auto natively = [this, now](MPI_Request* request) {
+        MPI_Ineighbor_alltoallv(outgoing(now, 0), n_leaving_[now].data(), places_.data(), MPI_DOUBLE, incoming(now, 0),
+                                n_coming_[now].data(), places_.data(), MPI_DOUBLE, cart_, request);
+    };
+    const int id = to.add(part::send, {all_to_all, natively});
+    for (int side = 0; side < n_sides; ++side) {
+        to.reads(id, {leaves, now, side});
+        to.writes(id, {comes, now, side});
+    }
+}
+
+void halo::add_messages(miniapp::item_list& to, int step) {
+    const int now = step & 1;
+    const bool has_window = window_ != MPI_WIN_NULL;
+    if (kind_ == halo_kind::neighbor) return add_collective(to, step);
+    if (has_window && !by_worker_) to.add(part::receive, {{}, [this, step](MPI_Request*) { expose(step); }});
+    for_each_neighbour([&](int side, int peer) {
+        if (has_window && by_worker_) return add_one_sided(to, step, side, peer);
+        // With a window messages of nothing are the notifications.
+        const int n_coming = has_window ? 0 : n_coming_[now][side];
+        const int n_leaving = has_window ? 0 : n_leaving_[now][side];
+        to.writes(
+            to.add(part::receive, miniapp::receive(incoming(step, side), n_coming, peer, tag_of(step, side), cart_)),
+            {comes, now, side});
+        to.reads(
+            to.add(part::send, miniapp::send(outgoing(step, side), n_leaving, peer, tag_of(step, side ^ 1), cart_)),
+            {leaves, now, side});
+    });
+}
+
+void halo::do_ring(int step) {
+    if (window_ != MPI_WIN_NULL && !by_worker_) arrive(step);
+    for_each_neighbour([&](int side, int) { on_.unpack(step, side, incoming(step, side)); });
+    on_.compute_ring(step);
+    pack(step + 1);
+}
+
+// What a step reads and writes has two names, of even and odd steps.
+void halo::add_steps(miniapp::item_list& to, bool is_computing) {
+    for (int step = 0; step < 4; ++step) {
+        const int now = step & 1;
+        add_messages(to, step);
+        const int n_bands = is_computing ? on_.n_bands() : 0;
+        const int own = to.add(part::edge, [this, step, is_computing] {
+            if (is_computing) do_ring(step);
+        });
+        for (int band = 0; band < n_bands; ++band) {
+            const int id = to.add(part::core, [this, step, band] { on_.compute_band(step, band); });
+            for (int beside = std::max(0, band - 1); beside < std::min(n_bands, band + 2); ++beside)
+                to.reads(id, {bands, now, beside});
+            to.reads(id, {ring, now, 0});
+            to.writes(id, {bands, 1 - now, band});
+            to.reads(own, {bands, now, band});
+        }
+        to.reads(own, {ring, now, 0});
+        to.writes(own, {ring, 1 - now, 0});
+        for (int side = 0; side < n_sides; ++side) {
+            to.reads(own, {comes, now, side});
+            to.writes(own, {leaves, 1 - now, side});
+        }
+        to.end_stage();
+    }
+    to.end(true);
 }
 
 } // namespace poisson

@@ -5,47 +5,31 @@
 // rank's next halo, so it never is two ahead, and none of the four has to say that a buffer is free again.
 #pragma once
 
+#include "common/runner.hpp"
 #include "domain.hpp"
-
-#include <commtask/commtask.h>
-
-#include <span>
 
 namespace poisson {
 
 enum class halo_kind : std::uint8_t { p2p, neighbor, put, get };
 
-/// One communication task of a step, and the sides whose buffers it reads and writes, a bit for each.
-struct halo_task {
-    commtask_op operation;
-    unsigned reads;
-    unsigned writes;
-    bool follows = false; ///< It comes after the one before it.
-};
-
 class halo {
 public:
     /// Collective. With `by_worker` only the communication worker calls MPI from now until end().
-    halo(const domain& on, halo_kind kind, MPI_Comm cart, bool by_worker);
+    halo(domain& on, halo_kind kind, MPI_Comm cart, bool by_worker);
     halo(const halo&) = delete;
     halo& operator=(const halo&) = delete;
     /// Collective. Not a destructor's work: a rank that fails alone must not wait for the others.
     void end();
     void barrier();
 
-    /// What leaves before a step is put into its buffers; what came is taken out.
+    /// What leaves before a step is put into its buffers.
     void pack(int step);
-    void unpack(domain& into, int step) const;
-
-    /// The buffers of the step are packed; after wait() those of what comes are full.
-    void start(int step);
-    void wait(int step);
-    /// Of a step that was started by the worker, for who waits otherwise.
-    std::vector<commtask_t>& under_way() { return under_way_; }
-    /// In an order in which each may come after those before it.
-    [[nodiscard]] std::span<const halo_task> tasks(int step) const { return tasks_[step & 1]; }
+    /// Two rounds of two steps: what they send, and what must have come before the ring is computed. Without `is_computing` the
+    /// messages alone.
+    void add_steps(miniapp::item_list& to, bool is_computing);
 
 private:
+    enum : int { leaves, announced, comes, ring, bands }; ///< Names of what items read and write.
     [[nodiscard]] std::size_t slot(int step, int side) const { return ((step & 1) * n_sides + side) * longest_; }
     [[nodiscard]] double* outgoing(int step, int side) { return outgoing_ + slot(step, side); }
     [[nodiscard]] double* incoming(int step, int side) const { return incoming_ + slot(step, side); }
@@ -55,11 +39,15 @@ private:
     static int tag_of(int step, int side) { return (step & 1) * n_sides + side; }
     template <class Visit>
     void for_each_neighbour(Visit&& visit) const;
-    void make_tasks(int step);
-    void start_natively(int step);
-    void wait_natively(int step);
+    void add_messages(miniapp::item_list& to, int step);
+    void add_collective(miniapp::item_list& to, int step);
+    void add_one_sided(miniapp::item_list& to, int step, int side, int peer);
+    /// Plain MPI's part beside messages: what was packed is there for the others, what they have put or announced is here.
+    void expose(int step);
+    void arrive(int step);
+    void do_ring(int step);
 
-    const domain& on_;
+    domain& on_;
     halo_kind kind_;
     MPI_Comm cart_;
     bool by_worker_;
@@ -72,9 +60,9 @@ private:
     std::array<counts, 2> n_leaving_{}; ///< Of even and odd steps; 0 where no neighbour is.
     std::array<counts, 2> n_coming_{};
     counts places_{};
-    std::array<std::vector<halo_task>, 2> tasks_;
-    std::vector<commtask_t> under_way_;
-    std::vector<MPI_Request> requests_;
 };
+
+/// Baseline, thread, offload, omp and, where the build has oneTBB, tbb.
+std::span<const miniapp::mode> modes();
 
 } // namespace poisson

@@ -4,66 +4,40 @@
 // Exit status: 0 all checks passed, 1 a check failed or output was lost, 2 the command line or the grid was refused.
 #include "common/command_line.hpp"
 #include "common/program.hpp"
-#include "common/runtime_session.hpp"
-#include "run.hpp"
+#include "common/report_json.hpp"
+#include "halo.hpp"
 
 namespace {
 
-using poisson::options;
+using namespace poisson;
+using miniapp::to_string;
 
 constexpr int most_points = 100'000'000; // along one side: four of its halos are counted in an int
-constexpr std::array methods{"jacobi", "redblack"};
-constexpr std::array halos{"p2p", "neighbor", "put", "get"};
+const std::vector<std::string> method_names{"jacobi", "redblack"};
+const std::vector<std::string> halo_names{"p2p", "neighbor", "put", "get"};
 
-/// Both as in "512.256".
-std::string text_of(const std::array<int, 2>& both) { return std::to_string(both[0]) + "." + std::to_string(both[1]); }
-
-template <class Names>
-std::size_t index_in(const Names& names, const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(names, name) - std::begin(names));
-}
+struct options : miniapp::usual_options {
+    problem whole;
+    halo_kind by = halo_kind::p2p;
+    int n_steps = 0; ///< Two of them are a sweep of red-black.
+};
 
 miniapp::parsed<options> parse_options(int argc, const char* const* argv) {
     miniapp::parsed<options> parsed;
     options& o = parsed.values;
-    std::string mode_name = "baseline";
-    o.halo_name = halos[0];
-    o.method_name = methods[1];
     int sweeps = 100;
-    std::vector<int> points{512, 512};
-    std::vector<int> grid;
-    std::vector<std::string> mode_names;
-    for (const poisson::mode& each : poisson::modes()) mode_names.emplace_back(each.name);
-    CLI::App app{
-        "Two-dimensional Poisson over MPI ranks, with halos by messages or one-sided; every run checks itself.",
-        "poisson2d"};
-    const auto number = [&](const char* name, int& value, int most, const char* text) {
-        return app.add_option(name, value, text)->check(CLI::Range(1, most));
-    };
-    const auto pair = [&](const char* name, std::vector<int>& values, const char* text) {
-        app.add_option(name, values, text)->delimiter('.')->expected(2)->check(CLI::Range(1, most_points));
-    };
-    const auto word = [&](const char* name, std::string& value, const auto& names, const char* text) {
-        const std::vector<std::string> all(std::begin(names), std::end(names));
-        app.add_option(name, value, text)->check(CLI::IsMember(all))->capture_default_str();
-    };
-    pair("--points", points, "Rows.columns of the grid; default 512.512");
-    pair("--grid", grid, "Ranks along them; default: as square as it goes");
-    word("--method", o.method_name, methods, "Of a sweep");
-    word("--mode", mode_name, mode_names, "Who communicates, and what waits for it");
-    word("--halo", o.halo_name, halos, "How halos travel");
-    number("--sweeps", sweeps, 1'000'000, "Per run")->capture_default_str();
-    number("--repeat", o.repeats, 10'000, "Timed runs; the median is reported")->capture_default_str();
-    number("--threads", o.n_cores, 4096, "Cores per rank, communication thread included")->capture_default_str();
-    number("--bands", o.whole.n_bands, 100'000, "Pieces of a step; default: four per core");
-    app.add_option("--json", o.json_file, "Write everything to this file");
-    miniapp::parse_into(parsed, app, argc, argv, [&]() -> std::string {
-        o.whole.points = {points[0], points[1]};
-        if (!grid.empty()) o.whole.grid = {grid[0], grid[1]};
-        o.how = &poisson::modes()[index_in(mode_names, mode_name)];
-        o.by = static_cast<poisson::halo_kind>(index_in(halos, o.halo_name));
-        o.whole.by = static_cast<poisson::method>(index_in(methods, o.method_name));
-        o.n_steps = o.whole.by == poisson::method::jacobi ? sweeps : 2 * sweeps;
+    miniapp::command_line line(
+        "poisson2d",
+        "Two-dimensional Poisson over MPI ranks, with halos by messages or one-sided; every run checks itself.");
+    line.extents("--points", o.whole.points, most_points, "512.512", "Rows.columns of the grid; default 512.512");
+    line.extents("--grid", o.whole.grid, most_points, "2.1", "Ranks along them; default: as square as it goes");
+    line.word("--method", o.whole.by, method_names, "of a sweep");
+    line.usual(o, modes(), 1);
+    line.word("--halo", o.by, halo_names, "how halos travel");
+    line.number("--sweeps", sweeps, 1, 1'000'000, "Per run");
+    line.number("--bands", o.whole.n_bands, 1, 100'000, "Pieces of a step; default: four per core");
+    line.parse_into(parsed, argc, argv, [&]() -> std::string {
+        o.n_steps = o.whole.by == method::jacobi ? sweeps : 2 * sweeps;
         if (o.whole.n_bands == 0) o.whole.n_bands = 4 * o.n_cores;
         return {};
     });
@@ -72,49 +46,95 @@ miniapp::parsed<options> parse_options(int argc, const char* const* argv) {
 
 std::string settle(options& o, int n_ranks) {
     std::array<int, 2>& grid = o.whole.grid;
-    if (grid[0] == 0) {
-        MPI_Dims_create(n_ranks, 2, grid.data());
-    } else if (static_cast<long long>(grid[0]) * grid[1] != n_ranks) {
-        std::array<int, 2> works{};
-        MPI_Dims_create(n_ranks, 2, works.data());
-        return "--grid " + text_of(grid) + " is not the " + std::to_string(n_ranks) + " ranks of this run; choose " +
-               text_of(works) + ".";
+    std::array<int, 2> works{};
+    MPI_Dims_create(n_ranks, 2, works.data());
+    if (grid[0] == 0) grid = works;
+    if (static_cast<long long>(grid[0]) * grid[1] != n_ranks) {
+        return "--grid " + to_string(grid) + " is not the " + std::to_string(n_ranks) + " ranks of this run; choose " +
+               to_string(works) + ".";
     }
     if (grid[0] > o.whole.points[0] || grid[1] > o.whole.points[1]) {
-        return "--points " + text_of(o.whole.points) + " leaves ranks of the grid " + text_of(grid) +
-               " without any; choose at least " + text_of(grid) + ".";
+        return "--points " + to_string(o.whole.points) + " leaves ranks of the grid " + to_string(grid) +
+               " without any; choose at least " + to_string(grid) + ".";
     }
     return {};
 }
 
-miniapp::memory_need memory(const options& o) {
+miniapp::memory_need memory(const options& o, int /*rank*/) {
     const double rows = o.whole.points[0] / o.whole.grid[0] + 3.0;
     const double columns = o.whole.points[1] / o.whole.grid[1] + 3.0;
-    const double arrays = o.whole.by == poisson::method::jacobi ? 3 : 2;
+    const double arrays = o.whole.by == method::jacobi ? 3 : 2;
     // Beside the points: two buffers per side and way for two exchanges, and the sines in long double.
     return {sizeof(double) * (arrays * rows * columns + 32 * std::max(rows, columns) + 6 * (rows + columns)),
-            "--points " + text_of(o.whole.points), "use more nodes or a smaller grid"};
+            "--points " + to_string(o.whole.points), "use more nodes or a smaller grid"};
+}
+
+/// Seconds that a step's halos take by messages when nothing is computed; before the mode's runs, while nothing but this thread
+/// is in MPI.
+double halos_alone(domain& on, MPI_Comm cart) {
+    constexpr int n = 40;
+    halo by(on, halo_kind::p2p, cart, false);
+    miniapp::item_list messages;
+    by.add_steps(messages, false);
+    const auto runner = miniapp::make_baseline(messages, 1);
+    by.barrier();
+    return miniapp::largest_of(runner->run(n).total, cart) / n;
+}
+
+miniapp::outcome run(const options& o, int rank) {
+    const miniapp::mode& how = modes()[static_cast<std::size_t>(o.mode)];
+    const std::array<int, 2> is_periodic{};
+    MPI_Comm cart = MPI_COMM_NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, o.whole.grid.data(), is_periodic.data(), 0, &cart);
+    domain on(o.whole, cart);
+    const double alone = halos_alone(on, cart);
+    std::vector<miniapp::phase_times> mine;
+    halo by(on, o.by, cart, how.has_worker);
+    miniapp::item_list steps;
+    by.add_steps(steps, true);
+    const auto runner = how.make(steps, o.n_cores);
+    const auto one_run = [&](int n_steps) {
+        on.reset();
+        by.pack(0);
+        by.barrier();
+        return runner->run(n_steps);
+    };
+    one_run(std::min(o.n_steps, 20));
+    for (int k = 0; k < o.repeats; ++k) mine.push_back(one_run(o.n_steps));
+    by.barrier();
+    by.end();
+
+    const auto all = miniapp::per_step(mine, o.n_steps, cart);
+    const double points = 1e-6 * o.whole.points[0] * o.whole.points[1] / (o.whole.by == method::jacobi ? 1 : 2);
+    const double speed = points / all[all.size() / 2].slowest_total;
+    const double error = miniapp::largest_of(on.error(o.n_steps), cart);
+    const std::uint64_t fingerprint = miniapp::sum_of(on.fingerprint(o.n_steps), cart);
+    MPI_Comm_free(&cart);
+    miniapp::outcome end{{miniapp::time_passed(all, speed),
+                          {"every point is what the steps give exactly", error, domain::tolerance(o.n_steps)}}};
+    if (rank != 0) return end;
+    int n_halo = 0;
+    for (int side = 0; side < n_sides; ++side) n_halo += on.has_neighbour(side) ? on.n_leaving(0, side) : 0;
+    end.told = {{"program", "poisson2d"},
+                {"points", o.whole.points},
+                {"grid", o.whole.grid},
+                {"ranks", o.whole.grid[0] * o.whole.grid[1]},
+                {"method", method_names[static_cast<std::size_t>(o.whole.by)]},
+                {"halo", halo_names[static_cast<std::size_t>(o.by)]},
+                {"steps", o.n_steps},
+                {"bands", on.n_bands()},
+                {"cores", o.n_cores},
+                {"halo_points", n_halo},
+                {"messages_us", alone * 1e6},
+                {"mpoints_per_s", speed},
+                {"fingerprint", miniapp::fingerprint_text(fingerprint)}};
+    miniapp::tell_times(end.told, how.name, all, alone, {.external = "external"});
+    return end;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    miniapp::parsed<options> parsed = parse_options(argc, argv);
-    options& settings = parsed.values;
-    miniapp::program poisson2d{.name = "poisson2d",
-                               .thread_level =
-                                   settings.how != nullptr ? settings.how->thread_level : MPI_THREAD_FUNNELED,
-                               .message = parsed.message,
-                               .exit_code = parsed.exit_code,
-                               .files = {{"--json", settings.json_file}},
-                               .settle = [&](int n_ranks) { return settle(settings, n_ranks); },
-                               .memory = [&](int, int) { return memory(settings); },
-                               .run = {}};
-    poisson2d.run = [&](int) {
-        const miniapp::runtime_session runtime(settings.how->by_worker);
-        std::string why_not;
-        const bool passed = poisson::run(settings, MPI_COMM_WORLD, why_not);
-        return miniapp::was_written(poisson2d, poisson2d.files.front(), why_not) && passed;
-    };
-    return miniapp::run_program(argc, argv, poisson2d);
+    auto parsed = parse_options(argc, argv);
+    return miniapp::run_program(argc, argv, "poisson2d", parsed, settle, memory, run);
 }

@@ -92,7 +92,7 @@ class Multigrid(Any):
         for option in ("--threads", "--lanes", "--box", "--cycles", "--repeat"):
             self.assertIn(f"{option} 2147483647 is not between", self.refusal(option, "2147483647"))
         for cells in ("2147483647.8.8", "8.8.99999999999", "8.8", "8.8.8.8", "8.8.-8"):
-            self.assertIn("is not three numbers", self.refusal("--cells", cells))
+            self.assertIn("is not 3 numbers", self.refusal("--cells", cells))
 
     def test_more_memory_than_there_is_is_refused(self):
         physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -10,9 +10,6 @@
 
 int main(int argc, char** argv) {
     const miniapp::program greedy{.name = "greedy",
-                                  .thread_level = MPI_THREAD_SINGLE,
-                                  .message = "",
-                                  .files = {},
                                   .settle = [](int) { return std::string(); },
                                   .memory = [](int, int) { return miniapp::memory_need{3e9, "the test", "use less"}; },
                                   .run =
@@ -24,7 +21,7 @@ int main(int argc, char** argv) {
                                               ::operator delete(::operator new(too_much));
                                           }
                                           MPI_Barrier(MPI_COMM_WORLD);
-                                          return true;
+                                          return miniapp::outcome{};
                                       }};
     return miniapp::run_program(argc, argv, greedy);
 }

@@ -25,7 +25,7 @@ TEST(Layout, GivesEverySiteOnePlaceAndFindsItAgain) {
             std::set<std::tuple<int, int, int>> places;
             coordinates site{};
             for (std::int64_t k = 0; k < geom.local_volume(); ++k) {
-                site = position_of(static_cast<int>(k), lattice);
+                site = miniapp::place_of(static_cast<int>(k), lattice);
                 const site_place place = shape.place(site);
                 EXPECT_EQ(place.parity, (site[0] + site[1] + site[2] + site[3]) % 2);
                 EXPECT_EQ(shape.local_site(place.parity, place.vector_site, place.lane), site);
@@ -92,15 +92,15 @@ parsed_options parse(std::vector<const char*> arguments) {
 TEST(Options, RefuseEachBadValueWithASentence) {
     const std::vector<std::pair<std::vector<const char*>, const char*>> cases{
         {{"--lattice", "8.8.8"}, "--lattice 8.8.8 is not"},
-        {{"--lattice", "8.8.8.-8"}, "is not four positive numbers"},
+        {{"--lattice", "8.8.8.-8"}, "is not 4 numbers from 1"},
         {{"--grid", "a.b.c.d"}, "--grid a.b.c.d"},
-        {{"--precision", "half"}, "choose double or single"},
+        {{"--precision", "half"}, "choose double|single"},
         {{"--mode", "fast"}, "choose plain|baseline"},
-        {{"--check", "maybe"}, "none, golden or full"},
+        {{"--check", "maybe"}, "none|golden|full"},
         {{"--threads", "0"}, "--threads"},
         {{"--threads", "many"}, "--threads"},
         {{"--iterations", "0"}, "--iterations"},
-        {{"--links", "9"}, "18 or 12"},
+        {{"--links", "9"}, "choose 18|12"},
         {{"--width", "wide"}, "--width wide"},
         {{"--tile", "2"}, "--tile 2"},
         {{"--kappa", "7"}, "--kappa"},

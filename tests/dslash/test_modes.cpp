@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every mode, on every number of ranks, with and without --force-comm, gives the bits that one rank gives alone.
 // Bits, not tolerances: a hop that read a halo too early would differ in a few sites only.
+#include "common/runtime_session.hpp"
 #include "local_operator.hpp"
-#include "runtime_session.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,8 @@ class Modes : public testing::TestWithParam<setting> {};
 
 TEST_P(Modes, GiveTheBitsOfOneRankAlone) {
     const auto [which, n_cores] = GetParam();
-    const runtime_session runtime(which, 1);
+    const auto found = std::ranges::find(modes(), which, &mode_description::which);
+    const miniapp::runtime_session runtime(found->has_worker);
     for (const precision real : {precision::double_, precision::single}) {
         const std::uint64_t alone = fingerprint_of_chain(mode::plain, MPI_COMM_SELF, {.real = real}, 1, false);
         for (const bool force_comm : {false, true}) {

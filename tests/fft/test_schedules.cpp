@@ -89,7 +89,7 @@ std::vector<setting> settings() {
     for (const tiled::mode_description& m : tiled::modes()) {
         all.push_back({m.which, 1});
         // One of the modes that share a shape is enough with several threads: on two cores they take turns.
-        if (m.which == tiled::mode::p2p || m.needs_runtime) all.push_back({m.which, 3});
+        if (m.which == tiled::mode::p2p || m.has_worker) all.push_back({m.which, 3});
     }
     for (const tiled::mode which : {tiled::mode::offload, tiled::mode::omp}) all.push_back({which, 3, true});
     return all;
@@ -122,7 +122,7 @@ void compare_with_serial(method by, tiled::schedule& under, int n_threads) {
 }
 
 TEST_P(Schedules, GiveTheBitsOfTheSerialOne) {
-    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const miniapp::runtime_session runtime(tiled::describe(which()).has_worker);
     const auto under = schedule();
     compare_with_serial<double>(method::soi, *under, n_threads());
     compare_with_serial<float>(method::soi, *under, n_threads());
@@ -130,7 +130,7 @@ TEST_P(Schedules, GiveTheBitsOfTheSerialOne) {
 }
 
 TEST_P(Schedules, SendExactlyWhatTheFormulaSays) {
-    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const miniapp::runtime_session runtime(tiled::describe(which()).has_worker);
     const auto under = schedule();
     const int n_ranks = size_of_world();
     transformer<double> soi(method::soi, n_threads(), 4, 1);
@@ -157,7 +157,7 @@ TEST_P(Schedules, SendExactlyWhatTheFormulaSays) {
 }
 
 TEST_P(Schedules, WorkOnTwoCommunicatorsInTurn) {
-    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const miniapp::runtime_session runtime(tiled::describe(which()).has_worker);
     MPI_Comm other = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     {
@@ -273,7 +273,7 @@ private:
 };
 
 TEST_P(Schedules, StayRightWhenPiecesHesitate) {
-    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const miniapp::runtime_session runtime(tiled::describe(which()).has_worker);
     const auto under = schedule();
     transformer<double> plain(method::soi, 1, 1, 1);
     plain.run(*tiled::make_schedule(tiled::mode::serial, {.comm = MPI_COMM_WORLD}));
@@ -291,7 +291,7 @@ TEST_P(Schedules, StayRightWhenPiecesHesitate) {
 }
 
 TEST_P(Schedules, TellWhatRanWhen) {
-    const miniapp::runtime_session runtime(tiled::describe(which()).needs_runtime);
+    const miniapp::runtime_session runtime(tiled::describe(which()).has_worker);
     const auto under = schedule();
     transformer<double> soi(method::soi, n_threads(), 2, 2);
     std::vector<tiled::span> trace;
@@ -308,8 +308,8 @@ TEST_P(Schedules, TellWhatRanWhen) {
     }
     EXPECT_EQ(n_produced, 4);
     EXPECT_EQ(n_consumed, n_segments);
-    EXPECT_GT(took.produce, 0);
-    EXPECT_LE(took.produce + took.consume, took.total);
+    EXPECT_GT(took.internal, 0);
+    EXPECT_LE(took.internal + took.external, took.total);
 }
 
 /// Large enough that no send ends before its receive is there: what is handed over meanwhile has to wait.
@@ -364,7 +364,7 @@ std::string name_of_setting(const testing::TestParamInfo<setting>& instance) {
 /// What is spoilt there are MPI_Isend and MPI_Irecv, and a plan has persistent requests.
 std::vector<setting> settings_of_the_runtime() {
     std::vector<setting> all = settings();
-    std::erase_if(all, [](const setting& one) { return !tiled::describe(one.which).needs_runtime || one.has_plan; });
+    std::erase_if(all, [](const setting& one) { return !tiled::describe(one.which).has_worker || one.has_plan; });
     return all;
 }
 

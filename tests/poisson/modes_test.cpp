@@ -2,7 +2,7 @@
 // Every mode with every way of the halos, by both methods, on every number of ranks, gives the bits that one rank gives alone, and
 // at every point what the steps give in exact arithmetic. A halo that was read too early or twice differs in a few points only.
 #include "common/runtime_session.hpp"
-#include "schedule.hpp"
+#include "halo.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ struct result {
     double error = 0;
 };
 
-result run(const mode& how, halo_kind kind, problem whole, int n_cores, MPI_Comm comm) {
+result run(const miniapp::mode& how, halo_kind kind, problem whole, int n_cores, MPI_Comm comm) {
     const std::array<int, 2> is_periodic{};
     int n_ranks = 1;
     MPI_Comm_size(comm, &n_ranks);
@@ -27,11 +27,13 @@ result run(const mode& how, halo_kind kind, problem whole, int n_cores, MPI_Comm
     MPI_Comm cart = MPI_COMM_NULL;
     MPI_Cart_create(comm, 2, whole.grid.data(), is_periodic.data(), 0, &cart);
     domain on(whole, cart);
-    halo by(on, kind, cart, how.by_worker);
+    halo by(on, kind, cart, how.has_worker);
+    miniapp::item_list steps;
+    by.add_steps(steps, true);
     on.reset();
     by.pack(0);
     by.barrier();
-    how.run({on, by, n_steps, n_cores});
+    how.make(steps, n_cores)->run(n_steps);
     by.barrier();
     by.end();
     result all{on.fingerprint(n_steps), on.error(n_steps)};
@@ -44,8 +46,8 @@ result run(const mode& how, halo_kind kind, problem whole, int n_cores, MPI_Comm
 class Modes : public testing::TestWithParam<int> {};
 
 TEST_P(Modes, GiveTheBitsOfOneRankAloneAndTheExactValuesByEveryHalo) {
-    const mode& how = modes()[static_cast<std::size_t>(GetParam())];
-    const miniapp::runtime_session runtime(how.by_worker);
+    const miniapp::mode& how = modes()[static_cast<std::size_t>(GetParam())];
+    const miniapp::runtime_session runtime(how.has_worker);
     int n_ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     for (const method by : {method::jacobi, method::red_black}) {

@@ -29,7 +29,7 @@ AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
 GROUPS = (re.compile(r"(?P<side>.+?) (?P<what>\d+\.\d+\.\d+\.\d+ \w+)"),
           re.compile(r"(?P<side>(?:baseline|offload|omp|tbb)[^:]*): (?P<what>.+)"), re.compile(r"(?P<what>[^:]+): (?P<side>.+)"))
 #: Parts of a miniapp's time in the order of the papers' tables; the FFT computes in two steps.
-PARTS = (("compute", ("internal_us", "produce_us", "consume_us")), ("post", ("post_us",)), ("wait", ("wait_us",)), ("misc", ("misc_us",)))
+PARTS = (("compute", ("internal_us", "external_us", "produce_us", "consume_us")), ("post", ("post_us",)), ("wait", ("wait_us",)), ("misc", ("misc_us",)))
 
 
 class ResultError(Exception):

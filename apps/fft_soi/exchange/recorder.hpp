@@ -47,8 +47,8 @@ public:
         times.sent = sent;
         for (const own& w : workers_) {
             const auto n = static_cast<double>(workers_.size());
-            times.produce += w.sums[static_cast<std::size_t>(span::kind::produce)] / n;
-            times.consume += w.sums[static_cast<std::size_t>(span::kind::consume)] / n;
+            times.internal += w.sums[static_cast<std::size_t>(span::kind::produce)] / n;
+            times.external += w.sums[static_cast<std::size_t>(span::kind::consume)] / n;
             times.post += w.post;
             if (trace != nullptr) trace->insert(trace->end(), w.spans.begin(), w.spans.end());
         }
@@ -58,7 +58,7 @@ public:
     phase_times finish_tasks(const traffic& sent, std::vector<span>* trace) const {
         phase_times times = finish(sent, trace);
         times.post /= static_cast<double>(workers_.size());
-        times.wait = std::max(0.0, times.total - times.produce - times.consume - times.post);
+        times.wait = std::max(0.0, times.total - times.internal - times.external - times.post);
         return times;
     }
 

@@ -10,33 +10,22 @@
 
 namespace tiled {
 
-phase_times& phase_times::operator+=(const phase_times& other) {
-    produce += other.produce;
-    consume += other.consume;
-    post += other.post;
-    wait += other.wait;
-    total += other.total;
-    sent += other.sent;
-    return *this;
-}
-
 const std::vector<mode_description>& modes() {
     static const std::vector<mode_description> table{
-        {mode::serial, "serial", MPI_THREAD_FUNNELED, false,
-         "one thread, block by block; what others are compared with"},
-        {mode::baseline, "baseline", MPI_THREAD_FUNNELED, false, "one blocking all-to-all between the halves"},
-        {mode::seg, "seg", MPI_THREAD_FUNNELED, false, "the published pipeline: a nonblocking all-to-all per segment"},
-        {mode::p2p, "p2p", MPI_THREAD_FUNNELED, false, "messages per chunk and segment, by the master"},
-        {mode::persistent, "persistent", MPI_THREAD_FUNNELED, false, "p2p's messages, set up once"},
+        {{"serial", MPI_THREAD_FUNNELED, false}, mode::serial, make_serial_schedule},
+        {{"baseline", MPI_THREAD_FUNNELED, false}, mode::baseline, make_baseline_schedule},
+        {{"seg", MPI_THREAD_FUNNELED, false}, mode::seg, make_seg_schedule},
+        {{"p2p", MPI_THREAD_FUNNELED, false}, mode::p2p, make_p2p_schedule},
+        {{"persistent", MPI_THREAD_FUNNELED, false}, mode::persistent, make_persistent_schedule},
 #if MPI_VERSION >= 4
-        {mode::partitioned, "partitioned", MPI_THREAD_FUNNELED, false, "a message per segment, filled chunk by chunk"},
+        {{"partitioned", MPI_THREAD_FUNNELED, false}, mode::partitioned, make_partitioned_schedule},
 #endif
-        {mode::iprobe, "iprobe", MPI_THREAD_FUNNELED, false, "p2p, and the master probes between pieces"},
-        {mode::commself, "commself", MPI_THREAD_MULTIPLE, false, "p2p, and a thread blocked in MPI makes progress"},
-        {mode::offload, "offload", MPI_THREAD_SERIALIZED, true, "p2p's messages by the communication worker"},
-        {mode::omp, "omp", MPI_THREAD_SERIALIZED, true, "OpenMP tasks, messages are tasks too, no barrier"},
+        {{"iprobe", MPI_THREAD_FUNNELED, false}, mode::iprobe, make_iprobe_schedule},
+        {{"commself", MPI_THREAD_MULTIPLE, false}, mode::commself, make_commself_schedule},
+        {{"offload", MPI_THREAD_SERIALIZED, true}, mode::offload, make_offload_schedule},
+        {{"omp", MPI_THREAD_SERIALIZED, true}, mode::omp, make_omp_schedule},
 #if TILED_HAS_TBB
-        {mode::tbb, "tbb", MPI_THREAD_SERIALIZED, true, "omp's pieces and messages as a oneTBB flow graph"},
+        {{"tbb", MPI_THREAD_SERIALIZED, true}, mode::tbb, make_tbb_schedule},
 #endif
     };
     return table;
@@ -50,48 +39,14 @@ const mode_description& describe(mode which) {
 }
 
 int compute_threads_of(mode which, int n_cores) {
-    switch (which) {
-    case mode::serial: return 1;
-    case mode::commself:
-    case mode::offload:
-    case mode::omp:
-    case mode::tbb: return std::max(1, n_cores - 1);
-    case mode::baseline:
-    case mode::seg:
-    case mode::p2p:
-    case mode::persistent:
-    case mode::partitioned:
-    case mode::iprobe: break;
-    }
-    return n_cores;
+    if (which == mode::serial) return 1;
+    const bool has_thread = which == mode::commself || describe(which).has_worker;
+    return has_thread ? std::max(1, n_cores - 1) : n_cores;
 }
 
 std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& options) {
     if (options.comm == MPI_COMM_NULL) throw std::invalid_argument("the communicator of a schedule must not be null");
-    switch (which) {
-    case mode::serial: return make_serial_schedule(options);
-    case mode::baseline: return make_baseline_schedule(options);
-    case mode::seg: return make_seg_schedule(options);
-    case mode::p2p: return make_p2p_schedule(options);
-    case mode::persistent: return make_persistent_schedule(options);
-    case mode::partitioned:
-#if MPI_VERSION >= 4
-        return make_partitioned_schedule(options);
-#else
-        break;
-#endif
-    case mode::iprobe: return make_iprobe_schedule(options);
-    case mode::commself: return make_commself_schedule(options);
-    case mode::offload: return make_offload_schedule(options);
-    case mode::omp: return make_omp_schedule(options);
-    case mode::tbb:
-#if TILED_HAS_TBB
-        return make_tbb_schedule(options);
-#else
-        break;
-#endif
-    }
-    throw std::logic_error("unknown mode");
+    return describe(which).make(options);
 }
 
 double measure_messages(work& of, MPI_Comm comm) {

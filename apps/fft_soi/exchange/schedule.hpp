@@ -3,6 +3,8 @@
 // and move the same blocks; one file per schedule. They know nothing of Fourier transforms.
 #pragma once
 
+#include "common/parsed.hpp"
+#include "common/phases.hpp"
 #include "exchange/messages.hpp"
 #include "exchange/work.hpp"
 
@@ -13,17 +15,14 @@
 
 namespace tiled {
 
-/// Seconds of one run on this rank.
-struct phase_times {
-    double produce = 0; ///< Before the exchange, mean over the compute threads.
-    double consume = 0; ///< After it, likewise.
-    double post = 0;    ///< Handing messages over: MPI_Isend and its relatives, or their tasks.
-    double wait = 0;    ///< Compute threads wait for messages, or have nothing to run.
-    double total = 0;   ///< Wall time.
-    traffic sent;       ///< What was handed over, counted where it was.
-    /// Barriers, task overhead, copies.
-    double misc() const { return total - produce - consume - post - wait; }
-    phase_times& operator+=(const phase_times& other);
+/// `internal` is producing, before the exchange, and `external` consuming, after it; `misc`: barriers, task overhead, copies.
+struct phase_times : miniapp::phase_times {
+    traffic sent; ///< What was handed over, counted where it was.
+    phase_times& operator+=(const phase_times& other) {
+        miniapp::phase_times::operator+=(other);
+        sent += other.sent;
+        return *this;
+    }
 };
 
 /// One piece of work on one thread, for the timeline. Seconds since the run began.
@@ -69,12 +68,9 @@ protected:
 
 enum class mode { serial, baseline, seg, p2p, persistent, partitioned, iprobe, commself, offload, omp, tbb };
 
-struct mode_description {
+struct mode_description : miniapp::mode_facts {
     mode which;
-    const char* name;
-    int thread_level;
-    bool needs_runtime; ///< The communication runtime must be up.
-    const char* summary;
+    std::unique_ptr<schedule> (*make)(const schedule_options& options);
 };
 /// Those that this build has.
 const std::vector<mode_description>& modes();

@@ -18,12 +18,6 @@ namespace {
 
 using miniapp::require;
 
-void worker_barrier(MPI_Comm comm) {
-    commtask_t task = COMMTASK_NULL;
-    require(commtask_submit(commtask_op_barrier(comm), nullptr, &task), "commtask_post");
-    require(commtask_wait(&task, nullptr), "commtask_wait");
-}
-
 class offload_transport final : public transport {
 public:
     explicit offload_transport(const schedule_options& options)
@@ -67,7 +61,7 @@ public:
         sender_.require_all_gone();
     }
 
-    void barrier() override { worker_barrier(comms_.all); }
+    void barrier() override { miniapp::worker_barrier(comms_.all); }
 
     traffic sent() const override { return sent_; }
 
@@ -117,7 +111,7 @@ public:
     }
     void wait_segment(int segment) override { end(segments_[static_cast<std::size_t>(segment)]); }
     void finish() override { end(sends_); }
-    void barrier() override { worker_barrier(comm_); }
+    void barrier() override { miniapp::worker_barrier(comm_); }
     traffic sent() const override { return sent_; }
 
 private:

@@ -70,11 +70,7 @@ public:
         return record.finish_tasks(sent, trace_);
     }
 
-    void barrier() override {
-        commtask_t task = COMMTASK_NULL;
-        require(commtask_submit(commtask_op_barrier(comms_.all), nullptr, &task), "commtask_post");
-        require(commtask_wait(&task, nullptr), "commtask_wait");
-    }
+    void barrier() override { miniapp::worker_barrier(comms_.all); }
 
     int compute_threads() const override { return compute_threads_; }
     int cores() const override { return cores_; }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One level of the grid on one rank: boxes with a layer of ghost cells each, the links over which ghost cells come from other
-// ranks, and what is computed in a box: -Laplace u = b with seven points, u = 0 where the domain ends. Boxes cost ghost cells
-// and copies; they bring the form of adaptive codes, whose number and length of messages can be chosen.
+// The grid on one rank: levels of boxes with a layer of ghost cells each, the links over which ghost cells come from other ranks,
+// what is computed in a box (-Laplace u = b with seven points, u = 0 where the domain ends), and the V-cycle over them. Boxes cost
+// ghost cells and copies; they bring the form of adaptive codes, whose number and length of messages can be chosen.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <vector>
+#include "common/extents.hpp"
+#include "common/items.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
 
 namespace multigrid {
 
@@ -15,12 +17,7 @@ namespace multigrid {
 using extents = std::array<int, 3>;
 
 inline long volume(const extents& of) { return static_cast<long>(of[0]) * of[1] * of[2]; }
-inline extents place_of(int index, const extents& in) {
-    return {index % in[0], index / in[0] % in[1], index / in[0] / in[1]};
-}
-/// Sides are 2 * dimension, and 1 more for the upper one. What is beyond a side of a place, or nothing.
 inline constexpr int n_sides = 6;
-std::optional<int> beyond(const extents& place, int side, const extents& in);
 
 /// How the whole grid of cells is cut; the same on all ranks but for `position`.
 struct domain {
@@ -31,21 +28,18 @@ struct domain {
     extents boxes() const {
         return {cells[0] / grid[0] / box[0], cells[1] / grid[1] / box[1], cells[2] / grid[2] / box[2]};
     }
-    double h() const; ///< The width of a cell.
+    double h() const { return 1.0 / std::ranges::max(cells); } ///< The width of a cell.
 };
 
-/// Which lane carries which message: the library's choice, by its saturation table, or all in turn.
-struct lane_policy {
-    int n_lanes = 1;
-    bool is_selective = false;
-};
+/// What carries each of a burst of messages of one size.
+using lane_choice = std::function<std::vector<MPI_Comm>(std::size_t size_bytes, std::size_t n_messages)>;
 
 /// The ghost cells of a side of some boxes, and what goes the other way: one message each.
 struct link {
-    int peer, side;
+    int side;
     std::vector<int> boxes;
-    int send_tag, recv_tag, send_lane, recv_lane;
-    std::vector<double> sent, received;
+    std::vector<double> sent{}, received{};
+    miniapp::message send{}, receive{};
 };
 
 /// Cells from `low` to below `high` of one box.
@@ -53,17 +47,23 @@ struct range {
     extents low, high;
 };
 
+/// Rows of a range along X.
+template <class Row>
+void each_row(const range& cells, Row&& row) {
+    for (int k = cells.low[2]; k < cells.high[2]; ++k) {
+        for (int j = cells.low[1]; j < cells.high[1]; ++j) row(j, k);
+    }
+}
+
 /// The cells of a box: those that need no ghost cell of another rank, and the others. All begin and end at even cells.
 struct pieces {
     std::vector<range> core, shell;
 };
 
-enum class colour { red, black };
-
 class level {
 public:
     /// @param depth  0 is the finest: the boxes have 2^depth times fewer cells per dimension.
-    level(const domain& whole, int depth, bool is_aggregated, const lane_policy& lanes);
+    level(const domain& whole, int depth, bool is_aggregated, const lane_choice& lanes);
 
     extents n{};     ///< Cells of a box.
     extents boxes{}; ///< Per dimension.
@@ -78,11 +78,14 @@ public:
     std::ptrdiff_t stride(int d) const {
         return d == 0 ? 1 : d == 1 ? n[0] + 2 : static_cast<std::ptrdiff_t>(n[0] + 2) * (n[1] + 2);
     }
+    std::ptrdiff_t cells_of_box() const { return stride(2) * (n[2] + 2); } ///< With ghost cells.
     /// Where a cell of a box lies in x and b; ghost cells have the indices -1 and n.
     std::size_t at(int box, int i, int j, int k) const;
     /// A box's first cell in the whole domain.
     extents origin(int box) const;
-    std::optional<int> box_beyond(int box, int side) const { return beyond(place_of(box, boxes), side, boxes); }
+    std::optional<int> box_beyond(int box, int side) const {
+        return miniapp::beyond(miniapp::place_of(box, boxes), side, boxes);
+    }
     pieces cut(int box) const;
 
     /// Fills the ghost cells of a box that come from boxes of this rank, or mirror it where the domain ends.
@@ -97,8 +100,8 @@ private:
     void each_of_face(int box, int side, Visit&& visit) const;
 };
 
-/// A half sweep of Gauss-Seidel.
-void smooth(level& on, int box, const range& cells, colour which);
+/// A half sweep of Gauss-Seidel; of red cells, or of black ones.
+void smooth(level& on, int box, const range& cells, int is_black);
 /// The first, red half sweep from x = 0, for which no neighbour is needed.
 void start_from_zero(level& on, int box, const range& cells);
 /// Means of eight residuals to the right-hand side of the coarser level, and its first half sweep.
@@ -106,5 +109,28 @@ void restrict_residual(const level& fine, level& coarse, int box, const range& f
 /// Adds the correction, interpolated linearly.
 void prolong(const level& coarse, level& fine, int box, const range& coarse_cells);
 double largest_residual(const level& on, int box, const range& cells);
+
+/// A V-cycle as a list of items.
+class cycle {
+public:
+    /// @param n_threads  there are items for so many in each part of a stage, if the boxes suffice
+    cycle(const domain& whole, bool is_aggregated, const lane_choice& lanes, int n_threads = 1, bool is_bottom = false);
+
+    level& finest() { return levels_.front(); }
+    const domain& whole() const { return whole_; }
+    const miniapp::item_list& items() const { return items_; }
+    /// Of this rank, of the items that have ended since it was asked for.
+    double largest_residual() { return largest_residual_.exchange(0); }
+
+private:
+    class builder;
+    domain whole_;
+    std::vector<level> levels_;
+    miniapp::item_list items_;
+    std::atomic<double> largest_residual_{0};
+    /// Where boxes have become small every rank solves what is left of the whole domain; none: there is one box.
+    std::unique_ptr<cycle> bottom_;
+    std::vector<double> mine_; ///< Of its right-hand side; elsewhere 0.
+};
 
 } // namespace multigrid

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modes with a barrier after each stage. Items are handed out by counters, so a master that comes late, because it posts
+// first, simply computes fewer. Baseline's master calls MPI; offload's leaves that to the worker, and there is a core less to
+// compute with.
+#include "common/runner.hpp"
+
+#include "common/runtime_session.hpp"
+
+#include <atomic>
+#include <omp.h>
+
+namespace miniapp {
+
+runner::runner(const item_list& on, int compute_threads, bool is_graph)
+    : list_(on), n_threads_(compute_threads), is_graph_(is_graph), core_(compute_threads), other_(compute_threads) {}
+
+phase_times runner::run(int n_stages) {
+    core_ = other_ = work_times(n_threads_);
+    phase_times times;
+    times.total = seconds_of([&] { carry_out(n_stages, times); });
+    times.internal = core_.sum() / n_threads_;
+    times.external = other_.sum() / n_threads_;
+    if (!is_graph_) return times;
+    times.post /= n_threads_;
+    times.wait = std::max(0.0, times.total - times.internal - times.external - times.post);
+    return times;
+}
+
+namespace {
+
+class mpi_messages {
+public:
+    void start(item_list::group some) {
+        for (const item& each : some) each.through->natively(&requests_.emplace_back(MPI_REQUEST_NULL));
+    }
+    void wait() {
+        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+        requests_.clear();
+    }
+
+private:
+    std::vector<MPI_Request> requests_;
+};
+
+class task_messages {
+public:
+    void start(item_list::group some) { post(some, tasks_); }
+    void wait() {
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        tasks_.clear();
+    }
+
+private:
+    std::vector<commtask_t> tasks_;
+};
+
+template <class Messages>
+class fork_join final : public runner {
+public:
+    fork_join(const item_list& on, int compute_threads) : runner(on, compute_threads, false) {}
+
+private:
+    /// Of the parts of a stage.
+    using counters = std::array<std::atomic<std::size_t>, n_parts>;
+
+    void carry_out(int n_stages, phase_times& times) override {
+        // The next stage's are reset while no thread may look: a barrier ends each stage.
+        std::array<counters, 2> drawn{};
+#pragma omp parallel num_threads(compute_threads())
+        for (int stage = 0; stage < n_stages; ++stage) {
+            const int thread = omp_get_thread_num();
+            const auto wait = [&] { times.wait += seconds_of([this] { messages_.wait(); }); };
+            if (thread == 0) std::ranges::fill(drawn[(stage + 1) % 2], 0);
+            // What the master waits for does not keep the others from the core, nor from the end of it.
+            bool is_waited_for = !list().of(stage, part::edge).empty();
+            for (const item_list::group some : list().parts(stage)) {
+                if (some.empty()) continue;
+                const part when = some.front().when;
+                if (some.front().is_message()) {
+                    if (thread == 0) times.post += seconds_of([&] { messages_.start(some); });
+                    is_waited_for = true;
+                    continue;
+                }
+                if (when == part::edge) {
+                    if (thread == 0) wait();
+                    for (std::size_t k = 0; k < some.size() && thread == 0; ++k) work(some[k], thread);
+                } else {
+                    if (when == part::unpack) {
+                        if (thread == 0) wait();
+                        is_waited_for = false;
+#pragma omp barrier
+                    }
+                    // relaxed: the counter only shares out; the barriers order the data.
+                    auto& next = drawn[stage % 2][static_cast<int>(when)];
+                    for (std::size_t k = 0; (k = next.fetch_add(1, std::memory_order_relaxed)) < some.size();)
+                        work(some[k], thread);
+                }
+                if (when != part::core || !is_waited_for) {
+#pragma omp barrier
+                }
+            }
+        }
+    }
+
+    Messages messages_;
+};
+
+} // namespace
+
+void post(item_list::group messages, std::vector<commtask_t>& tasks) {
+    for (const item& each : messages) {
+        commtask_options options = COMMTASK_OPTIONS_INIT;
+        // What it comes after among them is the one before it.
+        if (&each != &messages.front() && std::ranges::count(each.after, (&each - 1)->id) > 0) {
+            options.after = &tasks.back();
+            options.n_after = 1;
+        }
+        commtask_t task = COMMTASK_NULL;
+        require(commtask_post(&each.through->operation, &options, &task), "commtask_post");
+        tasks.push_back(task);
+    }
+}
+
+std::unique_ptr<runner> make_baseline(const item_list& on, int n_cores) {
+    return std::make_unique<fork_join<mpi_messages>>(on, n_cores);
+}
+
+std::unique_ptr<runner> make_offload(const item_list& on, int n_cores) {
+    return std::make_unique<fork_join<task_messages>>(on, beside_one(n_cores));
+}
+
+std::span<const mode> modes() {
+    static constexpr std::array table{
+        mode{{"baseline", MPI_THREAD_FUNNELED, false}, make_baseline},
+        mode{{"offload", MPI_THREAD_SERIALIZED, true}, make_offload},
+        mode{{"omp", MPI_THREAD_SERIALIZED, true}, make_omp},
+#if MINIAPP_HAS_TBB
+        mode{{"tbb", MPI_THREAD_SERIALIZED, true}, make_tbb},
+#endif
+    };
+    return table;
+}
+
+} // namespace miniapp
