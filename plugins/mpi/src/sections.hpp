@@ -191,7 +191,7 @@ void look_until(Look&& look) {
             if (look()) return;
             if (detail::lane_set* const lanes = active_lanes(); has_batons(lanes)) lanes->progress();
         }
-        if (i % detail::tuning::looks_between_yields == 0) sched_yield();
+        if (i % detail::tuning::looks_before_yield == 0) sched_yield();
     }
 }
 

@@ -2,8 +2,8 @@
 //
 // The numbers that were found by measuring, in one place, each with what it trades. They decide when a thread looks, yields,
 // sleeps or leaves something to another; none decides what is right. What a user may want to choose is a setting instead
-// (config_table.def). A number whose removal no benchmark shows does not belong here, unless it is a bound: those begin with
-// "At most", and say what would be without them. What each does to which benchmark: docs/benchmarks.md.
+// (config_table.def). Bounds begin with "At most", and say what would be without them. Of the others docs/benchmarks.md says what
+// is worse without each, and which have not been tried in the setting that they are for; one that shows nothing there is removed.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ inline constexpr unsigned looks_between_clocks = 64;
 /// at once wake the worker, which costs as much as some ten posts.
 inline constexpr int looks_for_baton = 32;
 
-/// Looks of a guest, or of a poster that waits for room, before it yields. More: it keeps the processor from who has the baton.
+/// Looks of a guest, of a poster that waits for room, or of a call at MPI's own requests, before it yields. More: it keeps the processor from who has the baton.
 /// Less: it loses its turn to others for a wait that is over in a moment.
 inline constexpr int looks_before_yield = 64;
 
@@ -49,9 +49,6 @@ inline constexpr std::uint64_t tasks_ahead_of_driver = 2;
 inline constexpr std::size_t parts_given_back = 4;
 
 // Whoever waits -------------------------------------------------------------------------------------------------------
-
-/// Looks at a task, beside a worker with a core of its own, before the first reading of the clock: most waits are shorter.
-inline constexpr int looks_before_clock = 256;
 
 /// Who waits for several tasks looks at the one so many places after the first that has not ended. More: the last ones are looked
 /// at when all have ended. Less: each task's line goes to and fro between who waits and the driver that is about to end it.
@@ -82,9 +79,6 @@ inline constexpr std::int64_t first_nap_ns = 5'000;
 /// Naps are so many times COMMTASK_NAP_MAX_US while others drive. More: what they leave in flight is looked at late. Less: it
 /// takes the core from them for nothing.
 inline constexpr std::int64_t naps_when_others_drive = 10;
-
-/// Turns on an idle core, in which others drove, until the core counts as theirs.
-inline constexpr int looks_at_others = 8;
 
 /// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
 /// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.
@@ -192,9 +186,6 @@ inline constexpr unsigned turns_in_passing = 16;
 
 /// Looks of such a turn between two passes of the lane. More: others' tasks wait. Less: the answer is seen later.
 inline constexpr unsigned looks_between_passes = 64;
-
-/// Looks at requests of MPI's own between two yields. More: a rank on the same core answers later. Less: changes of threads.
-inline constexpr unsigned looks_between_yields = 32;
 
 /// Messages up to this size are started by their caller while the worker sleeps: to wake it costs as much as so many bytes.
 inline constexpr int woken_for_bytes = 8 << 10;

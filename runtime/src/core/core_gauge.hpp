@@ -18,14 +18,12 @@ public:
 
     /// A yield that left at `begin_ns` and came back at `end_ns`.
     void yielded(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
-        if (end_ns - begin_ns > tuning::long_yield_ns) return found_wanted(end_ns);
-        is_idle_ = is_idle_ || end_ns >= others_until_ns_;
-    }
-
-    /// Others need the core.
-    void found_wanted(std::uint64_t now_ns) noexcept {
-        is_idle_ = false;
-        others_until_ns_ = now_ns + tuning::distrust_ns;
+        if (end_ns - begin_ns > tuning::long_yield_ns) {
+            is_idle_ = false;
+            others_until_ns_ = end_ns + tuning::distrust_ns;
+        } else {
+            is_idle_ = is_idle_ || end_ns >= others_until_ns_;
+        }
     }
 
     [[nodiscard]] bool is_idle() const noexcept { return is_idle_; }

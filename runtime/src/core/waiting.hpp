@@ -92,12 +92,6 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     const bool has_baton = lanes.is_held_by_me(); // then sleep would be for ever
     // A worker that is paused does nothing for who waits, whatever core it has.
     const auto looks_on = [&] { return policy.worker_is_reserved && !has_baton && !lanes.are_paused(); };
-    if (looks_on()) {
-        // Most waits are short: the clock is not read for them.
-        for (int i = 0; i < tuning::looks_before_clock; ++i) {
-            if (is_done()) return true;
-        }
-    }
     wait_patience patience{now_ns(), timeout_ns, policy.spin_ns};
     bool has_driven = false;
     const auto leave = [&](bool result) {

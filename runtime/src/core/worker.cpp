@@ -9,6 +9,7 @@
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
+#include "core/company.hpp"
 #include "core/wait_patience.hpp"
 
 #include <utility>
@@ -287,17 +288,13 @@ void worker::run_shared() noexcept {
     };
     int idle_passes = 0;
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
-    std::uint64_t passes_seen = 0;
-    int looks_at_others = 0;
+    company others;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
             rest();
-        // Threads of the program drive now and then, at less cost than a change of threads: stay out of their way.
-        const bool others_drive = lane_.approx_passes() != passes_seen;
-        if ((others_drive || !lane_.could_move()) && may_linger()) {
-            passes_seen = lane_.approx_passes();
-            looks_at_others = others_drive ? looks_at_others + 1 : 0;
-            if (looks_at_others > tuning::looks_at_others) core.found_wanted(now_ns());
+        others.look(lane_.approx_passes());
+        if ((others.is_here() || !lane_.could_move()) && may_linger()) {
+            others.know(lane_.approx_passes());
             yield_and_learn(core);
             continue;
         }
@@ -310,7 +307,7 @@ void worker::run_shared() noexcept {
         const bool moved = timed_pass();
         if (!moved && lane_.is_attentive()) lane_.attend_for_a_moment();
         const bool has_work = lane_.has_work() || lane_.is_attentive();
-        passes_seen = lane_.approx_passes();
+        others.know(lane_.approx_passes());
         is_rung_for = lane_.has_neighbors() && has_work && !moved && core.is_idle() && !lane_.is_attentive() &&
                       !was_rung_ && lane_.show_awaited().how == foreseen::all;
         lane_.prepare_sleep();
@@ -325,32 +322,36 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
             continue;
         }
-        if (others_drive) {
+        if (others.is_here() || (others.was_here() && !core.is_idle())) {
+            others.begin_pause();
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
-            // more than this thread saves it.
+            // more than this thread saves it. On an idle core a deep sleeper is woken at nobody's expense.
             lane_.tell(trace::thread_state::driven);
             if (sleep_long_in_sight(naps)) {
-                ++passes_seen;
+                others.know_of_more(1);
                 if (was_rung_) core.found_something();
             } else {
                 lane_.wake_up.nap(tuning::naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                                   [this] { return has_reason_to_wake(); });
             }
         } else if (!has_work && doze_in_sight(naps)) {
+            others.begin_pause();
             core.found_something();
-            passes_seen = lane_.approx_passes();
+            others.know(lane_.approx_passes());
         } else if (!has_work) {
+            others.begin_pause();
             count_sleep();
             // A thread of the program may have started something between this pass and the sleep. Who wakes this one is posting,
             // and goes on with that first.
             const gentle_waking after_the_poster;
             sleep();
             core.found_something();
-            passes_seen = lane_.approx_passes();
+            others.know(lane_.approx_passes());
         } else if (++idle_passes <= tuning::yields_before_naps) {
             yield_and_learn(core);
         } else {
-            passes_seen += nap(naps);
+            others.begin_pause();
+            others.know_of_more(nap(naps));
             if (was_rung_) core.found_something();
         }
     }
