@@ -74,6 +74,8 @@ private:
     [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
     [[nodiscard]] bool sleep_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
+    [[nodiscard]] unsigned nap_and_learn(nap_plan& naps, core_gauge& core) noexcept;
+    [[nodiscard]] awaiting what_it_awaits() const noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }
