@@ -97,9 +97,8 @@ def hop_rows(rounds):
     rows = []
     for name in rounds[0]:
         kind, _, size = name.partition(" of ")
-        is_put = kind == "put_notify"
-        rows.append(row(name, TASKS, rounds, f"message of {size}" if is_put else None,
-                        (figures.Goal("ratio", True, MOST_OVER_MESSAGE),) if is_put else ()))
+        goals = (figures.Goal("ratio", True, MOST_OVER_MESSAGE),) if kind == "put_notify" else ()
+        rows.append(row(name, TASKS, rounds, None if kind == "message" else f"message of {size}", goals))
     return rows
 
 

@@ -209,6 +209,19 @@ TEST_F(Epochs, WhatIsInNoEpochIsRefused) {
     MPI_Group_free(&all);
 }
 
+TEST_F(Epochs, WhatWasPostedEndsWhenTheWindowIsFreed) {
+    event go;
+    options waits;
+    commtask_t fence = post(commtask_op_win_fence(0, window_), waits.on({go.get()}).get());
+    run(commtask_op_barrier(comm_));
+    EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
+    is_registered_ = false;
+    go.signal();
+    commtask_status status = COMMTASK_STATUS_INIT;
+    EXPECT_EQ(commtask_wait(&fence, &status), COMMTASK_FAILED);
+    EXPECT_EQ(status.error_class, MPI_ERR_WIN);
+}
+
 TEST_F(Epochs, ArgumentsAndOrdersThatCannotBe) {
     const int wrong_lock = 17;
     refused(commtask_op_win_lock(wrong_lock, 0, 0, window_), "lock_type is 17", nullptr, COMMTASK_ERR_ARGUMENT);

@@ -6,9 +6,14 @@
 
 #include <oneapi/tbb/concurrent_vector.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
+#include <string>
 #include <thread>
+
+#include <unistd.h>
 
 using namespace commtask::test;
 using commtask::allreduce;
@@ -226,6 +231,66 @@ TEST_F(TbbFace, ARequestNodeStartsWhatGivesARequest) {
     });
     EXPECT_EQ(received, left());
     EXPECT_EQ(called, 1);
+}
+
+TEST_F(TbbFace, ARequestNodeAccessesAWindow) {
+    constexpr int n_elements = 64;
+    double* exposed = nullptr;
+    MPI_Win handle = MPI_WIN_NULL;
+    ASSERT_EQ(MPI_Win_allocate(n_elements * sizeof(double), sizeof(double), MPI_INFO_NULL, comm_,
+                               static_cast<void*>(&exposed), &handle),
+              MPI_SUCCESS);
+    std::fill_n(exposed, n_elements, -1.0);
+    commtask::window<double> shared{handle, comm_}; // collective: nobody writes before
+    std::array<double, 3> values{};
+    double seen = -1;
+    in_arena([&] {
+        flow::graph graph;
+        flow::function_node<int, int> compute(graph, flow::serial, [&](int at) {
+            values.fill(0.5 + rank_);
+            return at;
+        });
+        ct::request_node<int> put(graph, flow::serial,
+                                  [&](int& at) { return shared.put_notify(values, right(), at, 1); });
+        ct::request_node<int> come(graph, flow::serial, [&](int&) { return shared.await_notify(1, 1, left()); });
+        flow::function_node<int> look(graph, flow::serial, [&](int at) { seen = exposed[at + 2]; });
+        flow::make_edge(compute, put);
+        flow::make_edge(come, look);
+        come.try_put(5);
+        compute.try_put(5);
+        graph.wait_for_all();
+    });
+    EXPECT_EQ(seen, 0.5 + left());
+    shared.unregister();
+    EXPECT_EQ(MPI_Win_free(&handle), MPI_SUCCESS);
+}
+
+TEST_F(TbbFace, ARequestNodeWritesAFileAndReadsIt) {
+    const char* const folder = std::getenv("TMPDIR");
+    // lint-allow(machine-path): where POSIX has its temporary files
+    std::string name = std::string{folder == nullptr ? "/tmp" : folder} + "/commtask-graph-XXXXXX";
+    const int made = mkstemp(name.data());
+    ASSERT_GE(made, 0);
+    close(made);
+    MPI_File file = MPI_FILE_NULL;
+    ASSERT_EQ(
+        MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),
+        MPI_SUCCESS);
+    int read = -1;
+    in_arena([&] {
+        flow::graph graph;
+        ct::request_node<int> write(graph, flow::serial, [&](int& value) {
+            return commtask::operation{commtask_op_file_write_at(16, &value, 1, MPI_INT, file, comm_)};
+        });
+        ct::request_node<int> read_again(graph, flow::serial, [&](int&) {
+            return commtask::operation{commtask_op_file_read_at(16, &read, 1, MPI_INT, file, comm_)};
+        });
+        flow::make_edge(write, read_again);
+        write.try_put(77 + rank_);
+        graph.wait_for_all();
+    });
+    EXPECT_EQ(read, 77 + rank_);
+    commtask::close_file(file, MPI_COMM_SELF);
 }
 
 TEST_F(TbbFace, WaitForAllWaitsForACommunicationThatNobodyElseWaitsFor) {

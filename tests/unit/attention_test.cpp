@@ -60,5 +60,30 @@ TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
     }
 }
 
+/// A pass of the test's thread, as of one that waits in the library.
+void drive_once(lane& mine) {
+    if (!mine.try_take_baton()) return;
+    static_cast<void>(mine.progress());
+    mine.return_baton();
+}
+
+TEST(Attention, AWorkerComesBackSoonWhenAnotherThreadHasDriven) {
+    constexpr std::uint64_t hour_ns = 360'000'000'000; // naps beside a thread that drives are ten times as long
+    lane_bench bench;
+    lane& mine = bench.the_lane();
+    const worker beside{mine, {.is_reserved = false, .spin_ns = 1'000, .nap_max_ns = hour_ns, .on_start = {}}};
+    mine.attend(1);
+    const int before = bench.carrier().n_progress;
+    ASSERT_TRUE(comes_true([&] { return bench.carrier().n_progress > before; }));
+    for (int i = 0; i < 100'000 && !mine.wake_up.approx_is_asleep(); ++i) {
+        drive_once(mine);
+        std::this_thread::yield();
+    }
+    const int driven = bench.carrier().n_progress;
+    // Where others need the core it naps before each of these, at first for microseconds.
+    EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > driven + 2 * tuning::looks_when_attentive; }));
+    mine.attend(-1);
+}
+
 } // namespace
 } // namespace commtask::detail

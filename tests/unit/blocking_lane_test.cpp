@@ -91,6 +91,25 @@ TEST_F(BlockingLane, IsForgottenByTheDriversWhenItIsLeftAlone) {
     is_inside.wait(true);
 }
 
+TEST_F(BlockingLane, EndsAllThatItHasWhenItsWindowIsGone) {
+    task& fence = start(commtask_op_win_fence(0, MPI_WIN_NULL));
+    task& waiting = bench_.make();
+    waiting.op = fence.op;
+    thread_->start(waiting);
+    thread_->lose_window();
+    task& late = bench_.make();
+    late.op = fence.op;
+    thread_->start(late);
+    for (task* const each : {&fence, &waiting, &late}) {
+        EXPECT_EQ(thread_->take_ended(), each);
+        EXPECT_EQ(each->result.error, MPI_ERR_WIN);
+    }
+    EXPECT_EQ(thread_->take_ended(), nullptr);
+    let_it_leave(); // MPI gives the fence back, which was reported
+    is_inside.wait(true);
+    thread_.reset();
+}
+
 } // namespace
 } // namespace testing
 } // namespace commtask::detail

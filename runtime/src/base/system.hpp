@@ -42,6 +42,9 @@ inline void prefetch_for_write(const void* address) noexcept {
 /// What the calling thread has used of the processor, in nanoseconds; now_ns() where the system does not say. A system call.
 [[nodiscard]] std::uint64_t processor_time_ns() noexcept;
 
+/// The same for all threads of the process together.
+[[nodiscard]] std::uint64_t process_time_ns() noexcept;
+
 /// Sleeps while `word` is `expected`, at most `timeout_ns` (negative: without limit). May return early.
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept;

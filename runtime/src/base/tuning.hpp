@@ -118,6 +118,16 @@ inline constexpr std::uint64_t long_yield_ns = 50'000;
 /// the core from the tasks of a team, six times the changes of threads; more: a core that has become idle stays so unseen.
 inline constexpr std::uint64_t distrust_ns = 2'000'000;
 
+/// A yield of a worker that attends windows may take so much longer for each pass of another thread: who copies a large message
+/// makes long ones. Less: the worker takes that for computing and is away when the thread turns to something else. More: it
+/// does so beside threads that compute for less than the 64 passes between two of their own yields may take.
+inline constexpr std::uint64_t pass_of_others_ns = 5'000;
+
+/// A worker that attends windows, and naps, asks by a yield whether the core has become idle, if the process used less than one part
+/// in so many of its nap. Less: it asks on a core that another rank needs, and loses a tick each time. More: it does not ask beside
+/// what little the program does.
+inline constexpr std::uint64_t share_of_a_quiet_nap = 4;
+
 /// How long to stay awake on an idle core with something in flight. More: processor time. Less: large messages stand still
 /// until the next nap ends.
 inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;

@@ -2,7 +2,8 @@
 //
 // What a worker that shares its core knows of it: its own yields tell. One that comes back at once found nobody else who
 // wants the core; one that takes long found somebody who computes. Such a worker may stay awake on an idle core, where it
-// takes nothing from anybody and is there when something comes. A pure function of times, so it is tested without a clock.
+// takes nothing from anybody and is there when something comes; for what other processes do to a window it stays as long as the
+// core is idle, and after naps asks again. A pure function of times, so it is tested without a clock.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -11,14 +12,22 @@
 
 namespace commtask::detail {
 
+/// What a worker that stays awake is there for.
+enum class awaiting : std::uint8_t {
+    posts,    ///< Nothing is unfinished.
+    ends,     ///< Something is in flight.
+    accesses, ///< There is a window.
+};
+
 class core_gauge {
 public:
     /// `linger_ns`: how long to stay awake on an idle core with nothing in flight.
     explicit core_gauge(std::uint64_t linger_ns) noexcept : linger_ns_(linger_ns) {}
 
     /// A yield that left at `begin_ns` and came back at `end_ns`.
-    void yielded(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
-        if (end_ns - begin_ns > tuning::long_yield_ns) {
+    /// @param n_passes  of others meanwhile that are no reason to leave: who drives gives the core back when it has nothing to do
+    void yielded(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t n_passes = 0) noexcept {
+        if (end_ns - begin_ns > tuning::long_yield_ns + n_passes * tuning::pass_of_others_ns) {
             is_idle_ = false;
             others_until_ns_ = end_ns + tuning::distrust_ns;
         } else {
@@ -32,10 +41,19 @@ public:
     void found_something() noexcept { nothing_since_ns_ = 0; }
 
     /// Whether a worker that found nothing stays awake all the same.
-    [[nodiscard]] bool may_linger(std::uint64_t now_ns, bool has_work) noexcept {
+    [[nodiscard]] bool may_linger(std::uint64_t now_ns, awaiting what) noexcept {
         if (!is_idle_) return false;
         if (nothing_since_ns_ == 0) nothing_since_ns_ = now_ns;
-        return now_ns - nothing_since_ns_ < (has_work ? tuning::linger_with_work_ns : linger_ns_);
+        // What others do to a window is nothing that a pass moves: there is no last find to count from.
+        if (what == awaiting::accesses) return true;
+        return now_ns - nothing_since_ns_ < (what == awaiting::ends ? tuning::linger_with_work_ns : linger_ns_);
+    }
+
+    /// A worker that stays on an idle core only has napped for `nap_ns`, in which the process used the processor for `used_ns`.
+    /// @return whether a yield is worth its risk: on a core where somebody computes it may take until the next tick
+    [[nodiscard]] bool is_worth_a_yield(std::uint64_t now_ns, std::uint64_t nap_ns,
+                                        std::uint64_t used_ns) const noexcept {
+        return now_ns >= others_until_ns_ && used_ns < nap_ns / tuning::share_of_a_quiet_nap;
     }
 
 private:

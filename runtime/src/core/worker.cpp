@@ -3,9 +3,9 @@
 // The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks; for
 // statistics also before a pass and after one that moved something. A shared worker that found nothing to do yields a few
 // times. Then it naps, each time twice as long as before, up to a bound. If other threads drive, it
-// naps for several such bounds. If nothing is in flight, nobody drives and no window is to be attended, a worker of either kind
-// sleeps until somebody rings, and costs nothing. While the program has paused the workers neither kind does more than look seldom
-// at what is unfinished.
+// naps for several such bounds. A window keeps it awake as long as its core is idle otherwise, and its naps within one bound.
+// If nothing is in flight, nobody drives and no window is to be attended, a worker of either kind sleeps until somebody rings,
+// and costs nothing. While the program has paused the workers neither kind does more than look seldom at what is unfinished.
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
@@ -270,9 +270,25 @@ void worker::make_way() noexcept {
 
 void worker::yield_and_learn(core_gauge& core) noexcept {
     lane_.tell_of_pause();
+    const std::uint64_t passes_before = lane_.approx_passes();
     const std::uint64_t begin_ns = now_ns();
     sched_yield();
-    core.yielded(begin_ns, now_ns());
+    core.yielded(begin_ns, now_ns(), lane_.attends_windows() ? lane_.approx_passes() - passes_before : 0);
+}
+
+/// A nap after which the worker sees whether the core has become idle, without which it would not stay awake again.
+unsigned worker::nap_and_learn(nap_plan& naps, core_gauge& core) noexcept {
+    const std::uint64_t begin_ns = now_ns();
+    const std::uint64_t begin_used_ns = process_time_ns();
+    const unsigned n_passes = nap(naps);
+    const std::uint64_t end_ns = now_ns();
+    if (core.is_worth_a_yield(end_ns, end_ns - begin_ns, process_time_ns() - begin_used_ns)) yield_and_learn(core);
+    return n_passes;
+}
+
+awaiting worker::what_it_awaits() const noexcept {
+    if (lane_.attends_windows()) return awaiting::accesses;
+    return has_something() ? awaiting::ends : awaiting::posts;
 }
 
 void worker::run_shared() noexcept {
@@ -284,7 +300,9 @@ void worker::run_shared() noexcept {
     // whose pieces both sides move on.
     bool is_rung_for = false;
     const auto may_linger = [&] {
-        return core.is_idle() && core.may_linger(now_ns(), has_something() && !is_rung_for);
+        if (!core.is_idle()) return false;
+        const awaiting what = what_it_awaits();
+        return core.may_linger(now_ns(), what == awaiting::ends && is_rung_for ? awaiting::posts : what);
     };
     int idle_passes = 0;
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
@@ -299,6 +317,10 @@ void worker::run_shared() noexcept {
             continue;
         }
         if (!lane_.try_take_baton()) {
+            if (lane_.attends_windows() && may_linger()) {
+                yield_and_learn(core);
+                continue;
+            }
             // Somebody who waits is driving; it has a reason to be quick, this thread has none.
             lane_.tell(trace::thread_state::driven);
             lane_.wake_up.nap(static_cast<std::int64_t>(settings_.nap_max_ns), [] { return false; });
@@ -322,7 +344,7 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
             continue;
         }
-        if (others.is_here() || (others.was_here() && !core.is_idle())) {
+        if (!lane_.attends_windows() && (others.is_here() || (others.was_here() && !core.is_idle()))) {
             others.begin_pause();
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it. On an idle core a deep sleeper is woken at nobody's expense.
@@ -351,7 +373,7 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
         } else {
             others.begin_pause();
-            others.know_of_more(nap(naps));
+            others.know_of_more(lane_.attends_windows() ? nap_and_learn(naps, core) : nap(naps));
             if (was_rung_) core.found_something();
         }
     }

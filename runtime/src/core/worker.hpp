@@ -77,6 +77,8 @@ private:
     [[nodiscard]] bool doze_in_sight(nap_plan& naps) noexcept;
     [[nodiscard]] bool sleep_long_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
+    [[nodiscard]] unsigned nap_and_learn(nap_plan& naps, core_gauge& core) noexcept;
+    [[nodiscard]] awaiting what_it_awaits() const noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }

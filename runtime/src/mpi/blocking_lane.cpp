@@ -17,6 +17,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <pthread.h>
 
@@ -63,6 +64,15 @@ struct blocking_lane::shared {
         for (lane& each : *beside) each.add_blocked_outside(is_now ? 1 : -1);
     }
 
+    /// With the mutex.
+    void lose(task& which) noexcept { end(which, MPI_ERR_WIN, MPI_ERR_WIN); }
+    void end(task& which, int code, int error_class) noexcept {
+        which.result.error = code;
+        if (code != MPI_SUCCESS) which.result.error_class = error_class;
+        ended.push(which);
+        has_ended.store(true, std::memory_order_release); // partner of the acquire in take_ended()
+    }
+
     std::mutex mutex; ///< Guards the rest; MPI is never called with it held.
     std::condition_variable has_news;
     task_list waiting;
@@ -72,6 +82,7 @@ struct blocking_lane::shared {
     bool is_blocked = false; ///< And the lanes know of it.
     bool is_in_mpi = false;
     bool is_over = false; ///< The thread ends when it comes by.
+    bool is_lost = false; ///< The window is gone; then it is over, too.
     std::thread thread;
     std::atomic<bool> has_ended{false}; ///< A hint that needs no lock.
 };
@@ -98,16 +109,28 @@ blocking_lane::~blocking_lane() {
     }
 }
 
+void blocking_lane::lose_window() noexcept {
+    {
+        const std::lock_guard guard{shared_->mutex};
+        shared_->is_over = true;
+        shared_->is_lost = true;
+        if (shared_->running != nullptr) shared_->lose(*std::exchange(shared_->running, nullptr));
+        while (task* const next = shared_->waiting.pop()) shared_->lose(*next);
+    }
+    shared_->has_news.notify_one();
+}
+
 void blocking_lane::start(task& next) noexcept {
     {
         const std::lock_guard guard{shared_->mutex};
+        if (shared_->is_lost) return shared_->lose(next);
         shared_->waiting.push(next);
     }
     shared_->has_news.notify_one();
 }
 
 task* blocking_lane::take_ended() noexcept {
-    // acquire: partner of the release in run(); the lock orders the rest.
+    // acquire: partner of the release in end(); the lock orders the rest.
     if (!shared_->has_ended.load(std::memory_order_acquire)) return nullptr;
     const std::lock_guard guard{shared_->mutex};
     task* const taken = shared_->ended.pop();
@@ -130,7 +153,11 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
     if (tracer* const records = tracer::current()) records->begin_worker(trace::helper_lane);
     std::unique_lock lock{mine->mutex};
     for (;;) {
-        mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
+        if (!mine->is_over && mine->waiting.is_empty()) {
+            // Who wakes this thread is posting, and goes on with that first where they share a core.
+            const gentle_waking after_the_poster;
+            mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
+        }
         if (mine->is_over) return;
         mine->running = mine->waiting.pop();
         const commtask_op op = mine->running->op;
@@ -138,21 +165,19 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         mine->set_blocked(waits_for_others(op));
         lock.unlock();
         int code = MPI_SUCCESS;
+        int error_class = MPI_SUCCESS;
         {
             const errors_come_back errors;
             const traced_call shown{op};
             code = errors.code_of(call_one_sided(op));
+            if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
         }
         lock.lock();
         mine->is_in_mpi = false;
         mine->set_blocked(false);
         task* const ended = mine->running;
         mine->running = nullptr;
-        if (ended == nullptr) continue;
-        ended->result.error = code;
-        if (code != MPI_SUCCESS) MPI_Error_class(code, &ended->result.error_class);
-        mine->ended.push(*ended);
-        mine->has_ended.store(true, std::memory_order_release); // partner of the acquire in take_ended()
+        if (ended != nullptr) mine->end(*ended, code, error_class);
     }
 }
 

@@ -25,6 +25,9 @@ public:
     /// A thread that MPI does not give back is left alone, and touches nothing of ours any more.
     ~blocking_lane();
 
+    /// Any thread. The window is gone: all that is here ends with MPI_ERR_WIN, and what comes. MPI is not called any more.
+    void lose_window() noexcept;
+
     /// A driver, always of the same lane. The task is the thread's until take_ended() gives it back.
     void start(task& next) noexcept;
     /// That driver. @return a task whose result is written; null if none has ended

@@ -46,6 +46,11 @@ namespace {
     return code;
 }
 
+/// What MPI_Win_get_errhandler gave.
+void free_handler(MPI_Errhandler handler) noexcept {
+    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) MPI_Errhandler_free(&handler);
+}
+
 } // namespace
 
 mpi_windows::~mpi_windows() {
@@ -99,14 +104,14 @@ int mpi_windows::close(const served_window& opened) noexcept {
     closing_ = MPI_WIN_NULL;
     const int code = opened.epochs ? MPI_SUCCESS : MPI_Win_unlock_all(opened.handle);
     MPI_Win_set_errhandler(opened.handle, opened.handler_before);
-    MPI_Errhandler handler = opened.handler_before;
-    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) MPI_Errhandler_free(&handler);
+    free_handler(opened.handler_before);
     return code;
 }
 
 bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
     try {
         const std::lock_guard guard{mutex_};
+        lost_.reserve(lost_.size() + open_.size() + 1); // lose() must not ask for memory
         open_.push_back(std::move(opened));
         if (open_.back()->epochs) n_threads_.fetch_add(1, std::memory_order_relaxed);
         return true;
@@ -126,29 +131,47 @@ bool mpi_windows::remove(MPI_Win window) noexcept {
     return true;
 }
 
+/// The program has freed it with all that was posted.
+void mpi_windows::lose(MPI_Win window) noexcept {
+    const std::lock_guard guard{mutex_};
+    const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
+    if (found == open_.end()) return;
+    if ((*found)->epochs) {
+        (*found)->epochs->thread.lose_window();
+        lost_.push_back(std::move(*found));
+    }
+    open_.erase(found);
+}
+
 bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
     // relaxed: who posts to a window has seen it added.
     if (n_threads_.load(std::memory_order_relaxed) == 0) return false;
-    const auto window = find(window_of(which.op));
-    if (window == nullptr || !window->epochs) return false;
-    window->epochs->serves = &of;
-    window->epochs->thread.start(which);
-    return true;
+    const std::lock_guard guard{mutex_};
+    // By the communicator: the handle of a window that was freed may be another's now.
+    const auto start_in = [&](const auto& each) {
+        if (each->channel != which.op.comm || !each->epochs) return false;
+        each->epochs->serves = &of;
+        each->epochs->thread.start(which);
+        return true;
+    };
+    return std::ranges::any_of(open_, start_in) || std::ranges::any_of(lost_, start_in);
 }
 
 task* mpi_windows::take_ended(const transport& of) noexcept {
     const std::lock_guard guard{mutex_};
-    for (const auto& each : open_) {
-        if (!each->epochs || each->epochs->serves != &of) continue;
-        if (task* const ended = each->epochs->thread.take_ended()) return ended;
+    for (const auto* const list : {&open_, &lost_}) {
+        for (const auto& each : *list) {
+            if (!each->epochs || each->epochs->serves != &of) continue;
+            if (task* const ended = each->epochs->thread.take_ended()) return ended;
+        }
     }
     return nullptr;
 }
 
 bool mpi_windows::forget(const task& which) noexcept {
     const std::lock_guard guard{mutex_};
-    return std::ranges::any_of(
-        open_, [&which](const auto& each) { return each->epochs && each->epochs->thread.forget(which); });
+    const auto had_it = [&which](const auto& each) { return each->epochs && each->epochs->thread.forget(which); };
+    return std::ranges::any_of(open_, had_it) || std::ranges::any_of(lost_, had_it);
 }
 
 std::vector<std::string> mpi_windows::names() {
@@ -162,10 +185,12 @@ int mpi_windows::on_free(MPI_Win window, int /*keyval*/, void* /*attribute*/, vo
     auto& mine = *static_cast<mpi_windows*>(self);
     if (mine.closing_ == window) return MPI_SUCCESS;
     const auto lost = mine.find(window);
-    if (lost == nullptr || !mine.remove(window)) return MPI_SUCCESS;
+    if (lost == nullptr) return MPI_SUCCESS;
+    mine.lose(window);
 #ifndef OPEN_MPI
     if (!lost->epochs) MPI_Win_unlock_all(window);
 #endif
+    free_handler(lost->handler_before);
     if (mine.on_lost != nullptr) mine.on_lost(mine.on_lost_argument);
     return MPI_SUCCESS;
 }

@@ -72,7 +72,7 @@ public:
     [[nodiscard]] std::vector<std::string> names();
 
     // A driver:
-    /// @return whether the task's window has a thread, which has the task now
+    /// @return whether the task's window has a thread, or had one until it was freed: that has the task now
     [[nodiscard]] bool start_elsewhere(task& which, const transport& of) noexcept;
     /// @return a task that such a thread has ended for that transport; null if there is none
     [[nodiscard]] task* take_ended(const transport& of) noexcept;
@@ -84,6 +84,7 @@ public:
     void* on_lost_argument = nullptr;
 
 private:
+    void lose(MPI_Win window) noexcept;
     static int on_free(MPI_Win window, int keyval, void* attribute, void* self) noexcept;
 
     int keyval_ = MPI_KEYVAL_INVALID;
@@ -91,6 +92,8 @@ private:
     std::atomic<MPI_Win> closing_{MPI_WIN_NULL}; ///< Its attribute goes by our own doing. The driver writes it.
     std::mutex mutex_;                           ///< MPI is never called with it held.
     std::vector<std::shared_ptr<const served_window>> open_; ///< Few: searched from the front.
+    std::vector<std::shared_ptr<const served_window>>
+        lost_; ///< Had threads when the program freed them: their tasks must end.
 };
 
 } // namespace commtask::detail
