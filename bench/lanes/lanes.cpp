@@ -20,6 +20,7 @@
 #include <array>
 #include <barrier>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -214,6 +215,16 @@ struct asked {
     bool is_of_posters = false;
 };
 
+/// Before MPI_Init: a network context for each lane or thread, where MPI has them. A program that chooses its lanes itself must
+/// say so itself. An MPICH before 4.1 would abort.
+void ask_for_contexts(asked what) {
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40100000
+    if (!what.is_serialized) setenv("MPIR_CVAR_CH4_NUM_VCIS", what.is_of_posters ? "8" : "4", 0);
+#else
+    static_cast<void>(what);
+#endif
+}
+
 void ask(place at, const options& given, asked what) {
     report out("lanes", at.is_alone ? "one rank" : "two ranks", describe_machine(mpi_version()));
     const std::vector<std::size_t> sizes =
@@ -270,6 +281,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     int level = 0;
+    ask_for_contexts(what);
     MPI_Init_thread(&argc, &argv, what.is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &level);
     place at;
     MPI_Comm_rank(MPI_COMM_WORLD, &at.rank);

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -341,6 +342,27 @@ TEST_P(Lanes, ServeFreshCommunicatorsOfSeveralThreadsAtOnce) {
         run(commtask_op_barrier(each));
         free_on_worker(each, each);
     }
+}
+
+TEST(LanesInMpi, AreWhatItHasAndNotWhatAVariableSaysThatCameTooLate) {
+    int level = MPI_THREAD_SINGLE;
+    int rank = 0;
+    MPI_Query_thread(&level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (level < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI gives no MPI_THREAD_MULTIPLE";
+    const char* const variable = "MPIR_CVAR_CH4_NUM_VCIS";
+    const char* const before = std::getenv(variable);
+    const std::string kept = before == nullptr ? "" : before;
+    ASSERT_EQ(setenv(variable, "64", 1), 0);
+    commtask_config settings = COMMTASK_CONFIG_INIT;
+    settings.lanes = 8; // more than any test asks MPI for
+    testing::internal::CaptureStderr();
+    const int code = commtask_init(&settings);
+    const std::string said = testing::internal::GetCapturedStderr();
+    ASSERT_EQ(before == nullptr ? unsetenv(variable) : setenv(variable, kept.c_str(), 1), 0);
+    ASSERT_EQ(code, COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_finalize(), COMMTASK_OK);
+    if (rank == 0) EXPECT_NE(said.find("8 lanes take turns"), std::string::npos) << said;
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTwoAndThree, Lanes, testing::Values(2, 3));
