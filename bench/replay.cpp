@@ -210,8 +210,9 @@ public:
             finish();
         }
     }
-    /// The other thread has the other half, and a core of its own: the worker's, if there are two.
+    /// The other thread has the other half, and a core of its own, if there are two: the worker's, which is paused meanwhile.
     void by_two_threads(int other_core, round_samples& out) {
+        require(commtask_pause(), "commtask_pause");
         std::atomic<int> n_ready{0}; // of both threads, in all runs
         std::atomic<int> n_done{0};
         const auto meet = [&n_ready](int turn) {
@@ -234,6 +235,7 @@ public:
             finish();
         }
         other.join();
+        require(commtask_resume(), "commtask_resume");
     }
 
 private:

@@ -166,7 +166,7 @@ public:
         const double start = seconds();
         arena_.execute([this] {
             put_first_items();
-            nodes_->graph.wait_for_all();
+            commtask::tbb::wait_for_all(nodes_->graph);
         });
         times.total = seconds() - start;
         mean_over_threads(times, work_, compute_threads_);
@@ -182,9 +182,11 @@ private:
         explicit nodes(tbb_exchange& of)
             : compute(graph, flow::unlimited,
                       commtask::tbb::traced("tile or pack",
-                                            [&of](const step_item& at, ports& ready) {
+                                            [&of, this](const step_item& at, ports& ready) {
                                                 of.compute(at);
                                                 of.release(at, ready);
+                                                // On a core that the worker shares: messages move.
+                                                commtask::tbb::progress(graph);
                                             })),
               receive(graph, flow::unlimited, [&of](step_item& at) { return of.receiving(at); }),
               send(graph, flow::unlimited, [&of](step_item& at) { return of.sending(at); }),

@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
             halo_step& now = s % 2 == 0 ? from_first : from_second;
             now.exchange.try_put(s);                  // one post, four messages
             step(u[(s + 1) % 2], u[s % 2], 2, n - 1); // the inner cells wait for no message
-            graph.wait_for_all();                     // for both ends, and for what has been sent
+            commtask::tbb::wait_for_all(graph);       // for both ends, and for what has been sent
         }
         // [tbb]
         for (unsigned s = 0; s < n_steps; ++s) {

@@ -66,7 +66,7 @@ TEST_F(TbbFailure, AnMpiErrorGoesToPortOneAndTheOthersGoOn) {
             receive.try_put({.tag = tag});
             send_to_the_right(tag, tag == 4 ? 3 : 2);
         }
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_FALSE(graph.is_cancelled());
     });
     EXPECT_THAT(sorted(completed), testing::ElementsAre(0, 1, 2, 3, 5, 6, 7, 8, 9));
@@ -82,7 +82,7 @@ TEST_F(TbbFailure, WithoutAnyoneAtPortOneItLeavesWaitForAll) {
         receive.try_put({.tag = 1});
         send_to_the_right(1, 3);
         try {
-            graph.wait_for_all();
+            ct::wait_for_all(graph);
             ADD_FAILURE() << "nothing was thrown";
         } catch (const ct::operation_failed& caught) {
             EXPECT_TRUE(caught.result().is_failed());
@@ -94,7 +94,7 @@ TEST_F(TbbFailure, WithoutAnyoneAtPortOneItLeavesWaitForAll) {
         graph.reset();
         receive.try_put({.tag = 2});
         send_to_the_right(2, 2);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
 }
 
@@ -104,7 +104,7 @@ TEST_F(TbbFailure, ARefusedOperationLeavesWaitForAll) {
         ct::send_node<int> send(graph, flow::serial,
                                 [&](int& dest) { return commtask::send(one(rank_), dest, 0, comm_); });
         send.try_put(n_ranks_);
-        EXPECT_EQ(code_of([&] { graph.wait_for_all(); }), COMMTASK_ERR_RANK);
+        EXPECT_EQ(code_of([&] { ct::wait_for_all(graph); }), COMMTASK_ERR_RANK);
     });
 }
 
@@ -115,7 +115,7 @@ TEST_F(TbbFailure, AnOperationOfAnotherKindIsRefused) {
                   COMMTASK_ERR_ARGUMENT);
         ct::send_node<int> send(graph, flow::serial, [&](int& tag) { return commtask::recv(one(tag), 0, 0, comm_); });
         send.try_put(0);
-        EXPECT_EQ(code_of([&] { graph.wait_for_all(); }), COMMTASK_ERR_ARGUMENT);
+        EXPECT_EQ(code_of([&] { ct::wait_for_all(graph); }), COMMTASK_ERR_ARGUMENT);
     });
 }
 
@@ -129,7 +129,7 @@ TEST_F(TbbFailure, AnExceptionOfItsFunctionLeavesWaitForAll) {
         ct::recv_node<pair_of_ints> receive(graph, flow::serial, into_pair());
         receive.try_put({.tag = silent_tag});
         send.try_put(3);
-        EXPECT_THROW(graph.wait_for_all(), std::out_of_range);
+        EXPECT_THROW(ct::wait_for_all(graph), std::out_of_range);
     });
     expect_no_receive_left(silent_tag);
 }
@@ -146,7 +146,7 @@ TEST_F(TbbFailure, AnExceptionOfAnotherNodeWithdrawsWhatIsPending) {
                                                              [](int) { throw std::domain_error{"no convergence"}; });
         for (int i = 0; i < 20; ++i) receive.try_put({.tag = silent_tag + i});
         compute.try_put(0);
-        EXPECT_THROW(graph.wait_for_all(), std::domain_error);
+        EXPECT_THROW(ct::wait_for_all(graph), std::domain_error);
     });
     EXPECT_FALSE(was_sent_on);
     for (int i = 0; i < 20; ++i) expect_no_receive_left(silent_tag + i);
@@ -161,13 +161,13 @@ TEST_F(TbbFailure, CancelingTheGraphWithdrawsWhatIsPending) {
         });
         for (int i = 0; i < 5; ++i) receive.try_put({.tag = silent_tag + i});
         meet.try_put(0);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_TRUE(graph.is_cancelled());
 
         graph.reset();
         receive.try_put({.tag = 7});
         send_to_the_right(7, 2);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_FALSE(graph.is_cancelled());
     });
     for (int i = 0; i < 5; ++i) expect_no_receive_left(silent_tag + i);
@@ -182,7 +182,7 @@ TEST_F(TbbFailure, CancelingAnOuterGroupWithdrawsWhatIsPending) {
                                                              [&](int) { outer.cancel_group_execution(); });
         receive.try_put({.tag = silent_tag});
         give_up.try_put(0);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_TRUE(graph.is_cancelled());
     });
     expect_no_receive_left(silent_tag);
@@ -201,7 +201,7 @@ TEST_F(TbbFailure, AnOperationThatWaitsForItsPlaceIsCanceledToo) {
         });
         flow::make_edge(both, give_up);
         both.try_put(0);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_TRUE(graph.is_cancelled());
     });
 }
@@ -239,7 +239,7 @@ TEST_F(TbbFailure, ADoorThatFailsGoesToPortOne) {
             graph, flow::serial, [&](const ct::failure<int>& what) { has_failed = what.result.is_failed(); });
         flow::make_edge(flow::output_port<1>(after), bad);
         after.try_put(0);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_TRUE(has_failed);
 }

@@ -45,7 +45,7 @@ TEST_F(TbbFace, AMessageGoesOnWhenItsBufferIsFull) {
         flow::make_edge(receive, look);
         receive.try_put(halo);
         send.try_put(edge);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_THAT(seen, testing::SizeIs(4));
     EXPECT_THAT(seen, Each(left()));
@@ -64,7 +64,7 @@ TEST_F(TbbFace, AGraphWhoseEdgesWereClearedCommunicatesAgain) {
             flow::make_edge(receive, look);
             receive.try_put(halo);
             send.try_put(edge);
-            graph.wait_for_all();
+            ct::wait_for_all(graph);
             graph.reset(flow::rf_clear_edges);
         }
     });
@@ -89,7 +89,7 @@ TEST_F(TbbFace, ManyMessagesPassOneNodeEachInItsOwnBuffer) {
             receive.try_put({.number = n_messages - 1 - i}); // tags match them, whatever the order
             send.try_put({.number = i, .data{rank_, static_cast<int>(i), 7}});
         }
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     ASSERT_EQ(arrived.size(), n_messages);
     for (const parcel& each : arrived) {
@@ -115,7 +115,7 @@ TEST_F(TbbFace, SerialNodesKeepTheOrderOfArrivalForEqualTags) {
             send.try_put(i);
             receive.try_put(i);
         }
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     for (int i = 0; i < n_messages; ++i) EXPECT_EQ(buffers[static_cast<std::size_t>(i)], i);
 }
@@ -165,7 +165,7 @@ TEST_F(TbbFace, WorksBetweenJoinLimiterBufferAndPriorityNodes) {
         flow::make_edge(both, use);
         flow::make_edge(use, limit.decrementer());
         source.activate();
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_EQ(sum, n_messages * 1000 * left() + n_messages * (n_messages - 1) / 2);
     EXPECT_LE(most_pending.load(), 4);
@@ -198,7 +198,7 @@ TEST_F(TbbFace, CollectivesAreOneTemplate) {
         flow::make_edge(most, meet);
         flow::make_edge(meet, end);
         reduce.try_put({});
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_TRUE(has_passed);
     EXPECT_EQ(sum, n_ranks_ * (n_ranks_ - 1) / 2);
@@ -227,7 +227,7 @@ TEST_F(TbbFace, ARequestNodeStartsWhatGivesARequest) {
         flow::make_edge(nothing, call);
         receive.try_put(9);
         send.try_put(9);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_EQ(received, left());
     EXPECT_EQ(called, 1);
@@ -307,7 +307,7 @@ TEST_F(TbbFace, WaitForAllWaitsForACommunicationThatNobodyElseWaitsFor) {
         commtask::event may_send;
         commtask::post_detached(commtask::send(one(rank_), rank_, 3, comm_), commtask::after(may_send));
         std::thread sender([&] { may_send.signal(); });
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         sender.join();
     });
     EXPECT_TRUE(was_there);
@@ -332,7 +332,7 @@ TEST_F(TbbFace, ThreadsOutsideEveryArenaMayPutMessages) {
             });
         }
         for (std::thread& each : outside) each.join();
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_THAT(received, Each(left()));
 }
@@ -349,7 +349,7 @@ TEST_F(TbbFace, AGraphInsideAnIsolatedTaskEnds) {
                 ct::send_node<std::span<const int>> send(graph, right(), i, comm_);
                 receive.try_put(one(received));
                 send.try_put(one(sent));
-                graph.wait_for_all();
+                ct::wait_for_all(graph);
                 if (received == 10 * left() + i) ++n_ended;
             });
         });
@@ -367,7 +367,7 @@ TEST_F(TbbFace, AGraphIsUsedAgainAndAgain) {
         for (int turn = 0; turn < 20; ++turn) {
             value = turn;
             reduce.try_put({});
-            graph.wait_for_all();
+            ct::wait_for_all(graph);
             sums.push_back(value);
         }
     });

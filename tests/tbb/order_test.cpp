@@ -60,7 +60,7 @@ TEST_F(TbbFace, CollectivesOfSeveralNodesFollowTheMessages) {
         flow::make_edge(add, tell);
         flow::make_edge(tell, check);
         for (const std::size_t number : shuffled(rank_)) add.try_put({.number = number});
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_EQ(n_right.load(), n_messages);
 }
@@ -82,7 +82,7 @@ TEST_F(TbbFace, MessagesWithEqualTagsFollowTheirNumbers) {
             ct::in_order(order, itself));
         for (const std::size_t number : shuffled(rank_)) send.try_put(number);
         for (const std::size_t number : shuffled(rank_ + 100)) receive.try_put(number);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_EQ(received, sent);
 }
@@ -103,7 +103,7 @@ TEST_F(TbbFace, ASkippedMessageHoldsNobodyUp) {
                 meet.try_put({.number = number});
             }
         }
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_EQ(n_ended.load(), 40);
     // What a sequence leaves unused holds nobody up either.
@@ -131,12 +131,12 @@ TEST_F(TbbFace, AResetSequenceCountsFromZeroAndHoldsNobodyUp) {
         flow::make_edge(meet, count);
         // The places of 0 to 2 are taken and never used: number 3 cannot be issued, and must be canceled.
         meet.try_put({.number = 3});
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_TRUE(graph.is_cancelled());
         graph.reset();
         order.reset();
         for (const std::size_t number : {1U, 0U}) meet.try_put({.number = number});
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         EXPECT_EQ(n_ended.load(), 2);
         run(commtask::barrier(comm_));
     });
@@ -149,9 +149,9 @@ TEST_F(TbbFace, ANumberThatComesTwiceIsRefused) {
         ct::collective_node<step> meet(
             graph, flow::unlimited, [&](step&) { return commtask::barrier(comm_); }, ct::in_order(order, number_of));
         meet.try_put({.number = 0});
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
         meet.try_put({.number = 0});
-        EXPECT_EQ(code_of([&] { graph.wait_for_all(); }), COMMTASK_ERR_ARGUMENT);
+        EXPECT_EQ(code_of([&] { ct::wait_for_all(graph); }), COMMTASK_ERR_ARGUMENT);
         EXPECT_EQ(code_of([&] {
                       const ct::collective_node<step> late(
                           graph, flow::unlimited, [&](step&) { return commtask::barrier(comm_); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // plan_node where it does not go well: members that fail or are canceled, messages that come too early, plans that run elsewhere.
-// docs/snippets/tbb_plan.cpp is where it does.
+// docs/snippets/tbb_plan.cpp is where it does. And a graph that something else keeps as well.
 #include "tbb_fixture.hpp"
 
 using namespace commtask::test;
@@ -48,7 +48,7 @@ TEST_F(TbbPlan, ThatFailsGoesToPortOneAfterEachMemberWasToldOf) {
             fails = step % 3 != 1;
             told.clear();
             exchange.try_put(step);
-            graph.wait_for_all();
+            ct::wait_for_all(graph);
             EXPECT_THAT(sorted(told), testing::ElementsAre(0U, 1U, 2U)) << "canceled ones too, in step " << step;
         }
     });
@@ -65,7 +65,7 @@ TEST_F(TbbPlan, ThatFailsWithNobodyAtPortOneLeavesWaitForAll) {
         ct::plan_node<int> exchange(graph, work);
         exchange.try_put(0);
         try {
-            graph.wait_for_all();
+            ct::wait_for_all(graph);
             ADD_FAILURE() << "nothing was thrown";
         } catch (const ct::operation_failed& caught) {
             EXPECT_TRUE(caught.result().is_failed());
@@ -74,7 +74,7 @@ TEST_F(TbbPlan, ThatFailsWithNobodyAtPortOneLeavesWaitForAll) {
         graph.reset();
         fails = false;
         exchange.try_put(1);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     run(work.run()); // without the node it is a plan like any other
 }
@@ -93,16 +93,51 @@ TEST_F(TbbPlan, RefusesAMessageThatComesBeforeTheRunHasEnded) {
         flow::make_edge(flow::output_port<0>(exchange), good);
         exchange.try_put(0); // nobody sends
         exchange.try_put(1);
-        EXPECT_EQ(code_of([&] { graph.wait_for_all(); }), COMMTASK_ERR_RUNNING);
+        EXPECT_EQ(code_of([&] { ct::wait_for_all(graph); }), COMMTASK_ERR_RUNNING);
         run(commtask::barrier(comm_)); // everybody has withdrawn the receive
 
         graph.reset();
         commtask::post_detached(commtask::send(commtask::one(mine), right(), 1, comm_));
         exchange.try_put(2);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
     EXPECT_THAT(completed, testing::ElementsAre(2));
     EXPECT_EQ(theirs, left());
+}
+
+/// The graph is kept by the listener for as long as the exchange goes on, so a thread that waits inside it must be told of members.
+TEST_F(TbbPlan, GoesOnInAGraphThatAListenerKeeps) {
+    constexpr int n_steps = 20;
+    int mine = 0;
+    int theirs = -1;
+    const commtask::plan ring{[&] {
+        commtask::post_detached(commtask::recv(commtask::one(theirs), left(), 1, comm_));
+        commtask::post_detached(commtask::send(commtask::one(mine), right(), 1, comm_));
+    }};
+    std::vector<int> came;
+    in_arena([&] {
+        flow::graph graph;
+        ct::listen_node calls(graph, comm_, 2, sizeof(int), 2);
+        ct::plan_node<int> exchange(graph, ring);
+        flow::multifunction_node<int, std::tuple<int>> next(graph, flow::serial, [&](int step, auto& ports) {
+            came.push_back(theirs);
+            mine = step + 1;
+            if (mine < n_steps) std::get<0>(ports).try_put(mine);
+            if (mine == n_steps) calls.stop();
+        });
+        flow::make_edge(flow::output_port<0>(exchange), next);
+        flow::make_edge(flow::output_port<0>(next), exchange);
+        flow::function_node<int, int> begin(graph, flow::serial, [&](int step) {
+            calls.start(); // inside the wait
+            return step;
+        });
+        flow::make_edge(begin, exchange);
+        begin.try_put(0);
+        ct::wait_for_all(graph);
+    });
+    std::vector<int> expected(n_steps);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(came, expected);
 }
 
 TEST_F(TbbPlan, CannotBeMadeOfAPlanThatRunsOrThatIsNone) {
@@ -117,7 +152,7 @@ TEST_F(TbbPlan, CannotBeMadeOfAPlanThatRunsOrThatIsNone) {
         held.ready(0);
         EXPECT_TRUE(finish(whole).is_completed());
         make(held);
-        graph.wait_for_all();
+        ct::wait_for_all(graph);
     });
 }
 

@@ -3,7 +3,6 @@
 // something that has become ready: what leaves is handed over when the pieces of its chunk are made, and posted in order of
 // urgency, or leaves at once by a plan; a segment is consumed when its messages are there; no barrier in between. The price is the same as
 // in mode omp, a task per piece and message that arrives; with plans the latter is one per segment.
-#include "common/runtime_session.hpp"
 #include "exchange/messages.hpp"
 #include "exchange/recorded_messages.hpp"
 #include "exchange/recorder.hpp"
@@ -102,7 +101,7 @@ public:
         try {
             arena_.execute([this] {
                 nodes_->compute.try_put({});
-                nodes_->graph.wait_for_all();
+                commtask::tbb::wait_for_all(nodes_->graph);
             });
         } catch (...) {
             sender_.finish(); // callbacks of messages under way still use it
@@ -223,8 +222,7 @@ private:
         case step::kind::segment: record_->consume(now.number, worker); break;
         }
         // A rank that has one core for everything drives MPI itself, instead of waiting for the worker's turn.
-        int moved = 0;
-        miniapp::require(commtask_progress(&moved), "commtask_progress");
+        commtask::tbb::progress(nodes_->graph);
     }
 
     /// Another work's are recorded, and its nodes made, when it comes.

@@ -16,6 +16,7 @@
 #if __cplusplus >= 202002L
 #include <commtask/commtask.hpp>
 #include <commtask/tbb_arena.hpp>
+#include <commtask/tbb_drive.hpp>
 #include <commtask/tbb_listen.hpp>
 #include <commtask/tbb_node.hpp>
 #include <commtask/tbb_order.hpp>

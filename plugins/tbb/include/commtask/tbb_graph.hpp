@@ -3,9 +3,11 @@
 // What all communication nodes of one graph share: the way from the worker back into the graph, and the list of pending
 // operations, which a canceled graph gives up. The worker does one thing per operation, a try_put to a gateway with a
 // single successor, whatever the node's successors are and whatever copying their messages costs: those run in a
-// task of the graph. Nothing here is for callers.
+// task of the graph. Where the worker shares the core of the only thread that computes, that thread looks for what has come
+// instead, while it waits: a task that the worker makes would wake another thread of oneTBB for it. Nothing here is for callers.
 #pragma once
 
+#include <commtask/commtask.h>
 #include <commtask/error.hpp>
 #include <commtask/outcome.hpp>
 #include <commtask/task.hpp>
@@ -17,9 +19,11 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 /// @cond
@@ -27,15 +31,37 @@ namespace commtask::tbb::face {
 
 class graph_side;
 
+/// Something for a graph whose waiting thread looks for it itself (wait_for_all() of tbb_drive.hpp).
+class arrival {
+public:
+    arrival() noexcept = default;
+    arrival(const arrival&) = delete;
+    arrival& operator=(const arrival&) = delete;
+    /// On that thread: makes tasks of the graph.
+    virtual void enter() = 0;
+    /// The same, if the graph was canceled.
+    virtual void forget() noexcept {}
+
+protected:
+    ~arrival() = default;
+
+private:
+    friend class graph_side;
+    arrival* next_arrival_ = nullptr;
+};
+
 /// An operation of a node, from the start until its message has gone on. The last reference destroys it, always on a
 /// thread of oneTBB: the worker's goes over to the task that it makes.
-class pending_operation {
+class pending_operation : public arrival {
 public:
     pending_operation(const pending_operation&) = delete;
     pending_operation& operator=(const pending_operation&) = delete;
 
     /// In a task of the graph: sends the message on, or throws.
     virtual void finish() = 0;
+
+    inline void enter() final;
+    inline void forget() noexcept final;
 
     [[nodiscard]] graph_side& side() const noexcept { return side_; }
     void refer() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -52,6 +78,7 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
+    bool is_looked_for_ = false;     ///< The waiting thread takes it, instead of a task that the worker makes.
     std::atomic<int> references_{2}; ///< The starter's and the worker's; then those of the task that sends on.
     bool is_carried_ = false;        ///< The worker's reference has gone over to a task. The worker only.
     task handle_;                    ///< This and the rest: under the side's lock.
@@ -80,6 +107,8 @@ public:
     ~delivery() {
         if (refers_) ended_->drop();
     }
+    /// The empty one only says that something has come.
+    [[nodiscard]] bool is_empty() const noexcept { return ended_ == nullptr; }
     void finish() const { ended_->finish(); }
 
 private:
@@ -107,7 +136,13 @@ public:
 
     explicit graph_side(::tbb::flow::graph& graph)
         : graph_(graph), entrance_(graph, ::tbb::flow::unlimited, [](char, entrance::gateway_type&) noexcept {}),
-          finisher_(graph, ::tbb::flow::unlimited, [](const delivery& arrived) { arrived.finish(); }) {
+          finisher_(graph, ::tbb::flow::unlimited, [this](const delivery& arrived) {
+              if (arrived.is_empty()) {
+                  static_cast<void>(take_in(false));
+              } else {
+                  arrived.finish();
+              }
+          }) {
         ::tbb::flow::make_edge(entrance_, finisher_);
         check(commtask_tbb_watch_add(&look, this, &watch_));
     }
@@ -117,17 +152,44 @@ public:
 
     [[nodiscard]] ::tbb::flow::graph& graph() const noexcept { return graph_; }
 
-    /// In a task of the graph, before the operation is posted. The graph waits from here on.
-    void begin() noexcept {
+    /// In a task of the graph, before the operation is posted. The graph waits from here on, or the thread that waits for it.
+    void begin(pending_operation& started) noexcept {
         // The pointer never changes: it is the graph's. release: partner of the acquire in look().
         context_.store(::tbb::task::current_context(), std::memory_order_release);
         commtask_tbb_watch_begin(watch_);
-        graph_.reserve_wait();
+        // relaxed: the thread that waits makes tasks of what it says, and this is one.
+        started.is_looked_for_ = is_driven_.load(std::memory_order_relaxed);
+        if (started.is_looked_for_) {
+            n_looked_for_.fetch_add(1, std::memory_order_relaxed);
+        } else {
+            // relaxed: the thread that looks for others' comes later, and is told by what it waits for.
+            n_held_.fetch_add(1, std::memory_order_relaxed);
+            graph_.reserve_wait();
+        }
     }
     /// Instead of the worker's deliver(), where posting was refused.
-    void take_back() noexcept {
+    void take_back(const pending_operation& refused) noexcept {
         commtask_tbb_watch_end(watch_);
-        graph_.release_wait();
+        if (refused.is_looked_for_) {
+            n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
+        } else {
+            let_go();
+        }
+    }
+    /// Something that nobody looks for keeps the graph: its own wait does not come back, and what comes must be put into it.
+    void hold() {
+        n_held_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in leave()
+        graph_.reserve_wait();
+        static_cast<void>(take_in(false));
+    }
+    /// The graph may be gone when this returns.
+    void let_go() noexcept {
+        ::tbb::flow::graph& graph = graph_;
+        n_held_.fetch_sub(1, std::memory_order_seq_cst);
+        graph.release_wait();
+    }
+    [[nodiscard]] static bool is_looked_for(const pending_operation& started) noexcept {
+        return started.is_looked_for_;
     }
     /// After posting, by the starter, whose reference keeps the operation although it may have ended.
     void list(pending_operation& posted, task handle) noexcept {
@@ -142,9 +204,60 @@ public:
     /// On the worker: the operation has ended. The graph may be gone when this returns.
     void deliver(pending_operation& ended, const outcome& result) noexcept {
         ended.result_ = result;
-        ::tbb::flow::graph& graph = graph_;
+        if (ended.is_looked_for_) return leave(ended);
         entrance_.gateway().try_put(delivery{ended});
-        graph.release_wait();
+        let_go();
+    }
+
+    /// For the thread that waits. The graph may be gone when this returns.
+    void leave(arrival& come) noexcept {
+        n_leaving_.fetch_add(1, std::memory_order_relaxed);
+        arrival* before = come_.load(std::memory_order_relaxed);
+        do come.next_arrival_ = before;
+        while (!come_.compare_exchange_weak(before, &come, std::memory_order_seq_cst, std::memory_order_relaxed));
+        if (n_held_.load(std::memory_order_seq_cst) > 0) { // it may wait inside the graph
+            was_told_.store(true, std::memory_order_relaxed);
+            entrance_.gateway().try_put(delivery{});
+        }
+        // release: partner of the acquire in wait_driving(), after which the graph may be gone.
+        n_leaving_.fetch_sub(1, std::memory_order_release);
+    }
+    /// As graph.wait_for_all(), but the thread drives MPI where it has nothing to compute. One thread at a time, in an arena of one.
+    void wait_driving() {
+        is_driven_.store(true, std::memory_order_relaxed);
+        std::exception_ptr thrown;
+        bool is_lost = false;
+        const auto compute = [&] {
+            try {
+                graph_.wait_for_all();
+                is_lost = is_lost || graph_.is_cancelled();
+            } catch (...) {
+                if (!thrown) thrown = std::current_exception();
+                is_lost = true;
+            }
+            if (is_lost) cancel_pending();
+        };
+        compute();
+        while (n_looked_for_.load(std::memory_order_relaxed) > 0) {
+            if (take_in(is_lost)) {
+                if (!is_lost) compute();
+            } else if (!drive()) {
+                std::this_thread::yield();
+            }
+        }
+        is_driven_.store(false, std::memory_order_relaxed);
+        // acquire: partner of the release in leave().
+        while (n_leaving_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+        if (was_told_.exchange(false, std::memory_order_relaxed)) { // there may be a task that finds nothing any more
+            if (is_lost) graph_.cancel();
+            compute();
+        }
+        if (thrown) std::rethrow_exception(thrown);
+    }
+    /// In a task of the graph: drives MPI for a moment, where that is of use.
+    void drive_in_task() {
+        static_cast<void>(drive());
+        static_cast<void>(take_in(false));
     }
 
     /// Asks for everything pending to be canceled: what has not started never will, receives that no message has matched
@@ -168,6 +281,27 @@ private:
                 static_cast<unsigned>(flags) & ~static_cast<unsigned>(::tbb::flow::rf_clear_edges)));
         }
     };
+
+    /// @return whether something moved
+    static bool drive() noexcept {
+        int moved = 0;
+        return commtask_progress(&moved) == COMMTASK_OK && moved != 0;
+    }
+    /// What has come, in its order. @return whether there was something
+    bool take_in(bool is_lost) {
+        arrival* newest = come_.exchange(nullptr, std::memory_order_seq_cst); // partner of the order in leave()
+        if (newest == nullptr) return false;
+        arrival* oldest = nullptr;
+        while (newest != nullptr) {
+            arrival* const next = std::exchange(newest->next_arrival_, oldest);
+            oldest = std::exchange(newest, next);
+        }
+        while (oldest != nullptr) {
+            arrival& come = *std::exchange(oldest, oldest->next_arrival_);
+            is_lost ? come.forget() : come.enter();
+        }
+        return true;
+    }
 
     /// Oldest first: MPI looks for a receive from that end, and 10^5 of them would take it minutes from the other.
     void cancel_listed() noexcept {
@@ -202,10 +336,26 @@ private:
     ::tbb::flow::function_node<delivery> finisher_;
     commtask_tbb_watch_t watch_ = nullptr;
     std::atomic<::tbb::task_group_context*> context_{nullptr};
-    std::mutex lock_;                    ///< Of the list and of what pending_operation names.
-    pending_operation* first_ = nullptr; ///< In the order of posting.
+    std::atomic<bool> is_driven_{false};       ///< A thread waits in wait_driving().
+    std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that it waits for.
+    std::atomic<int> n_held_{0};               ///< What keeps the graph and is not looked for, of this face.
+    std::atomic<int> n_leaving_{0};            ///< Threads in leave().
+    std::atomic<bool> was_told_{false};        ///< One of them has made a task.
+    std::atomic<arrival*> come_{nullptr};      ///< The newest first.
+    std::mutex lock_;                          ///< Of the list and of what pending_operation names.
+    pending_operation* first_ = nullptr;       ///< In the order of posting.
     pending_operation* last_ = nullptr;
 };
+
+inline void pending_operation::enter() {
+    side_.n_looked_for_.fetch_sub(1, std::memory_order_relaxed); // the task that this makes is the graph's
+    side_.finisher_.try_put(delivery{*this});
+}
+
+inline void pending_operation::forget() noexcept {
+    side_.n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
+    drop();
+}
 
 inline void pending_operation::drop() noexcept {
     // acq_rel: partner of itself on the thread that drops the last reference.

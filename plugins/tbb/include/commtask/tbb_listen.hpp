@@ -6,6 +6,7 @@
 #pragma once
 
 #include <commtask/listener.hpp>
+#include <commtask/tbb_graph.hpp>
 
 #include <oneapi/tbb/flow_graph.h>
 
@@ -32,7 +33,8 @@ public:
     ///                 successor takes is dropped, as at every node: make the edges first, and call start().
     /// @throws error  by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
-        : sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}), comm_(comm),
+        : side_(face::graph_side::of(graph)),
+          sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}), comm_(comm),
           tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {}
     listen_node(const listen_node&) = delete;
     listen_node& operator=(const listen_node&) = delete;
@@ -45,13 +47,13 @@ public:
     /// @throws error  if an argument is wrong, or there is no memory.
     void start() {
         if (listener_) return;
-        sender_.gateway().reserve_wait();
+        side_->hold();
         try {
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [this](message& come) {
                                      sender_.gateway().try_put(std::make_shared<message>(std::move(come)));
                                  }};
         } catch (...) {
-            sender_.gateway().release_wait();
+            side_->let_go();
             throw;
         }
     }
@@ -61,7 +63,7 @@ public:
     void stop() {
         if (!listener_) return;
         listener_.stop();
-        sender_.gateway().release_wait();
+        side_->let_go();
     }
 
     /// Where edges begin: make_edge(node.messages(), successor).
@@ -69,6 +71,7 @@ public:
     [[nodiscard]] sender& messages() noexcept { return sender_; }
 
 private:
+    std::shared_ptr<face::graph_side> side_;
     sender sender_;
     const MPI_Comm comm_;
     const int tag_;

@@ -20,7 +20,8 @@
 //   posted first is matched first. With flow::unlimited the order is open: use tags, or in_order(). A limit says how
 //   many descriptions run at once, not how many operations are pending; a limiter_node says that.
 // Blocking: no node blocks, but while the library's queue is full, as post() does.
-// Waiting: graph.wait_for_all() returns when all operations of its nodes have ended and their messages are processed.
+// Waiting: graph.wait_for_all() returns when all operations of its nodes have ended and their messages are processed; so does
+//   wait_for_all(graph) of tbb_drive.hpp, whose thread drives MPI where the worker shares its core.
 // Cancellation: graph.cancel(), an exception in any body, or a canceled outer task group cancel what is pending within
 //   about 50 ms: what has not started never will, receives that no message has matched are withdrawn, the rest
 //   completes. Nothing is sent on then. As for every graph, reset() it before its next use.
@@ -159,6 +160,12 @@ protected:
               priority),
           kind_(kind), side_(graph_side::of(graph)), column_(numbers.order.join(kind.is_collective)) {}
 
+    [[nodiscard]] graph_side& side() const noexcept { return *side_; }
+    /// Of one operation at a time, from its callbacks.
+    [[nodiscard]] bool last_is_looked_for() const noexcept {
+        return last_is_looked_for_.load(std::memory_order_relaxed);
+    }
+
 private:
     /// A message on its way through MPI.
     class started final : public pending_operation {
@@ -210,13 +217,14 @@ private:
     void post_it(started& mine, Body& body, Place&&... place) {
         auto&& what = body(mine.message);
         const auto on_end = [at = &mine](const outcome& ended) noexcept { at->side().deliver(*at, ended); };
-        side_->begin();
+        side_->begin(mine);
+        last_is_looked_for_.store(graph_side::is_looked_for(mine), std::memory_order_relaxed); // the post publishes it
         task handle;
         try {
             handle = post(check_kind(kind_, std::forward<decltype(what)>(what)), then(on_end), callback_relays,
                           std::forward<Place>(place)...);
         } catch (...) {
-            side_->take_back();
+            side_->take_back(mine);
             throw;
         }
         side_->list(mine, std::move(handle));
@@ -226,6 +234,7 @@ private:
     std::shared_ptr<graph_side> side_;
     std::size_t column_ = 0;
     std::atomic<std::size_t> n_pending_{0};
+    std::atomic<bool> last_is_looked_for_{false};
 };
 
 /// Describes every message by the same operation.

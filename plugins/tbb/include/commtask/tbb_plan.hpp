@@ -10,7 +10,10 @@
 
 #include <oneapi/tbb/flow_graph.h>
 
+#include <atomic>
 #include <cstddef>
+#include <deque>
+#include <tuple>
 
 namespace commtask::tbb {
 
@@ -35,6 +38,7 @@ public:
                                         priority),
           plan_(what.native()),
           members_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}) {
+        for (std::size_t number = 0; number < what.size(); ++number) news_.emplace_back(members_, number);
         commtask::face::check(commtask_plan_on_member(plan_, &tell, this));
     }
     ~plan_node() { static_cast<void>(commtask_plan_on_member(plan_, nullptr, nullptr)); }
@@ -50,11 +54,41 @@ public:
 private:
     /// On the worker. The run is pending, so the graph waits.
     static void tell(std::size_t member, const commtask_status* /*status*/, void* self) {
-        static_cast<plan_node*>(self)->members_.gateway().try_put(member);
+        auto& mine = *static_cast<plan_node*>(self);
+        if (mine.last_is_looked_for() && mine.news_[member].begin()) {
+            mine.side().leave(mine.news_[member]);
+        } else {
+            mine.members_.gateway().try_put(member);
+        }
     }
+
+    /// A member's end, for a thread that looks for it.
+    class member_news final : public face::arrival {
+    public:
+        member_news(sender& by, std::size_t number) noexcept : by_(by), number_(number) {}
+        /// On the worker. @return false: that of the run before has not been taken yet
+        [[nodiscard]] bool begin() noexcept {
+            // acquire: partner of the release in forget().
+            return !is_under_way_.exchange(true, std::memory_order_acquire);
+        }
+        void enter() override {
+            forget();
+            std::get<0>(by_.output_ports()).try_put(number_);
+        }
+        void forget() noexcept override {
+            // release: it is in no list any more; partner of the acquire in begin().
+            is_under_way_.store(false, std::memory_order_release);
+        }
+
+    private:
+        std::atomic<bool> is_under_way_{false};
+        sender& by_;
+        std::size_t number_;
+    };
 
     const commtask_plan_t plan_;
     sender members_;
+    std::deque<member_news> news_; ///< By member.
 };
 
 } // namespace commtask::tbb
