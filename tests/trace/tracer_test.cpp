@@ -7,11 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -35,11 +38,15 @@ public:
 
     [[nodiscard]] bool reserve(std::size_t first_chunk, std::size_t count) noexcept override {
         if (first_chunk >= most_reserved_) return false;
+        if (while_made_) while_made_();
         // As a file does: what somebody had written there already would be gone.
         std::memset(static_cast<void*>(&chunks_[first_chunk]), 0, count * sizeof(trace::chunk));
         n_reserved_ = first_chunk + count;
         return true;
     }
+
+    /// What happens meanwhile.
+    void while_made(std::function<void()> what) { while_made_ = std::move(what); }
 
     [[nodiscard]] tracer& records() { return records_; }
     [[nodiscard]] const trace::file_header& header() const {
@@ -74,6 +81,7 @@ public:
 private:
     std::size_t most_reserved_;
     std::size_t n_reserved_ = 0;
+    std::function<void()> while_made_;
     std::vector<trace::chunk> chunks_;
     tracer records_;
 };
@@ -105,17 +113,26 @@ TEST(Tracer, GivesBackWhatEachThreadWroteInItsOrder) {
 }
 
 TEST(Tracer, GivesOutNoChunkBeforeThereIsRoomForIt) {
-    constexpr unsigned n_threads = 4;
-    constexpr std::uint64_t n_each = 200 * per_chunk;
-    traced made{2 + n_threads * 300};
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < n_threads; ++i) {
-        threads.emplace_back([&] {
-            for (std::uint64_t number = 1; number <= n_each; ++number) made.records().write(numbered(number));
-        });
-    }
-    for (std::thread& each : threads) each.join();
-    for (std::uint32_t thread = 1; thread <= n_threads; ++thread) EXPECT_EQ(made.ids_of(thread), from_to(1, n_each));
+    constexpr std::uint64_t n_each = 100 * per_chunk; // more than has room when the next is made
+    traced made{1024};
+    std::atomic<std::uint64_t> n_written{0};
+    std::thread other;
+    made.while_made([&] {
+        if (other.joinable()) return;
+        other = std::thread{[&] {
+            for (std::uint64_t number = 1; number <= n_each; ++number) {
+                made.records().write(numbered(number));
+                n_written.store(number);
+            }
+        }};
+        // It cannot come to its end now; one that could would lose what it has written.
+        for (int looks = 0; looks < 20'000 && n_written.load() < n_each; ++looks) std::this_thread::yield();
+    });
+    for (std::uint64_t number = 1; number <= n_each; ++number) made.records().write(numbered(number));
+    ASSERT_TRUE(other.joinable()) << "no room was made";
+    other.join();
+    EXPECT_EQ(made.ids_of(1), from_to(1, n_each));
+    EXPECT_EQ(made.ids_of(2), from_to(1, n_each));
     EXPECT_LE(made.header().n_chunks_used, made.n_reserved());
 }
 
