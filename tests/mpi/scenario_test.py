@@ -135,14 +135,14 @@ EXPECTATIONS = {
     # Only a watcher rings there.
     "node_far_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
                                         "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
-                        "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
+                        "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
     "node_far_sender.unannounced": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
                                     "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +0 +\d+ +\d+$"]},
     # Messages above 16 KiB come when their receiver looks, and not before.
     "node_far_sender.over_links": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
                                                    "COMMTASK_NODE_ANNOUNCE_BYTES": "16384", "EMULATED_LINK_RATE_MBS": "200",
                                                    "EMULATED_LINK_EAGER_BYTES": "16384"},
-                                   "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
+                                   "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
     "node_far_sender_with_a_core": {"environment": {"COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto",
                                                     "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
                                     "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
