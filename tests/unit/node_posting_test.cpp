@@ -122,6 +122,17 @@ TEST_F(NodePosting, AWorkerThatAWaitingThreadHasHiddenIsShownAgain) {
     bench_.complete(*sent);
 }
 
+TEST_F(NodePosting, WhoPostsAndWaitsAgainAndAgainPaysForFewLooks) {
+    EXPECT_FALSE(is_woken_by([&] {
+        for (int i = 0; i < 2 * tuning::shows_beside_drivers; ++i) {
+            bench_.the_lane().hide_from_neighbors(); // as who waits does
+            task& sent = post();
+            EXPECT_EQ(is_in_line(receipt), i < tuning::shows_beside_drivers) << i;
+            bench_.complete(sent);
+        }
+    }));
+}
+
 TEST_F(NodePosting, WhatIsOverLeavesTheLine) {
     EXPECT_FALSE(is_woken_by([&] {
         bench_.complete(post());

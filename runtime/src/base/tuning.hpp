@@ -85,6 +85,10 @@ inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
 /// the neighbours, and wakes nobody. More: wake-ups for nothing after the last message. Less: a change of threads for a post.
 inline constexpr int naps_before_deep_sleep = 25;
 
+/// At most so many posts show a worker again that waiting threads have hidden, in one of its naps. More: a message to and fro, each end of
+/// which is waited for at once, pays for a look at each post. Less: a post before computing is seen when the nap is over.
+inline constexpr int shows_beside_drivers = 4;
+
 /// The first pause between two rings for messages that stay open, doubled by each that wakes somebody and taken back by an end:
 /// ring_pace.hpp. More: pieces of a large message wait. Less: what only looks alike at both ends wakes both in turn.
 inline constexpr std::uint64_t first_ring_pause_ns = 50'000;

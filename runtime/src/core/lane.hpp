@@ -411,8 +411,11 @@ private:
     std::size_t n_untold_ = 0;
     std::uint64_t n_rung_ = 0;
     ring_pace pace_;
-    bool poster_shows_ = false;  ///< A poster puts what it starts into the line, beside a worker that sleeps in sight.
-    bool is_line_whole_ = false; ///< Has entries of all that is in flight.
+    bool poster_shows_ = false; ///< A poster puts what it starts into the line, beside a worker that sleeps in sight.
+    bool is_left_to_nap_ =
+        false; ///< A poster that drives again and again shows nothing more: the worker sees it after its nap.
+    int n_shows_beside_drivers_ = 0;             ///< Since the worker last looked.
+    bool is_line_whole_ = false;                 ///< Has entries of all that is in flight.
     bool poster_has_shown_all_ = false;          ///< The neighbours ring for all of it.
     bool leaves_ends_ = false;                   ///< What ends is left to the next driver.
     std::atomic<bool> has_asked_watcher_{false}; ///< The driver, or the worker after its sleep.

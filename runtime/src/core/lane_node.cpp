@@ -39,8 +39,8 @@ unsigned lane::ring_neighbors(const task& which, moment at) noexcept {
     const node_peers* const peers = which.queue->node.get();
     if (peers == nullptr) return 0;
     operation_news mine = news_awaited_by(which.op, *peers);
-    // The ranks of a collective hear of each other's starts: who has ended it had told MPI to send before.
-    if (at == moment::end && mine.n > 0 && mine.entries[0].what == news::turn) return 0;
+    // The ranks of a collective hear of each other's ends: a start wakes who then finds nothing.
+    if (at == moment::start && mine.n > 0 && mine.entries[0].what == news::turn) return 0;
     // What it has received says whom it came from; before, that is nobody's rank.
     for (awaited_news& entry : mine.entries) {
         const bool is_from_any = entry.what == news::message && entry.peer == awaited_news::any;
@@ -79,6 +79,7 @@ lane::shown_news lane::show_awaited() noexcept {
         void visit_unseen() noexcept override { all.how = foreseen::nothing; }
     } shown{*this};
     is_line_whole_ = true;
+    n_shows_beside_drivers_ = 0;
     my_line().begin();
     if (is_watcher_) my_line().add({0, news::sleeper}); // who is about to need it must find it, whatever else it awaits
     transport_->each_in_flight(shown);
@@ -90,11 +91,17 @@ lane::shown_news lane::show_awaited() noexcept {
 
 /// With the baton, before it issues anything. The watcher's line is its worker's alone, which sleeps without a bound.
 void lane::begin_poster_shows() noexcept {
+    is_left_to_nap_ = false;
+    if (is_watcher_ || !wake_up.approx_is_in_sight()) return;
     const bool is_line_old = transport_->in_flight() == 0; // what it has is over
-    // With something in flight also if no thread has driven since the worker looked: that may have started anything.
-    poster_shows_ = !is_watcher_ && wake_up.approx_is_in_sight() && (is_line_old || my_line().is_asleep());
+    // A thread has driven since the worker fell asleep, and hidden it. It may have started anything.
+    const bool is_beside_driver = !my_line().is_asleep();
+    if (is_beside_driver && !is_line_old) return;
+    is_left_to_nap_ = is_beside_driver && ++n_shows_beside_drivers_ > tuning::shows_beside_drivers;
+    if (is_left_to_nap_) return;
+    poster_shows_ = true;
     poster_has_shown_all_ = true;
-    if (poster_shows_ && is_line_old) my_line().begin();
+    if (is_line_old) my_line().begin();
 }
 
 void lane::show_of_poster(const task& started) noexcept {
@@ -110,8 +117,9 @@ void lane::show_of_poster(const task& started) noexcept {
 /// callback is left to a driver, since that may be the program's.
 /// @return whether the worker may sleep on
 bool lane::end_poster_shows() noexcept {
-    poster_shows_ = false;
+    if (!std::exchange(poster_shows_, false)) return is_left_to_nap_ && !has_put_away();
     is_line_whole_ = is_line_whole_ && poster_has_shown_all_;
+    if (transport_->in_flight() == 0) return !has_put_away();
     if (!poster_has_shown_all_) return false;
     if (!bell::show(word_in_sight())) {
         release_watcher(); // the worker is awake, and may have done so before it was asked

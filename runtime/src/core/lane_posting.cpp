@@ -93,7 +93,7 @@ bool lane::try_issue_here() noexcept {
         begin_poster_shows();
     const bool is_all_issued = issue_posted();
     if (is_abandoned()) return true; // with the baton, so that nobody drives any more
-    const bool may_sleep_on = poster_shows_ && end_poster_shows() && is_all_issued;
+    const bool may_sleep_on = has_neighbors() && end_poster_shows() && is_all_issued;
     tell(trace::thread_state::none);
     const bool leaves_work = has_work() && !may_sleep_on;
     return_baton();

@@ -55,12 +55,19 @@ void worker::count_sleep() noexcept {
 bool worker::timed_pass() noexcept {
     const std::uint64_t begin_ns = settings_.counters == nullptr ? 0 : now_ns();
     const bool moved = lane_.progress();
-    const bool was_rung = std::exchange(was_rung_, false);
-    if (moved) is_rung_again_ = false;
-    if (settings_.counters == nullptr) return moved;
-    if (moved) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
-    if (was_rung && !moved) ++settings_.counters->worker_rung_for_nothing;
-    return moved;
+    if (!moved) return false;
+    was_rung_ = false;
+    is_rung_again_ = false;
+    if (settings_.counters != nullptr) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
+    return true;
+}
+
+/// It is about to sleep, or has lost the lane to another thread.
+void worker::count_nap() noexcept {
+    const bool was_rung = std::exchange(was_rung_, false); // and nothing has ended since
+    if (settings_.counters == nullptr) return;
+    ++settings_.counters->worker_naps;
+    if (was_rung) ++settings_.counters->worker_rung_for_nothing;
 }
 
 void worker::run_reserved() noexcept {
@@ -173,7 +180,7 @@ unsigned worker::nap(nap_plan& naps) noexcept {
         if (was_rung_ || lane_.is_paused() || !lane_.approx_has_work() || has_reason_to_wake()) break;
     }
     if (n_passes > 0) return n_passes;
-    if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
+    count_nap();
     lane_.wake_up.nap(naps.next(foreseen::nothing).ns, [this] { return has_reason_to_wake(); });
     return 0;
 }
@@ -187,7 +194,6 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         lane_.return_baton();
         return false;
     }
-    if (settings_.counters != nullptr) ++settings_.counters->worker_naps;
     const planned_nap planned = naps.next(shown.how);
     if (shown.is_far) lane_.ask_watcher();
     const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
@@ -197,6 +203,7 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         lane_.prepare_sleep();
         lane_.return_baton();
         if (has_moved) naps.restart();
+        count_nap();
         return has_moved || lane_.is_announced() || lane_.is_attentive() || has_reason_to_wake();
     });
     lane_.release_watcher();
@@ -274,7 +281,9 @@ void worker::run_shared() noexcept {
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
     core_gauge core{settings_.spin_ns};
-    bool is_rung_for = false; // by neighbours, for all that is in flight: an idle core is no reason to look at it
+    // By neighbours, for all that is in flight: an idle core is no reason to look at it. But for a message that a bell has told of,
+    // whose pieces both sides move on.
+    bool is_rung_for = false;
     const auto may_linger = [&] {
         return core.is_idle() && core.may_linger(now_ns(), has_something() && !is_rung_for);
     };
@@ -305,7 +314,7 @@ void worker::run_shared() noexcept {
         const bool has_work = lane_.has_work() || lane_.is_attentive();
         passes_seen = lane_.approx_passes();
         is_rung_for = lane_.has_neighbors() && has_work && !moved && core.is_idle() && !lane_.is_attentive() &&
-                      lane_.show_awaited().how == foreseen::all;
+                      !was_rung_ && lane_.show_awaited().how == foreseen::all;
         lane_.prepare_sleep();
         lane_.return_baton();
         if (moved) {
@@ -324,6 +333,7 @@ void worker::run_shared() noexcept {
             lane_.tell(trace::thread_state::driven);
             if (sleep_long_in_sight(naps)) {
                 ++passes_seen;
+                if (was_rung_) core.found_something();
             } else {
                 lane_.wake_up.nap(tuning::naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
                                   [this] { return has_reason_to_wake(); });
@@ -343,6 +353,7 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
         } else {
             passes_seen += nap(naps);
+            if (was_rung_) core.found_something();
         }
     }
 }

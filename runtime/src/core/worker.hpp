@@ -59,6 +59,7 @@ private:
     void run_shared() noexcept;
     bool timed_pass() noexcept;
     void count_sleep() noexcept;
+    void count_nap() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
     [[nodiscard]] bool take_baton() noexcept;
     [[nodiscard]] bool let_guests_in() noexcept;
@@ -84,7 +85,7 @@ private:
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
     std::atomic<bool> lends_at_once_{false};
-    bool was_rung_ = false;      ///< By a neighbour, and has not looked since.
+    bool was_rung_ = false;      ///< By a neighbour, and has neither found an end nor slept since.
     bool is_rung_again_ = false; ///< A bell before the last one has brought no end either.
     std::thread thread_;
 };
