@@ -68,20 +68,22 @@ void drive_once(lane& mine) {
 }
 
 TEST(Attention, AWorkerComesBackSoonWhenAnotherThreadHasDriven) {
-    constexpr std::uint64_t hour_ns = 360'000'000'000; // naps beside a thread that drives are ten times as long
+    // Two of its naps are within the patience; beside a thread that drives one would be longer than it, without a window.
+    constexpr std::uint64_t nap_ns = testing::patience_ns / 8;
+    static_assert(tuning::naps_when_others_drive * nap_ns > testing::patience_ns);
     lane_bench bench;
     lane& mine = bench.the_lane();
-    const worker beside{mine, {.is_reserved = false, .spin_ns = 1'000, .nap_max_ns = hour_ns, .on_start = {}}};
+    const worker beside{mine, {.is_reserved = false, .spin_ns = 1'000, .nap_max_ns = nap_ns, .on_start = {}}};
     mine.attend(1);
     const int before = bench.carrier().n_progress;
     ASSERT_TRUE(comes_true([&] { return bench.carrier().n_progress > before; }));
-    for (int i = 0; i < 100'000 && !mine.wake_up.approx_is_asleep(); ++i) {
+    for (int i = 0; i < 2'000; ++i) {
         drive_once(mine);
         std::this_thread::yield();
     }
     const int driven = bench.carrier().n_progress;
-    // Where others need the core it naps before each of these, at first for microseconds.
-    EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > driven + 2 * tuning::looks_when_attentive; }));
+    // Where others need the core it naps before, at first for microseconds, and each time twice as long.
+    EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > driven + tuning::looks_when_attentive; }));
     mine.attend(-1);
 }
 
