@@ -131,7 +131,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
         o.sign = sign == "-1" ? -1 : 1;
         o.n_points = parse_points(n);
         if (o.n_points == 0) return "--n " + n + " is not a positive number up to 2^58; choose 1048576 or 2^20.";
-        if (o.has_plan && !tiled::describe(o.which).needs_runtime)
+        if (o.has_plan && !tiled::describe(o.which).has_worker)
             return "--plan on is for --mode offload, omp and tbb; choose one of them, or --plan off.";
         if (o.has_plan && o.n_lanes > 1) return "--plan on sends on one lane; leave --lanes out, or --plan off.";
         const bool is_explicit =

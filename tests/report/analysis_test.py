@@ -13,7 +13,7 @@ import critical_path  # noqa: E402
 import delays  # noqa: E402
 import tables  # noqa: E402
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker, overlap_length, subtract, union  # noqa: E402
-from page_data import innermost  # noqa: E402
+from page_data import MOST_TASK_ROWS, innermost, place  # noqa: E402
 
 
 def message(send, receive):
@@ -55,6 +55,14 @@ class Intervals(unittest.TestCase):
     def test_overlap_counts_time_in_both(self):
         self.assertEqual(overlap_length([(0, 10), (20, 30)], [(5, 25)]), 10)
 
+    def test_tasks_that_are_open_at_once_have_rows_of_their_own_and_who_finds_none_is_counted(self):
+        def rows_of(n_open):
+            return place([receive(k, k + 1, 1000 + k) for k in range(n_open)] + [receive(5000, 5001, 5002)])
+
+        rows, n_cut = rows_of(MOST_TASK_ROWS)
+        self.assertEqual(([len(row) for row in rows], n_cut), ([2] + [1] * (MOST_TASK_ROWS - 1), 0))
+        rows, n_cut = rows_of(MOST_TASK_ROWS + 6)
+        self.assertEqual((len(rows), n_cut), (MOST_TASK_ROWS, 6))
 
     def test_of_spans_in_each_other_the_inner_ones_are_seen(self):
         self.assertEqual(innermost([(0, 100, "outer"), (10, 20, "in"), (12, 15, "deep"), (20, 30, "next"), (200, 210, "alone")]),

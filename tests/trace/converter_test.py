@@ -90,6 +90,25 @@ class Clocks(Case):
         self.assertEqual([each.clock_error for each in self.agree().ranks], [None, 100])
 
 
+@unittest.skipUnless(HAS_OTF2, "the converter has no OTF2 here, or otf2-print is missing")
+class Regions(Case):
+    def test_a_region_around_many_ends_where_it_does(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        n_inside, end = 10_000, 2_000_000
+        out.put(1, 20, 0, detail=out.text("outer"), sub=2)
+        for k in range(n_inside):
+            out.region(1, 100 * k + 10, 100 * k + 50, "inner", 2)
+        out.put(1, 21, end, detail=out.text("outer"), sub=2)
+        out.region(1, 5_000_000, 5_000_100, "after", 2)
+        out.write(self.traces)
+        run = self.agree()
+        self.assertEqual(convert(self.traces, "--otf2", self.folder / "regions").returncode, 0)
+        text = subprocess.run(["otf2-print", self.folder / "regions" / "traces.otf2"], capture_output=True, text=True, check=True).stdout
+        ends = re.findall(r'(?m)^LEAVE +\d+ +(\d+) .*"outer"', text)
+        self.assertEqual([int(when) for when in ends], [TraceWriter.BEGIN + end - run.begin])
+
+
 class Lost(Case):
     def test_messages_are_counted_from_the_end(self):
         halo_run(self.traces, keep=1, lost={1: 70, 2: 120})

@@ -12,8 +12,8 @@ import zlib
 
 from model import PHASES
 
-#: Of a rank's tasks that are open at once, so many are drawn below each other; what is more is cut to fit.
-MOST_TASK_ROWS = 12
+#: Of a rank's tasks that are open at once, so many are drawn below each other; what is more is cut to fit, and counted.
+MOST_TASK_ROWS = 64
 #: Kinds of a thread's spans, in the order in which they are painted.
 THREAD_KINDS = ("region", "drive", "wait", "sync", "call", "compute")
 MOST_PATH_STEPS = 20_000
@@ -120,31 +120,34 @@ def _last_moment(task):
     return max(moments)
 
 
-def _place(tasks):
-    """Rows of tasks, each in the row that is free first: [[(task, begin, end)]]."""
+def place(tasks):
+    """Rows of tasks, each in the row that is free first, and how many of them found none: ([[task]], int)."""
     rows, free = [], []  # free: (when, row)
+    n_cut = 0
     for task in tasks:
         begin, end = task.posted, max(_last_moment(task), task.posted + 1)
         if free and free[0][0] <= begin or len(rows) == MOST_TASK_ROWS:
             until, at = heapq.heappop(free)
+            n_cut += until > begin
         else:
             rows.append([])
             until, at = 0, len(rows) - 1
         rows[at].append(task)
         heapq.heappush(free, (max(until, end), at))
-    return rows
+    return rows, n_cut
 
 
 def _task_rows(columns, rank, index):
     rows = []
-    placed = _place(rank.tasks)
+    placed, n_cut = place(rank.tasks)
     for number, tasks in enumerate(placed):
         spans = {phase: [] for phase in PHASES}
         for task in tasks:
             for phase, begin, end in task.phases():
                 if end > begin:
                     spans[phase].append((begin, end, index[id(task)]))
-        rows.append({"rank": rank.rank, "type": "tasks", "label": "tasks" if number == 0 else "",
+        label = "tasks" if number == 0 else f"and {n_cut} that are cut" if n_cut > 0 and number == len(placed) - 1 else ""
+        rows.append({"rank": rank.rank, "type": "tasks", "label": label,
                      "kinds": [_kind(columns, phase, spans[phase]) for phase in PHASES if spans[phase]]})
     return rows, {id(task): number for number, tasks in enumerate(placed) for task in tasks}
 

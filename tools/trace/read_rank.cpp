@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
@@ -226,19 +227,23 @@ private:
     }
 
     void open(std::uint32_t thread, const record& each, span_class what, std::string name) {
-        thread_of(thread).spans.push_back({each.time_ns, 0, what, std::move(name), each.id});
+        std::vector<span>& spans = thread_of(thread).spans;
+        open_[thread].push_back(spans.size());
+        spans.push_back({each.time_ns, 0, what, std::move(name), each.id});
     }
 
-    /// The latest of this thread's open spans that `is_it`.
+    /// Ends the latest of this thread's open spans that `is_it`; a region around many spans is the last of all to end.
+    /// @return null if none is
     template <typename IsIt>
-    [[nodiscard]] span* find_open(std::uint32_t thread, IsIt&& is_it) {
+    span* close(std::uint32_t thread, std::uint64_t end_ns, IsIt&& is_it) {
         std::vector<span>& spans = thread_of(thread).spans;
-        constexpr std::size_t most_open = 4096;
-        const std::size_t last = spans.size() - std::min(spans.size(), most_open);
-        for (std::size_t i = spans.size(); i > last; --i) {
-            if (spans[i - 1].end_ns == 0 && is_it(spans[i - 1])) return &spans[i - 1];
-        }
-        return nullptr;
+        std::vector<std::size_t>& open = open_[thread];
+        const auto found = std::find_if(open.rbegin(), open.rend(), [&](std::size_t at) { return is_it(spans[at]); });
+        if (found == open.rend()) return nullptr;
+        span& ended = spans[*found];
+        ended.end_ns = end_ns;
+        open.erase(std::next(found).base());
+        return &ended;
     }
 
     void take(std::uint32_t thread, const record& each) {
@@ -283,9 +288,10 @@ private:
             break;
         case record_type::wait_begin: open(thread, each, span_class::wait, "wait"); break;
         case record_type::wait_end:
-            if (span* const wait = find_open(thread, [](const span& it) { return it.what == span_class::wait; })) {
-                wait->end_ns = each.time_ns;
-                if (each.id != 0) wait->id = each.id;
+            if (span* const wait =
+                    close(thread, each.time_ns, [](const span& it) { return it.what == span_class::wait; });
+                wait != nullptr && each.id != 0) {
+                wait->id = each.id;
             }
             break;
         case record_type::compute_created: names_[each.id] = text(number); break;
@@ -293,10 +299,8 @@ private:
             open(thread, each, span_class::compute, number != 0 ? text(number) : names_[each.id]);
             break;
         case record_type::compute_end:
-            if (span* const slice = find_open(
-                    thread, [&](const span& it) { return it.what == span_class::compute && it.id == each.id; })) {
-                slice->end_ns = each.time_ns;
-            }
+            close(thread, each.time_ns,
+                  [&](const span& it) { return it.what == span_class::compute && it.id == each.id; });
             break;
         case record_type::region_begin: {
             const auto what = sub == 1 ? span_class::mpi : sub == 2 ? span_class::openmp : span_class::program;
@@ -304,9 +308,7 @@ private:
             break;
         }
         case record_type::region_end:
-            if (span* const region = find_open(thread, [](const span& it) { return it.what >= span_class::mpi; })) {
-                region->end_ns = each.time_ns;
-            }
+            close(thread, each.time_ns, [](const span& it) { return it.what >= span_class::mpi; });
             break;
         default: break;
         }
@@ -349,6 +351,8 @@ private:
     std::unordered_set<std::uint32_t> whole_texts_;
     std::unordered_map<std::uint64_t, std::string> names_; ///< Of compute tasks.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> after_;
+    std::map<std::uint32_t, std::vector<std::size_t>>
+        open_; ///< By thread: its spans that have not ended, by their place.
 };
 
 [[nodiscard]] std::string rank_text(std::int32_t rank) {
