@@ -222,7 +222,7 @@ TEST_F(NodeNotices, TheWatcherIsWokenFromASleepInSightOfWhatItAwaitsItself) {
     watching.complete(sent);
 }
 
-TEST_F(NodeNotices, AReceiverWhoseWatcherHasGoneNapsFromTheFirstMessageOn) {
+TEST_F(NodeNotices, AReceiverOfWhoseMessageNobodyToldNapsAndAsksTheWatcher) {
     task& first = post(COMMTASK_OP_RECV, 2);
     const worker beside{bench_.the_lane(), plan()};
     ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); })) << "until it knows";
@@ -232,6 +232,8 @@ TEST_F(NodeNotices, AReceiverWhoseWatcherHasGoneNapsFromTheFirstMessageOn) {
     second.op = first.op;
     bench_.the_lane().post(second);
     EXPECT_FALSE(is_seen_asleep(mine_, bench_.the_lane(), 200));
+    EXPECT_TRUE(comes_true([&] { return mine_.n_sleepers() > 0; }))
+        << "a watcher that sleeps with the notice is not woken";
     land(second, 2 * limit_bytes);
     EXPECT_TRUE(comes_true([&] { return second.life.state() == task_state::completed; }));
 }

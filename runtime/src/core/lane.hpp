@@ -256,6 +256,13 @@ public:
     void ask_watcher() noexcept {
         if (!has_asked_watcher_.exchange(true, std::memory_order_relaxed)) n_rung_ += settings_.node->ask_watcher();
     }
+    /// Before a nap that no bell ends: more messages have come than the watcher has told of, so notices lie unread at one that
+    /// sleeps, and as long as they do this rank is not rung for any.
+    void ask_watcher_if_behind() noexcept {
+        if (has_neighbors() && settings_.node->has_watcher() &&
+            settings_.node->announced_to_me().load(std::memory_order_relaxed) < 0)
+            ask_watcher();
+    }
     void release_watcher() noexcept {
         if (has_asked_watcher_.exchange(false, std::memory_order_relaxed)) settings_.node->release_watcher();
     }

@@ -183,7 +183,9 @@ unsigned worker::nap(nap_plan& naps) noexcept {
     }
     if (n_passes > 0) return n_passes;
     count_nap();
+    lane_.ask_watcher_if_behind();
     lane_.wake_up.nap(naps.next(foreseen::nothing).ns, [this] { return has_reason_to_wake(); });
+    lane_.release_watcher();
     return 0;
 }
 
