@@ -31,20 +31,22 @@ class Part:
     benchmark: str
     setting: str = ""
     about_s: int = 60
+    ranks: int = 0  # 0: as many as the benchmark takes by itself
 
     @property
     def name(self):
-        return f"{self.benchmark}-{self.setting}" if self.setting else self.benchmark
+        return "-".join([self.benchmark, *([self.setting] if self.setting else []), *([f"n{self.ranks}"] if self.ranks else [])])
 
     @property
     def words(self):
-        return [self.benchmark, "--setting", self.setting] if self.setting else [self.benchmark]
+        return [self.benchmark, *(["--setting", self.setting] if self.setting else []),
+                *(["--ranks", str(self.ranks)] if self.ranks else [])]
 
 
 #: In the order of the page.
 PARTS = (
     *(Part(name, about_s=10) for name in ("yardstick", "post", "replay", "roundtrip", "unblock", "hold", "clause", "rate", "tbb")),
-    Part("patterns"), Part("rma"), Part("matmul"), Part("lanes"),
+    Part("patterns"), *(Part("patterns", ranks=n) for n in (4, 8)), Part("rma"), Part("matmul"), Part("lanes"),
     Part("trace", about_s=240),
     *(Part("dslash", setting, 300) for setting in ("crowded", "delayed", "link", "rendezvous")),
     *(Part("multigrid", setting, 300) for setting in ("crowded", "link")),

@@ -63,9 +63,10 @@ class Campaign(unittest.TestCase):
     def stored(self, name):
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
 
-    def test_every_part_is_stored_under_its_benchmark_and_setting(self):
-        status, _ = self.run_all(campaign.Part("one"), campaign.Part("two", "far"))
+    def test_every_part_is_stored_under_its_benchmark_setting_and_ranks(self):
+        status, _ = self.run_all(campaign.Part("one"), campaign.Part("two", "far"), campaign.Part("two", ranks=8))
         self.assertEqual(status, 0)
+        self.assertEqual(self.stored("two-n8")["words"][:3], ["two", "--ranks", "8"])
         self.assertEqual(self.stored("one")["words"][0], "one")
         self.assertEqual(self.stored("two-far")["words"][:3], ["two", "--setting", "far"])
         self.assertIn("--quick", self.stored("one")["words"])
