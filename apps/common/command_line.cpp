@@ -45,20 +45,20 @@ CLI::Option* command_line::number(const char* option, int& into, int least, int 
     return added;
 }
 
-std::shared_ptr<std::string> command_line::add_text(const char* option, const std::string& text) {
-    auto said = std::make_shared<std::string>();
+std::shared_ptr<std::optional<std::string>> command_line::add_text(const char* option, const std::string& text) {
+    auto said = std::make_shared<std::optional<std::string>>();
     app_.add_option_function<std::string>(option, [said](const std::string& given) { *said = given; }, text);
     return said;
 }
 
 CLI::Option* command_line::add_word(const char* option, const std::vector<std::string>& names, std::size_t usual,
                                     const std::string& text, std::function<void(std::size_t)> set) {
-    const std::shared_ptr<std::string> said = add_text(option, CLI::detail::join(names, "|") + ": " + text);
+    const auto said = add_text(option, CLI::detail::join(names, "|") + ": " + text);
     checks_.push_back([=]() -> std::string {
-        if (said->empty()) return {};
-        const auto place = static_cast<std::size_t>(std::ranges::find(names, *said) - names.begin());
+        if (!*said) return {};
+        const auto place = static_cast<std::size_t>(std::ranges::find(names, **said) - names.begin());
         if (place == names.size())
-            return first_of(option) + " " + *said + " is unknown; choose " + CLI::detail::join(names, "|") + ".";
+            return first_of(option) + " " + **said + " is unknown; choose " + CLI::detail::join(names, "|") + ".";
         set(place);
         return {};
     });

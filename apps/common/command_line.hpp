@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,12 +35,12 @@ public:
     /// Numbers with dots between them, from 1 to `most`; `into` stays as it is where nothing is said.
     template <std::size_t N>
     void extents(const char* option, std::array<int, N>& into, int most, const char* example, const std::string& text) {
-        const std::shared_ptr<std::string> said = add_text(option, text);
+        const auto said = add_text(option, text);
         checks_.push_back([=, &into]() -> std::string {
-            if (said->empty()) return {};
-            const auto read = parse_extents<N>(*said, most);
+            if (!*said) return {};
+            const auto read = parse_extents<N>(**said, most);
             if (read) into = *read;
-            return read ? "" : refuse_extents(option, *said, N, most, example);
+            return read ? "" : refuse_extents(option, **said, N, most, example);
         });
     }
     void file(const char* option, std::string& into, const char* text) { app_.add_option(option, into, text); }
@@ -59,7 +60,8 @@ public:
     }
 
 private:
-    std::shared_ptr<std::string> add_text(const char* option, const std::string& text);
+    /// What was given, once it was.
+    std::shared_ptr<std::optional<std::string>> add_text(const char* option, const std::string& text);
     CLI::Option* add_word(const char* option, const std::vector<std::string>& names, std::size_t usual,
                           const std::string& text, std::function<void(std::size_t)> set);
     void add_usual(usual_options& o, const std::vector<mode_facts>& modes, int most_lanes, const char* mode_option,

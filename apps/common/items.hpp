@@ -24,6 +24,8 @@ struct message {
     commtask_op operation;
     std::function<void(MPI_Request*)> natively = {};
     kind what = kind::other;
+    /// In MPI's form, part of waiting for it: what must follow before the data can be read.
+    std::function<void()> then = {};
 };
 
 /// Of `count` doubles.

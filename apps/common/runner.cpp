@@ -28,20 +28,6 @@ phase_times runner::run(int n_stages) {
 
 namespace {
 
-class mpi_messages {
-public:
-    void start(item_list::group some) {
-        for (const item& each : some) each.through->natively(&requests_.emplace_back(MPI_REQUEST_NULL));
-    }
-    void wait() {
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-        requests_.clear();
-    }
-
-private:
-    std::vector<MPI_Request> requests_;
-};
-
 class task_messages {
 public:
     void start(item_list::group some) { post(some, tasks_); }
@@ -106,6 +92,22 @@ private:
 };
 
 } // namespace
+
+void mpi_messages::start(item_list::group some) {
+    for (const item& each : some) {
+        each.through->natively(&requests_.emplace_back(MPI_REQUEST_NULL));
+        open_.push_back(&*each.through);
+    }
+}
+
+void mpi_messages::wait() {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+    for (const message* each : open_) {
+        if (each->then) each->then();
+    }
+    open_.clear();
+}
 
 void post(item_list::group messages, std::vector<commtask_t>& tasks) {
     for (const item& each : messages) {

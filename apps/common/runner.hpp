@@ -50,6 +50,17 @@ make_runner make_offload;  ///< Baseline's shape on one core less; the worker ca
 make_runner make_omp;      ///< OpenMP tasks, no barrier between stages.
 make_runner make_tbb;      ///< A oneTBB flow graph of one round, made once. Where the build has oneTBB.
 
+/// For other modes: messages by MPI's own calls.
+class mpi_messages {
+public:
+    void start(item_list::group some);
+    void wait();
+
+private:
+    std::vector<MPI_Request> requests_;
+    std::vector<const message*> open_;
+};
+
 /// For other modes: posts messages of a stage; their tasks come behind those in `tasks`.
 void post(item_list::group messages, std::vector<commtask_t>& tasks);
 

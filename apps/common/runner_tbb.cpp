@@ -33,13 +33,16 @@ private:
     void carry_out(int /*n_stages*/, phase_times&) override {
         arena_.execute([this] {
             start_->try_put({});
-            graph_->wait_for_all();
+            ct::wait_for_all(*graph_);
         });
     }
 
     void add(const item& what) {
         if (!what.is_message()) {
-            const auto body = [this, &what](done) { work(what, ::tbb::this_task_arena::current_thread_index()); };
+            const auto body = [this, &what](done) {
+                work(what, ::tbb::this_task_arena::current_thread_index());
+                ct::progress(*graph_); // on a core that the worker shares: messages move
+            };
             auto made = std::make_unique<flow::continue_node<done>>(*graph_, body);
             flow::continue_node<done>& mine = *made;
             nodes_.push_back({std::move(made), &mine, &mine});

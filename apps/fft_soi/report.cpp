@@ -37,7 +37,7 @@ nlohmann::ordered_json tell(const run_report& r) {
         {"tables_s", r.table_seconds},
         {"check", name_of(o.check)},
         {"fingerprint", miniapp::fingerprint_text(r.fingerprint)}};
-    if (o.n_chunks > r.n_chunks) all["warning"] = "more chunks than tiles were asked for";
+    if (o.n_chunks > r.n_chunks) all["warning"].push_back("more chunks than tiles were asked for");
     if (o.by == method::soi) {
         const shape& s = r.sizes;
         all["window"] = {{"preset", o.preset_name},
@@ -53,7 +53,7 @@ nlohmann::ordered_json tell(const run_report& r) {
                          {"kappa", r.quality.kappa}};
         all["sizes"] = {{"S", s.all_segments}, {"M", s.segment_points}, {"M'", s.long_segment}, {"L", s.rows}};
         if (!(predicted <= 1e-3))
-            all["warning"] = "this window's result is hardly a spectrum; --strict would refuse it";
+            all["warning"].push_back("this window's result is hardly a spectrum; --strict would refuse it");
     }
     miniapp::tell_times(all, mode_name(r), r.repeats, r.traffic.messages > 0 ? r.message_seconds : 0,
                         {.step = "FFT", .internal = "produce", .external = "consume", .unit = 1e-3},

@@ -3,6 +3,8 @@
 // Both are made from the same numbers; what a table rounds, the JSON keeps.
 #include "driver.hpp"
 
+#include <algorithm>
+
 namespace dslash {
 
 namespace {
@@ -59,7 +61,7 @@ nlohmann::ordered_json tell(const run_report& r) {
                                {"check", check_names[static_cast<std::size_t>(s.check)]}};
     if (s.check != check_level::none) all["golden"] = golden_json(r);
     all["fingerprint"] = miniapp::fingerprint_text(r.fingerprint);
-    miniapp::tell_times(all, modes()[static_cast<std::size_t>(s.mode)].name, r.repeats,
+    miniapp::tell_times(all, std::ranges::find(modes(), s.which, &mode_description::which)->name, r.repeats,
                         sent > 0 ? r.message_seconds : 0, {.step = "hop"}, [&](const timing& one) {
                             return nlohmann::ordered_json{{"gflops", r.gflops(one)}, {"peak_ratio", r.peak_ratio(one)}};
                         });

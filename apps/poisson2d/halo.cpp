@@ -140,7 +140,11 @@ void halo::add_messages(miniapp::item_list& to, int step) {
     const int now = step & 1;
     const bool has_window = window_ != MPI_WIN_NULL;
     if (kind_ == halo_kind::neighbor) return add_collective(to, step);
-    if (has_window && !by_worker_) to.add(part::receive, {{}, [this, step](MPI_Request*) { expose(step); }});
+    if (has_window && !by_worker_) {
+        to.add(part::receive, {.operation = {},
+                               .natively = [this, step](MPI_Request*) { expose(step); },
+                               .then = [this, step] { arrive(step); }});
+    }
     for_each_neighbour([&](int side, int peer) {
         if (has_window && by_worker_) return add_one_sided(to, step, side, peer);
         // With a window messages of nothing are the notifications.
@@ -156,7 +160,6 @@ void halo::add_messages(miniapp::item_list& to, int step) {
 }
 
 void halo::do_ring(int step) {
-    if (window_ != MPI_WIN_NULL && !by_worker_) arrive(step);
     for_each_neighbour([&](int side, int) { on_.unpack(step, side, incoming(step, side)); });
     on_.compute_ring(step);
     pack(step + 1);

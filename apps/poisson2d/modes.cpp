@@ -33,12 +33,8 @@ public:
 
 private:
     void communicate(int stage) {
-        for (const part when : {part::receive, part::send}) {
-            for (const item& each : list().of(stage, when))
-                each.through->natively(&requests_.emplace_back(MPI_REQUEST_NULL));
-        }
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-        requests_.clear();
+        for (const part when : {part::receive, part::send}) messages_.start(list().of(stage, when));
+        messages_.wait();
         for (const item& each : list().of(stage, part::edge)) each.work();
     }
 
@@ -57,7 +53,7 @@ private:
         }
     }
 
-    std::vector<MPI_Request> requests_;
+    miniapp::mpi_messages messages_;
 };
 
 #if MINIAPP_HAS_TBB

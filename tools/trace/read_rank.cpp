@@ -45,10 +45,13 @@ constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record m
         int first = 0;
         int last = 0;
         int step = 1;
-        const int n_found = std::sscanf(part.c_str(), "%d-%d:%d", &first, &last, &step);
+        int n_read[3]{};
+        const int n_found =
+            std::sscanf(part.c_str(), "%9d%n-%9d%n:%9d%n", &first, &n_read[0], &last, &n_read[1], &step, &n_read[2]);
         if (n_found < 2) last = first;
+        const bool is_whole = n_found >= 1 && n_read[n_found - 1] == static_cast<int>(part.size());
         // A damaged file: rather an unknown communicator than another one.
-        if (n_found < 1 || step < 1 || last - first > most_members) return {};
+        if (!is_whole || first < 0 || step < 1 || last - first > most_members) return {};
         for (int each = first; each <= last; each += step) members.push_back(each);
     }
     return members;
