@@ -71,14 +71,16 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return buffer.count * type_bytes < detail::tuning::woken_for_bytes;
 }
 
-/// MPI has a message or collective that is no task: the ranks of the node that wait for it hear of it all the same. In a section.
-inline void tell_neighbors(const commtask_op& op) noexcept {
+/// MPI has a message or collective that is no task, or has ended a collective: the ranks of the node that wait for it hear of it all
+/// the same. In a section.
+inline void tell_neighbors(const commtask_op& op, bool has_ended) noexcept {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr || runtime->bells() == nullptr) return;
     detail::comm_queue* queue = runtime->comms().find(op.comm);
     if (queue == nullptr && runtime->comms().add(op.comm, queue) != MPI_SUCCESS) return;
     if (queue->node == nullptr) return;
-    detail::ring_for(detail::news_awaited_by(op, *queue->node), *queue->node, *runtime->bells());
+    const detail::operation_news its = detail::news_awaited_by(op, *queue->node);
+    if (detail::is_told_at_start(its) != has_ended) detail::ring_for(its, *queue->node, *runtime->bells());
 }
 
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
@@ -102,7 +104,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     }
     return inside<baton_section>([&] {
         const int code = native(request);
-        if (code == MPI_SUCCESS) tell_neighbors(op);
+        if (code == MPI_SUCCESS) tell_neighbors(op, false);
         return code;
     });
 }
@@ -143,7 +145,9 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
     if (kind.ordered_in != detail::order_class::collectives) return false;
-    const detail::comm_queue* const queue = detail::context::running()->comms().find(op.comm);
+    detail::context* const runtime = detail::context::running();
+    if (runtime == nullptr) return true; // left behind meanwhile: the calls are MPI's own
+    const detail::comm_queue* const queue = runtime->comms().find(op.comm);
     return queue == nullptr || queue->orders[static_cast<std::size_t>(detail::order_class::collectives)].is_idle();
 }
 
@@ -165,10 +169,15 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
                 if (!may_start_here(op)) return false;
                 code = twin(&request);
                 is_reported = code != MPI_SUCCESS;
-                if (!is_reported) tell_neighbors(op);
+                if (!is_reported) tell_neighbors(op, false);
                 return true;
             },
-            [&] { return is_reported || test_quietly(request, status_kept, code); });
+            [&] {
+                if (is_reported) return true;
+                const bool has_ended = test_quietly(request, status_kept, code);
+                if (has_ended) tell_neighbors(op, true);
+                return has_ended;
+            });
         if (how == in_passing::ended && code == MPI_SUCCESS) traced.ended(status_kept);
         if (how == in_passing::ended) return code == MPI_SUCCESS || is_reported ? code : raise(comm, code);
         if (how == in_passing::open) { // the rest of the operation is for reports

@@ -149,7 +149,8 @@ template <typename Start, typename Look>
     for (unsigned turn = 0; turn < detail::tuning::turns_in_passing; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
-        detail::lane_set* const lanes = lanes_for_waiting();
+        detail::lane_set* const lanes = turn == 0 ? lanes_for_waiting() : active_lanes();
+        if (lanes == nullptr) return in_passing::open; // left behind: its request is not to wait for ever
         const baton_section section;
         if (turn == 0 && !start()) return in_passing::refused;
         const unsigned n_looks = current.patience.now();
@@ -159,7 +160,7 @@ template <typename Start, typename Look>
                 if (turn == 0) current.patience.was_answered_after(i);
                 return in_passing::ended;
             }
-            if (i % detail::tuning::looks_between_passes == 0)
+            if (i % detail::tuning::looks_between_passes == 0 && has_batons(lanes))
                 lanes->progress(); // what other threads have posted does not wait for this call
             is_disturbed = lanes->has_guests();
         }

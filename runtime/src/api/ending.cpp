@@ -18,8 +18,6 @@
 #include <string_view>
 #include <utility>
 
-#include <sched.h>
-
 namespace commtask::detail {
 namespace {
 
@@ -156,8 +154,8 @@ context::drained context::leave_behind(std::int64_t verbose) noexcept {
     // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
+    for (lane& each : lanes_) each.abandon(); // all before anything is said: who waits for their batons is to find none
     for (lane& each : lanes_) {
-        each.abandon();
         if (verbose < 1 || !each.approx_is_driven()) continue;
         const int kind = each.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : operation_of(kind).name;

@@ -257,11 +257,16 @@ public:
         if (!has_asked_watcher_.exchange(true, std::memory_order_relaxed)) n_rung_ += settings_.node->ask_watcher();
     }
     /// Before a nap that no bell ends: more messages have come than the watcher has told of, so notices lie unread at one that
-    /// sleeps, and as long as they do this rank is not rung for any.
+    /// sleeps, and as long as they do this rank is not rung for any. Once for each such number: some messages nobody announces.
+    /// The worker, without the baton.
     void ask_watcher_if_behind() noexcept {
-        if (has_neighbors() && settings_.node->has_watcher() &&
-            settings_.node->announced_to_me().load(std::memory_order_relaxed) < 0)
-            ask_watcher();
+        if (!has_neighbors() || !settings_.node->has_watcher()) return;
+        const std::int32_t n_announced = settings_.node->announced_to_me().load(std::memory_order_relaxed);
+        const bool is_news = n_announced < 0 && n_announced != n_announced_when_asked_;
+        n_announced_when_asked_ = std::min(n_announced, 0);
+        if (is_news && !has_asked_watcher_.exchange(true, std::memory_order_relaxed)) {
+            static_cast<void>(settings_.node->ask_watcher()); // n_rung_ is the driver's
+        }
     }
     void release_watcher() noexcept {
         if (has_asked_watcher_.exchange(false, std::memory_order_relaxed)) settings_.node->release_watcher();
@@ -429,7 +434,8 @@ private:
     bool is_line_whole_ = false;                 ///< Has entries of all that is in flight.
     bool poster_has_shown_all_ = false;          ///< The neighbours ring for all of it.
     bool leaves_ends_ = false;                   ///< What ends is left to the next driver.
-    std::atomic<bool> has_asked_watcher_{false}; ///< The driver, or the worker after its sleep.
+    std::atomic<bool> has_asked_watcher_{false}; ///< The driver, or the worker.
+    std::int32_t n_announced_when_asked_ = 0;    ///< The worker, before naps.
     std::unique_ptr<notice_queue> notices_;      ///< Not sent yet; null if none ever are.
 };
 

@@ -39,8 +39,7 @@ unsigned lane::ring_neighbors(const task& which, moment at) noexcept {
     const node_peers* const peers = which.queue->node.get();
     if (peers == nullptr) return 0;
     operation_news mine = news_awaited_by(which.op, *peers);
-    // The ranks of a collective hear of each other's ends: a start wakes who then finds nothing.
-    if (at == moment::start && mine.n > 0 && mine.entries[0].what == news::turn) return 0;
+    if (at == moment::start && !is_told_at_start(mine)) return 0;
     // What it has received says whom it came from; before, that is nobody's rank.
     for (awaited_news& entry : mine.entries) {
         const bool is_from_any = entry.what == news::message && entry.peer == awaited_news::any;
@@ -120,7 +119,10 @@ bool lane::end_poster_shows() noexcept {
     if (!std::exchange(poster_shows_, false)) return is_left_to_nap_ && !has_put_away();
     is_line_whole_ = is_line_whole_ && poster_has_shown_all_;
     if (transport_->in_flight() == 0) return !has_put_away();
-    if (!poster_has_shown_all_) return false;
+    if (!poster_has_shown_all_) {
+        if (!my_line().is_asleep()) release_watcher(); // as below; one that sleeps releases it itself
+        return false;
+    }
     if (!bell::show(word_in_sight())) {
         release_watcher(); // the worker is awake, and may have done so before it was asked
         return false;

@@ -15,7 +15,7 @@ namespace commtask::detail {
 /// How much of what is in flight the neighbours ring for. In this order: the least of several holds for all.
 enum class foreseen : std::uint8_t {
     nothing, ///< For something they do not: it comes from elsewhere, or by ways that nobody sees.
-    ends,    ///< For its beginning and end, as of a collective.
+    ends,    ///< For its end, as of a collective.
     all,     ///< For each step.
 };
 

@@ -49,7 +49,7 @@ struct node_peers {
 enum class news : std::uint32_t {
     message, ///< A receive awaits it: a message was sent, or its sender has gone on with it.
     receipt, ///< A send awaits it: its receiver has come, or has taken the message.
-    turn,    ///< A collective awaits it: another rank has started or ended the same.
+    turn,    ///< A collective awaits it: another rank has ended the same.
     sleeper, ///< The watcher awaits it: a rank of the node sleeps until it hears of a message of another node.
 };
 

@@ -61,6 +61,11 @@ inline void add(operation_news& to, const node_peers& peers, news what, int peer
     return made;
 }
 
+/// Whether its start is told, and not its end alone: the start of a collective wakes who then finds nothing.
+[[nodiscard]] inline bool is_told_at_start(const operation_news& its) noexcept {
+    return its.n == 0 || its.entries[0].what != news::turn;
+}
+
 /// What the neighbour at the other end of such an operation awaits. `me`: this process's rank in the communicator.
 [[nodiscard]] constexpr awaited_news mirrored(awaited_news entry, std::int32_t me) noexcept {
     if (entry.what != news::turn) entry.what = entry.what == news::message ? news::receipt : news::message;

@@ -147,6 +147,7 @@ bool worker::has_something() const noexcept {
 /// Without the baton, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may
 /// wait for it outside of this library; with nothing unfinished it sleeps.
 void worker::rest() noexcept {
+    lane_.release_watcher(); // a poster may have asked it
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
         lane_.tell(trace::thread_state::paused);
@@ -379,6 +380,7 @@ void worker::run_shared() noexcept {
             if (was_rung_) core.found_something();
         }
     }
+    lane_.release_watcher();
 }
 
 } // namespace commtask::detail

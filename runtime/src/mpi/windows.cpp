@@ -82,8 +82,12 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
         if (code != MPI_SUCCESS) return code;
     }
     int code = MPI_Win_get_errhandler(made.handle, &made.handler_before);
-    if (code == MPI_SUCCESS) code = MPI_Win_set_errhandler(made.handle, MPI_ERRORS_RETURN);
     if (code != MPI_SUCCESS) return code;
+    code = MPI_Win_set_errhandler(made.handle, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS) {
+        free_handler(made.handler_before);
+        return code;
+    }
     code = look_at(made, mine, why);
     if (code == MPI_SUCCESS && !made.epochs) {
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, made.handle);
@@ -93,7 +97,10 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
         code = MPI_Win_set_attr(made.handle, keyval_, this);
         if (code != MPI_SUCCESS && !made.epochs) MPI_Win_unlock_all(made.handle);
     }
-    if (code != MPI_SUCCESS) MPI_Win_set_errhandler(made.handle, made.handler_before);
+    if (code != MPI_SUCCESS) {
+        MPI_Win_set_errhandler(made.handle, made.handler_before);
+        free_handler(made.handler_before);
+    }
     return code;
 }
 
