@@ -201,7 +201,7 @@ def text_of_redirect(wrappers):
 
 
 def text_of_wrappers(wrappers):
-    lines = [NOTE, '#include "files.hpp"', '#include "own.hpp"', '#include "order_check.hpp"', '#include "polled.hpp"',
+    lines = [NOTE, '#include "files.hpp"', '#include "own.hpp"', '#include "order_check.hpp"', '#include "persistent.hpp"', '#include "polled.hpp"',
              '#include "post.hpp"', '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"',
              '#include "windows.hpp"', "",
              "using commtask::interposer::baton_section;", "using commtask::interposer::blocking_section;", ""]
@@ -222,6 +222,7 @@ def text_of_wrappers(wrappers):
             lines.append(f"    commtask::interposer::order_check::note({w.comm()}, {number}, {w.root()});")
         if w.name in WHERE_ALL_MEET:
             lines.append("    if (a0 != nullptr) commtask::interposer::order_check::compare(*a0);")
+            lines.append("    if (a0 != nullptr) commtask::interposer::persistents::outlive(*a0);")
         lines.append(f"    return {w.body()};\n}}")
         lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")
         lines.append(f"    if (tool_{w.name} != nullptr) return {w.call('tool_' + w.name)};")

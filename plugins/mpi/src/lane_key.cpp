@@ -22,14 +22,14 @@ void choose_lane(MPI_Info info, MPI_Comm made) {
     int is_there = 0;
     commtask_real_MPI_Info_get(info, COMMTASK_LANE_KEY, static_cast<int>(text.size()) - 1, text.data(), &is_there);
     if (is_there == 0) return;
-    const int lane = detail::lane_of_text(text.data());
+    int lane = detail::lane_of_text(text.data());
     detail::context& runtime = *detail::context::running();
     if (lane != detail::comm_hints::by_thread && !lanes->has(lane)) {
         if (runtime.settings().verbose >= 1) {
             detail::say("warning: %s=%s names no lane: it must be a number from 0 to %d (COMMTASK_LANES), or thread",
                         COMMTASK_LANE_KEY, text.data(), static_cast<int>(lanes->size()) - 1);
         }
-        return;
+        lane = 0; // an MPI that keeps the key would have the library refuse the communicator later
     }
     detail::comm_queue* queue = nullptr;
     static_cast<void>(runtime.comms().add(made, queue, lane)); // what is wrong with it shows when it is used

@@ -43,6 +43,15 @@ void add(MPI_Comm comm, MPI_Request request) {
     count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
 }
 
+void outlive(MPI_Comm comm) noexcept {
+    if (count.load(std::memory_order_relaxed) == 0) return;
+    table& known = all();
+    const std::lock_guard guard{known.mutex};
+    for (const auto& [request, each] : known.entries) {
+        if (each->comm == comm) each->comm = MPI_COMM_WORLD;
+    }
+}
+
 commtask_op start_operation(persistent& which) noexcept {
     const auto start = [](MPI_Request* started, void* argument) -> int {
         auto* const of = static_cast<persistent*>(argument);

@@ -36,6 +36,9 @@ inline std::atomic<int> count{0};
 }
 
 void add(MPI_Comm comm, MPI_Request request);
+/// The program frees this communicator, whose requests live on: their starts go in the queue of another one, since this one's handle
+/// means nothing any more, or soon another communicator.
+void outlive(MPI_Comm comm) noexcept;
 /// What starts it.
 [[nodiscard]] commtask_op start_operation(persistent& which) noexcept;
 /// The program has freed it; the MPI's request is freed when no task needs it.
