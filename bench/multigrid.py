@@ -6,6 +6,7 @@
 
 import dataclasses
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -68,7 +69,8 @@ def run_once(over, case, side):
             table.write_text(json.dumps(lane_table(over.rate_mbs)), encoding="utf-8")
             app = ["env", f"COMMTASK_LANE_TABLE={table}"]
         elif side == LEVEL:
-            app = ["env", f"LD_PRELOAD={over.build.program('libcommtask_thread_multiple.so').resolve()}"]
+            preloaded = [str(over.build.program("libcommtask_thread_multiple.so").resolve()), os.environ.get("LD_PRELOAD", "")]
+            app = ["env", "LD_PRELOAD=" + ":".join(filter(None, preloaded))]
         app += [str(over.build.program("multigrid", "apps/multigrid")), "--cells", f"64.64.{64 * N_RANKS}"]
         app += ["--box", str(case.box), "--ghosts", case.ghosts, *SIDES[side], "--threads", str(network.cores_of(N_RANKS))]
         app += ["--cycles", "8", "--repeat", "3", "--json", json_file]
