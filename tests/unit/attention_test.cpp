@@ -69,7 +69,7 @@ void drive_once(lane& mine) {
 
 TEST(Attention, AWorkerComesBackSoonWhenAnotherThreadHasDriven) {
     // Two of its naps are within the patience; beside a thread that drives one would be longer than it, without a window.
-    constexpr std::uint64_t nap_ns = testing::patience_ns / 8;
+    constexpr std::uint64_t nap_ns = testing::patience_ns / 5 * 2;
     static_assert(tuning::naps_when_others_drive * nap_ns > testing::patience_ns);
     lane_bench bench;
     lane& mine = bench.the_lane();

@@ -76,9 +76,13 @@ inline constexpr int yields_before_naps = 8;
 /// core each. Longer: what ends soon is seen late.
 inline constexpr std::int64_t first_nap_ns = 5'000;
 
-/// Naps are so many times COMMTASK_NAP_MAX_US while others drive. More: what they leave in flight is looked at late. Less: it
-/// takes the core from them for nothing.
-inline constexpr std::int64_t naps_when_others_drive = 10;
+/// Naps are so many times COMMTASK_NAP_MAX_US while others drive. More: it sleeps through the computing between two waits, and what is in
+/// flight stands still. Less: it takes the core from them for nothing.
+inline constexpr std::int64_t naps_when_others_drive = 3;
+
+/// The same where as many tasks as below ended in the last such nap: none is in flight for long.
+inline constexpr std::int64_t naps_beside_brisk_others = 10;
+inline constexpr std::uint64_t ends_of_brisk_others = 16;
 
 /// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
 /// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.

@@ -348,7 +348,7 @@ void worker::run_shared() noexcept {
             continue;
         }
         if (!lane_.attends_windows() && (others.is_here() || (others.was_here() && !core.is_idle()))) {
-            others.begin_pause();
+            others.begin_pause(lane_.approx_ended());
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it. On an idle core a deep sleeper is woken at nobody's expense.
             lane_.tell(trace::thread_state::driven);
@@ -356,15 +356,15 @@ void worker::run_shared() noexcept {
                 others.know_of_more(1);
                 if (was_rung_) core.found_something();
             } else {
-                lane_.wake_up.nap(tuning::naps_when_others_drive * static_cast<std::int64_t>(settings_.nap_max_ns),
-                                  [this] { return has_reason_to_wake(); });
+                const std::int64_t n_naps = others.is_brisk() ? tuning::naps_beside_brisk_others : tuning::naps_when_others_drive;
+                lane_.wake_up.nap(n_naps * static_cast<std::int64_t>(settings_.nap_max_ns), [this] { return has_reason_to_wake(); });
             }
         } else if (!has_work && doze_in_sight(naps)) {
-            others.begin_pause();
+            others.begin_pause(lane_.approx_ended());
             core.found_something();
             others.know(lane_.approx_passes());
         } else if (!has_work) {
-            others.begin_pause();
+            others.begin_pause(lane_.approx_ended());
             count_sleep();
             // A thread of the program may have started something between this pass and the sleep. Who wakes this one is posting,
             // and goes on with that first.
@@ -375,7 +375,7 @@ void worker::run_shared() noexcept {
         } else if (++idle_passes <= tuning::yields_before_naps) {
             yield_and_learn(core);
         } else {
-            others.begin_pause();
+            others.begin_pause(lane_.approx_ended());
             others.know_of_more(lane_.attends_windows() ? nap_and_learn(naps, core) : nap(naps));
             if (was_rung_) core.found_something();
         }
