@@ -4,13 +4,11 @@
 // one-sided ones, files), `attach` takes a request that exists, `call` runs a function on the worker, `noop` joins.
 // When all tests are over, every kind of operation was posted by some test of this program.
 #include "runtime_test.hpp"
-
-#include <unistd.h>
+#include "scratch_file.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -104,12 +102,7 @@ int start_read(MPI_Request* request, void* argument) {
 }
 
 TEST_F(Doors, AFileIsWrittenAndReadBackInAnotherTask) {
-    const char* folder = std::getenv("TMPDIR");
-    std::string name = std::string{folder == nullptr ? "/tmp" : folder} +
-                       "/commtask-doors-XXXXXX"; // lint-allow(machine-path): where POSIX has its temporary files
-    const int made = mkstemp(name.data());
-    ASSERT_GE(made, 0);
-    close(made);
+    const std::string name = scratch_file();
     MPI_File file = MPI_FILE_NULL;
     ASSERT_EQ(
         MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),

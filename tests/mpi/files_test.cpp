@@ -4,12 +4,10 @@
 // file's own place moves, and that all ranks share one, is told by what lies where afterwards.
 #include "mpi_facts.hpp"
 #include "runtime_test.hpp"
-
-#include <unistd.h>
+#include "scratch_file.hpp"
 
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -23,15 +21,7 @@ protected:
     void SetUp() override {
         Runtime::SetUp();
         std::array<char, 256> name{};
-        if (rank_ == 0) {
-            const char* folder = std::getenv("TMPDIR");
-            // lint-allow(machine-path): where POSIX has its temporary files
-            const std::string pattern = std::string{folder == nullptr ? "/tmp" : folder} + "/commtask-files-XXXXXX";
-            std::memcpy(name.data(), pattern.c_str(), pattern.size());
-            const int made = mkstemp(name.data());
-            ASSERT_GE(made, 0);
-            close(made);
-        }
+        if (rank_ == 0) scratch_file().copy(name.data(), name.size() - 1);
         MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, comm_);
         ASSERT_EQ(MPI_File_open(comm_, name.data(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file_),
                   MPI_SUCCESS);

@@ -2,18 +2,16 @@
 //
 // Communication nodes among oneTBB's own: messages arrive where they should, at every kind of neighbour, and
 // wait_for_all() waits for them.
+#include "scratch_file.hpp"
 #include "tbb_fixture.hpp"
 
 #include <oneapi/tbb/concurrent_vector.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
-
-#include <unistd.h>
 
 using namespace commtask::test;
 using commtask::allreduce;
@@ -266,12 +264,7 @@ TEST_F(TbbFace, ARequestNodeAccessesAWindow) {
 }
 
 TEST_F(TbbFace, ARequestNodeWritesAFileAndReadsIt) {
-    const char* const folder = std::getenv("TMPDIR");
-    // lint-allow(machine-path): where POSIX has its temporary files
-    std::string name = std::string{folder == nullptr ? "/tmp" : folder} + "/commtask-graph-XXXXXX";
-    const int made = mkstemp(name.data());
-    ASSERT_GE(made, 0);
-    close(made);
+    const std::string name = commtask::test::scratch_file();
     MPI_File file = MPI_FILE_NULL;
     ASSERT_EQ(
         MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),

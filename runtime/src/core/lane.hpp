@@ -253,9 +253,7 @@ public:
     /// Driver. Whether all that is unfinished was shown, so that a worker that sleeps in sight need not be woken for it.
     [[nodiscard]] bool has_shown_all() const noexcept { return is_line_whole_ && !has_put_away(); }
     /// The watcher stays awake from the first of these to release_watcher(), which the worker calls after its sleep, whoever has asked.
-    void ask_watcher() noexcept {
-        if (!has_asked_watcher_.exchange(true, std::memory_order_relaxed)) n_rung_ += settings_.node->ask_watcher();
-    }
+    void ask_watcher() noexcept { n_rung_ += ask_watcher_once(); }
     /// Before a nap that no bell ends: more messages have come than the watcher has told of, so notices lie unread at one that
     /// sleeps, and as long as they do this rank is not rung for any. Once for each such number: some messages nobody announces.
     /// The worker, without the baton.
@@ -264,9 +262,7 @@ public:
         const std::int32_t n_announced = settings_.node->announced_to_me().load(std::memory_order_relaxed);
         const bool is_news = n_announced < 0 && n_announced != n_announced_when_asked_;
         n_announced_when_asked_ = std::min(n_announced, 0);
-        if (is_news && !has_asked_watcher_.exchange(true, std::memory_order_relaxed)) {
-            static_cast<void>(settings_.node->ask_watcher()); // n_rung_ is the driver's
-        }
+        if (is_news) static_cast<void>(ask_watcher_once()); // n_rung_ is the driver's
     }
     void release_watcher() noexcept {
         if (has_asked_watcher_.exchange(false, std::memory_order_relaxed)) settings_.node->release_watcher();
@@ -316,6 +312,10 @@ private:
     [[nodiscard]] bool try_issue_here() noexcept;
     [[nodiscard]] bool issue_posted() noexcept;
     [[nodiscard]] static bool ends_unheard(const task& ended) noexcept;
+    /// @return how many sleepers it has rung
+    unsigned ask_watcher_once() noexcept {
+        return has_asked_watcher_.exchange(true, std::memory_order_relaxed) ? 0 : settings_.node->ask_watcher();
+    }
     /// Whether a driver left something for the next pass.
     [[nodiscard]] bool has_put_away() const noexcept {
         return !ready_.is_empty() || !overflow_.is_empty() || !ended_at_once_.is_empty();

@@ -303,7 +303,7 @@ void worker::run_shared() noexcept {
     // whose pieces both sides move on.
     bool is_rung_for = false;
     const auto may_linger = [&] {
-        if (!core.is_idle()) return false;
+        if (!core.is_idle()) return false; // before the clock is read
         const awaiting what = what_it_awaits();
         return core.may_linger(now_ns(), what == awaiting::ends && is_rung_for ? awaiting::posts : what);
     };
@@ -356,8 +356,10 @@ void worker::run_shared() noexcept {
                 others.know_of_more(1);
                 if (was_rung_) core.found_something();
             } else {
-                const std::int64_t n_naps = others.is_brisk() ? tuning::naps_beside_brisk_others : tuning::naps_when_others_drive;
-                lane_.wake_up.nap(n_naps * static_cast<std::int64_t>(settings_.nap_max_ns), [this] { return has_reason_to_wake(); });
+                const std::int64_t n_naps =
+                    others.is_brisk() ? tuning::naps_beside_brisk_others : tuning::naps_when_others_drive;
+                lane_.wake_up.nap(n_naps * static_cast<std::int64_t>(settings_.nap_max_ns),
+                                  [this] { return has_reason_to_wake(); });
             }
         } else if (!has_work && doze_in_sight(naps)) {
             others.begin_pause(lane_.approx_ended());
