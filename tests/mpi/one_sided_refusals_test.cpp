@@ -164,6 +164,30 @@ TEST_F(OneSidedRefusals, AFreedWindowIsKnownNoMore) {
     refused(op, COMMTASK_ERR_WINDOW, "freed");
 }
 
+TEST_F(OneSidedRefusals, WhatHadNotStartedWhenItsWindowWasFreedFails) {
+    event go;
+    options waits;
+    commtask_t late = post(put(0, 1), waits.on({go.get()}).get());
+    everybody_has_written();
+    run(commtask_op_barrier(comm_));
+    EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
+    is_registered_ = false;
+    // With the same handle, where MPI uses it again.
+    std::array<int, n_elements> memory{};
+    memory.fill(-1);
+    MPI_Win other = MPI_WIN_NULL;
+    ASSERT_EQ(MPI_Win_create(memory.data(), sizeof memory, sizeof(int), MPI_INFO_NULL, comm_, &other), MPI_SUCCESS);
+    MPI_Win_lock_all(0, other);
+    go.signal();
+    commtask_status status = COMMTASK_STATUS_INIT;
+    EXPECT_EQ(commtask_wait(&late, &status), COMMTASK_FAILED);
+    EXPECT_EQ(status.error_class, MPI_ERR_WIN);
+    MPI_Win_unlock_all(other);
+    run(commtask_op_barrier(comm_));
+    EXPECT_EQ(memory[0], -1) << "it went to a window that was made since";
+    MPI_Win_free(&other);
+}
+
 TEST_F(OneSidedRefusals, AnErrorOfMpiEndsItsTask) {
     MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(2, MPI_INT, &uncommitted);

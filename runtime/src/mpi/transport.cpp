@@ -122,6 +122,11 @@ start_result mpi_transport::start(task& which) noexcept {
         count_in_flight();
         return start_result::started;
     }
+    if (kind.takes_window && windows_ != nullptr && windows_->has_lost(which)) {
+        // The handle may be another window's by now.
+        take_error(which, MPI_ERR_WIN);
+        return start_result::failed;
+    }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
     if (which.is_member() && !started.holds_receive && is_kept(which.op)) {

@@ -143,11 +143,10 @@ void mpi_windows::lose(MPI_Win window) noexcept {
     const std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
     if (found == open_.end()) return;
-    if ((*found)->epochs) {
-        (*found)->epochs->thread.lose_window();
-        lost_.push_back(std::move(*found));
-    }
+    if ((*found)->epochs) (*found)->epochs->thread.lose_window();
+    lost_.push_back(std::move(*found));
     open_.erase(found);
+    has_lost_any_.store(true, std::memory_order_relaxed);
 }
 
 bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
@@ -162,6 +161,13 @@ bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
         return true;
     };
     return std::ranges::any_of(open_, start_in) || std::ranges::any_of(lost_, start_in);
+}
+
+bool mpi_windows::has_lost(const task& which) noexcept {
+    // relaxed: whether a start comes before or after the program's call that frees the window is the program's to say.
+    if (!has_lost_any_.load(std::memory_order_relaxed)) return false;
+    const std::lock_guard guard{mutex_};
+    return std::ranges::any_of(lost_, [&](const auto& each) { return each->channel == which.op.comm; });
 }
 
 task* mpi_windows::take_ended(const transport& of) noexcept {

@@ -74,6 +74,8 @@ public:
     // A driver:
     /// @return whether the task's window has a thread, or had one until it was freed: that has the task now
     [[nodiscard]] bool start_elsewhere(task& which, const transport& of) noexcept;
+    /// @return whether the program has freed the window since the task was posted, and no thread of the window's has the task
+    [[nodiscard]] bool has_lost(const task& which) noexcept;
     /// @return a task that such a thread has ended for that transport; null if there is none
     [[nodiscard]] task* take_ended(const transport& of) noexcept;
     /// @return whether one of them had it
@@ -93,7 +95,8 @@ private:
     std::mutex mutex_;                           ///< MPI is never called with it held.
     std::vector<std::shared_ptr<const served_window>> open_; ///< Few: searched from the front.
     std::vector<std::shared_ptr<const served_window>>
-        lost_; ///< Had threads when the program freed them: their tasks must end.
+        lost_; ///< The program has freed them: their tasks must end, and start nothing.
+    std::atomic<bool> has_lost_any_{false};
 };
 
 } // namespace commtask::detail
