@@ -173,10 +173,11 @@ TEST_F(OneSidedRefusals, WhatHadNotStartedWhenItsWindowWasFreedFails) {
     EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
     is_registered_ = false;
     // With the same handle, where MPI uses it again.
-    std::array<int, n_elements> memory{};
-    memory.fill(-1);
+    int* memory = nullptr;
     MPI_Win other = MPI_WIN_NULL;
-    ASSERT_EQ(MPI_Win_create(memory.data(), sizeof memory, sizeof(int), MPI_INFO_NULL, comm_, &other), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, comm_, static_cast<void*>(&memory), &other),
+              MPI_SUCCESS);
+    *memory = -1;
     MPI_Win_lock_all(0, other);
     go.signal();
     commtask_status status = COMMTASK_STATUS_INIT;
@@ -184,7 +185,7 @@ TEST_F(OneSidedRefusals, WhatHadNotStartedWhenItsWindowWasFreedFails) {
     EXPECT_EQ(status.error_class, MPI_ERR_WIN);
     MPI_Win_unlock_all(other);
     run(commtask_op_barrier(comm_));
-    EXPECT_EQ(memory[0], -1) << "it went to a window that was made since";
+    EXPECT_EQ(*memory, -1) << "it went to a window that was made since";
     MPI_Win_free(&other);
 }
 
