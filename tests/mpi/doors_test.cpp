@@ -103,6 +103,7 @@ int start_read(MPI_Request* request, void* argument) {
 
 TEST_F(Doors, AFileIsWrittenAndReadBackInAnotherTask) {
     const std::string name = scratch_file();
+    ASSERT_FALSE(name.empty());
     MPI_File file = MPI_FILE_NULL;
     ASSERT_EQ(
         MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),

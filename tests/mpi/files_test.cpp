@@ -23,6 +23,7 @@ protected:
         std::array<char, 256> name{};
         if (rank_ == 0) scratch_file().copy(name.data(), name.size() - 1);
         MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, comm_);
+        ASSERT_NE(name[0], '\0');
         ASSERT_EQ(MPI_File_open(comm_, name.data(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file_),
                   MPI_SUCCESS);
         ASSERT_EQ(MPI_File_set_view(file_, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_SUCCESS);

@@ -264,7 +264,8 @@ TEST_F(TbbFace, ARequestNodeAccessesAWindow) {
 }
 
 TEST_F(TbbFace, ARequestNodeWritesAFileAndReadsIt) {
-    const std::string name = commtask::test::scratch_file();
+    const std::string name = scratch_file();
+    ASSERT_FALSE(name.empty());
     MPI_File file = MPI_FILE_NULL;
     ASSERT_EQ(
         MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),

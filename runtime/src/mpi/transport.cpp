@@ -114,18 +114,20 @@ start_result mpi_transport::start(task& which) noexcept {
         take_error(which, MPI_ERR_NO_MEM);
         return start_result::failed;
     }
-    if (kind.takes_window && windows_ != nullptr && windows_->start_elsewhere(which, *this)) {
-        std::memset(which.mpi_status, 0, sizeof(MPI_Status));
-        if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
-        which.run.open_parts = 1;
-        ++n_elsewhere_;
-        count_in_flight();
-        return start_result::started;
-    }
-    if (kind.takes_window && windows_ != nullptr && windows_->has_lost(which)) {
-        // The handle may be another window's by now.
-        take_error(which, MPI_ERR_WIN);
-        return start_result::failed;
+    if (kind.takes_window && windows_ != nullptr) {
+        if (windows_->start_elsewhere(which, *this)) {
+            std::memset(which.mpi_status, 0, sizeof(MPI_Status));
+            if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
+            which.run.open_parts = 1;
+            ++n_elsewhere_;
+            count_in_flight();
+            return start_result::started;
+        }
+        if (windows_->has_lost(which)) {
+            // The handle may be another window's by now.
+            take_error(which, MPI_ERR_WIN);
+            return start_result::failed;
+        }
     }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
