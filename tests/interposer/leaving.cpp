@@ -114,6 +114,55 @@ void closes_an_open_listener() {
     EXPECT(value == 7);
 }
 
+[[nodiscard]] commtask_plan_t record(const commtask_op& op) {
+    commtask_plan_t made = COMMTASK_PLAN_NULL;
+    EXPECT(commtask_record_begin() == COMMTASK_OK);
+    EXPECT(commtask_post(&op, nullptr, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_record_end(&made) == COMMTASK_OK);
+    return made;
+}
+
+/// Whether it ran or not, or was given up, with or without the library: its use ends the program's plans. MPI's persistent requests, of
+/// which the interposer has made one, go on.
+void gives_back_its_plans() {
+    const int out = 7;
+    int in = 0;
+    int never = 0;
+    std::array<MPI_Request, 2> pair{};
+    MPI_Recv_init(&in, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD, &pair[0]);
+    MPI_Send_init(&out, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD, &pair[1]);
+    const auto exchange = [&] {
+        in = 0;
+        MPI_Startall(2, pair.data());
+        MPI_Waitall(2, pair.data(), MPI_STATUSES_IGNORE);
+        EXPECT(in == out);
+    };
+    for (int i = 0; i < 3; ++i) exchange();
+    begin(0.3);
+    commtask_plan_t early = record(commtask_op_noop(MPI_COMM_WORLD));
+    commtask_plan_t stale = record(commtask_op_send(&out, 1, MPI_INT, MPI_PROC_NULL, late_tag, MPI_COMM_WORLD));
+    commtask_plan_t empty = COMMTASK_PLAN_NULL;
+    EXPECT(commtask_record_begin() == COMMTASK_OK && commtask_record_end(&empty) == COMMTASK_OK);
+    commtask_plan_t given_up = record(commtask_op_recv(&never, 1, MPI_INT, me, never_tag, MPI_COMM_WORLD));
+    commtask_t run = COMMTASK_NULL;
+    EXPECT(commtask_plan_start(stale, nullptr, &run) == COMMTASK_OK && commtask_wait(&run, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_plan_start(given_up, nullptr, nullptr) == COMMTASK_OK);
+    const int code = commtask_finalize();
+    const int at_once = commtask_plan_release(&early);
+    exchange();
+    begin(0.3);
+    const int start = commtask_plan_start(stale, nullptr, nullptr);
+    const int running = commtask_plan_start(given_up, nullptr, nullptr);
+    say("codes %d %d %d %d", code, at_once, start, running);
+    EXPECT(code == COMMTASK_ERR_UNFINISHED && at_once == COMMTASK_OK && early == COMMTASK_PLAN_NULL);
+    EXPECT(start == COMMTASK_ERR_ARGUMENT && running == COMMTASK_ERR_ARGUMENT);
+    for (commtask_plan_t* const each : {&stale, &empty}) EXPECT(commtask_plan_release(each) == COMMTASK_OK);
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+    EXPECT(commtask_plan_release(&given_up) == COMMTASK_OK);
+    for (int i = 0; i < 3; ++i) exchange();
+    for (MPI_Request& each : pair) MPI_Request_free(&each);
+}
+
 /// A receive that another thread has made with MPI is no business of commtask_finalize.
 void leaves_other_threads_calls_alone() {
     begin(0.2);
@@ -232,6 +281,7 @@ int main(int argc, char** argv) {
     static const probe_case cases[] = {{"waits_for_a_late_message", waits_for_a_late_message, 2},
                                        {"waits_for_a_call", waits_for_a_call, 1},
                                        {"closes_an_open_listener", closes_an_open_listener, 1},
+                                       {"gives_back_its_plans", gives_back_its_plans, 1},
                                        {"leaves_other_threads_calls_alone", leaves_other_threads_calls_alone, 1},
                                        {"gives_up_what_cannot_end", gives_up_what_cannot_end, 1},
                                        {"refuses_posts_outside_of_its_use", refuses_posts_outside_of_its_use, 1},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Part of mpi.plans: random plans against the same posts made singly. All ranks draw the same pattern of messages, buffers in
-// partitions, collectives and local calls, some of which fail, with predecessors; of it each does its part, in every round by its plan
+// Part of mpi.plans: random plans against the same posts made singly. All ranks draw the same pattern of messages, operations of many
+// of them, buffers in partitions, collectives and local calls, some of which fail, with predecessors; of it each does its part, in every round by its plan
 // or by posts, as it likes, and in one of two places of memory. What arrives, how each part ends, and the order in which ordered parts
 // are issued, must be the same. Partitions are for plans alone: who posts singly has a second plan of these.
 #include "plan_fixture.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 /// One thing that happens in a pattern, the same on all ranks.
 struct step {
-    enum class kind { message, partitions, allreduce, note, faulty } what;
+    enum class kind { message, multicast, exchange, partitions, allreduce, note, faulty } what;
     int from;
     int to;
     int tag;
@@ -32,21 +32,23 @@ struct step {
 
 [[nodiscard]] std::vector<step> draw_pattern(std::mt19937& dice, int n_ranks) {
     const auto draw = [&](int below) { return static_cast<int>(dice() % static_cast<unsigned>(below)); };
-    constexpr std::array kinds{step::kind::allreduce, step::kind::note, step::kind::faulty, step::kind::partitions};
+    constexpr std::array kinds{step::kind::allreduce,  step::kind::note,      step::kind::faulty,
+                               step::kind::partitions, step::kind::multicast, step::kind::exchange};
     std::vector<step> pattern(static_cast<std::size_t>(1 + draw(40)));
     for (std::size_t i = 0; i < pattern.size(); ++i) {
-        const auto choice = static_cast<std::size_t>(draw(10));
+        const auto choice = static_cast<std::size_t>(draw(12));
         step& made = pattern[i];
         made.what = choice < kinds.size() ? kinds.at(choice) : step::kind::message;
         made.from = draw(n_ranks);
         made.to = draw(n_ranks);
         made.is_ordered = draw(2) == 0;
         // Those that share a tag are ordered on both sides, so that the first sent is the first received.
-        const bool has_own_tag = made.what == step::kind::partitions || !made.is_ordered;
+        const bool has_own_tag = made.what != step::kind::message || !made.is_ordered;
         made.tag = has_own_tag ? 1 + static_cast<int>(i) : 0;
         made.count = draw(4) == 0 ? 20'400 : draw(10);
         for (int& each : made.n_partitions) each = std::array{1, 2, 3, 4, 12}.at(static_cast<std::size_t>(draw(5)));
         if (made.what == step::kind::partitions) made.count = 12 * (draw(2) == 0 ? 4000 : 1 + draw(5));
+        if (made.what == step::kind::exchange) made.count *= n_ranks; // a block for each
     }
     return pattern;
 }
@@ -65,17 +67,24 @@ using part_list = std::vector<std::size_t>;
 class rank_part {
 public:
     rank_part(const std::vector<step>& pattern, MPI_Comm comm, int rank, std::mt19937& my_dice)
-        : pattern_(pattern), comm_(comm) {
+        : pattern_(pattern), comm_(comm), everybody_(static_cast<std::size_t>(size_of(comm))) {
+        std::iota(everybody_.begin(), everybody_.end(), 0);
         for (std::size_t i = 0; i < pattern.size(); ++i) {
-            const bool is_for_all = pattern[i].what != step::kind::message && pattern[i].what != step::kind::partitions;
-            if (!is_for_all && pattern[i].to == rank) add(i, true, my_dice);
-            if (is_for_all || pattern[i].from == rank) add(i, false, my_dice);
+            const step::kind what = pattern[i].what;
+            const bool is_to_one = what == step::kind::message || what == step::kind::partitions;
+            const bool is_from_one = is_to_one || what == step::kind::multicast;
+            if (is_to_one ? pattern[i].to == rank : is_from_one) add(i, true, my_dice);
+            if (!is_from_one || pattern[i].from == rank) add(i, false, my_dice);
         }
         notes_.reserve(pattern.size());
         ends_.resize(parts_.size(), COMMTASK_OK);
     }
     [[nodiscard]] const step& step_of(std::size_t p) const { return pattern_[parts_[p].of]; }
     [[nodiscard]] bool is(std::size_t p, step::kind what) const { return step_of(p).what == what; }
+    /// Apart from what it sends.
+    [[nodiscard]] bool has_result(std::size_t p) const {
+        return is(p, step::kind::allreduce) || is(p, step::kind::exchange);
+    }
     [[nodiscard]] part_list those(bool with_partitions, bool with_others) const {
         part_list chosen;
         for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -110,6 +119,7 @@ public:
         const step& what = step_of(p);
         int* const data = buffer(p).data();
         const auto [n_out, n_in] = what.n_partitions;
+        const auto n_ranks = static_cast<int>(everybody_.size());
         switch (what.what) {
         case step::kind::allreduce:
             return commtask_op_allreduce(data, result(p).data(), what.count, MPI_INT, MPI_MAX, comm_);
@@ -118,6 +128,14 @@ public:
         case step::kind::partitions:
             return receives ? commtask_op_precv(data, n_in, what.count / n_in, MPI_INT, what.from, what.tag, comm_)
                             : commtask_op_psend(data, n_out, what.count / n_out, MPI_INT, what.to, what.tag, comm_);
+        case step::kind::exchange:
+            return commtask_op_many_to_many(data, blocks_[p].counts.data(), blocks_[p].displs.data(), MPI_INT,
+                                            everybody_.data(), n_ranks, result(p).data(), blocks_[p].counts.data(),
+                                            blocks_[p].displs.data(), MPI_INT, everybody_.data(), n_ranks, what.tag,
+                                            comm_);
+        case step::kind::multicast:
+            if (receives) break;
+            return commtask_op_multicast(data, what.count, MPI_INT, everybody_.data(), n_ranks, what.tag, comm_);
         case step::kind::message: break;
         }
         return receives ? commtask_op_recv(data, what.count, MPI_INT, what.from, what.tag, comm_)
@@ -146,7 +164,7 @@ public:
             const step& what = step_of(p);
             const bool is_note = what.what == step::kind::note || what.what == step::kind::faulty;
             if (is_note && ends_[p] != COMMTASK_CANCELED) expected_notes.push_back(p);
-            const std::vector<int>& got = what.what == step::kind::allreduce ? result(p) : buffer(p);
+            const std::vector<int>& got = has_result(p) ? result(p) : buffer(p);
             const auto size = static_cast<std::size_t>(what.count);
             const std::vector<int> expected(size, value_of(round, static_cast<int>(parts_[p].of)));
             EXPECT_TRUE(is_note || got == expected) << "part " << p << " of round " << round;
@@ -159,6 +177,16 @@ public:
 
 private:
     static constexpr int untouched = -7;
+    [[nodiscard]] static int size_of(MPI_Comm comm) {
+        int size = 0;
+        MPI_Comm_size(comm, &size);
+        return size;
+    }
+    /// Of an exchange: as large for every rank.
+    struct block_list {
+        std::vector<MPI_Count> counts;
+        std::vector<MPI_Aint> displs;
+    };
     struct call_argument {
         part_list* notes;
         std::size_t of;
@@ -188,11 +216,16 @@ private:
         const std::vector<int> empty(static_cast<std::size_t>(pattern_[of].count));
         buffers_.push_back({empty, empty});
         results_.push_back({empty, empty});
+        const auto per_rank = static_cast<MPI_Count>(empty.size() / everybody_.size());
+        blocks_.push_back({std::vector<MPI_Count>(everybody_.size(), per_rank), {}});
+        for (const int rank : everybody_) blocks_.back().displs.push_back(static_cast<MPI_Aint>(rank * per_rank));
         places_.push_back(0);
     }
 
     const std::vector<step>& pattern_;
     MPI_Comm comm_;
+    std::vector<int> everybody_; ///< The numbers of all ranks.
+    std::deque<block_list> blocks_;
     std::vector<part> parts_;
     std::vector<bool> may_be_lost_;
     std::deque<std::array<std::vector<int>, 2>> buffers_;
@@ -260,10 +293,9 @@ private:
             const std::size_t p = which_[i];
             if (std::exchange(places_[i], of_.place(p)) == of_.place(p)) continue;
             if (of_.is(p, step::kind::note) || of_.is(p, step::kind::faulty)) continue;
-            const bool reduces = of_.is(p, step::kind::allreduce);
             const bool receives = of_.parts()[p].receives;
             const int* const send = receives ? nullptr : of_.buffer(p).data();
-            int* const recv = reduces ? of_.result(p).data() : receives ? of_.buffer(p).data() : nullptr;
+            int* const recv = of_.has_result(p) ? of_.result(p).data() : receives ? of_.buffer(p).data() : nullptr;
             EXPECT_EQ(commtask_plan_rebind(plan_.get(), i, send, recv), COMMTASK_OK) << commtask_last_error();
         }
     }

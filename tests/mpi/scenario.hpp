@@ -83,6 +83,9 @@ void fatal_handler();
 
 // scenario_ending.cpp
 void finalize_waits_for_a_call();
+int wait_for_leave(void* argument);
+void await_its_begin();
+void give_leave();
 void finalize_leaves_a_call();
 void finalize_leaves_a_poster();
 void finalize_retries();
@@ -91,6 +94,7 @@ void finalize_late_signal();
 // scenario_plans.cpp
 void finalize_half_ready();
 void stale_plans();
+void finalize_leaves_plans();
 void peer_leaves_in_a_run();
 
 // scenario_starting.cpp

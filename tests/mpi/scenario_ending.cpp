@@ -41,16 +41,27 @@ int take_long(void* /*argument*/) {
 
 std::atomic<bool> may_return{false};
 std::atomic<bool> has_begun{false};
+
+std::atomic<bool> sends_wait{false};
+std::atomic<int> n_sends{0};
+
+} // namespace
+
 int wait_for_leave(void* /*argument*/) {
     has_begun = true;
     may_return.wait(false);
     return MPI_SUCCESS;
 }
 
-std::atomic<bool> sends_wait{false};
-std::atomic<int> n_sends{0};
+void await_its_begin() {
+    while (!has_begun) std::this_thread::yield();
+}
 
-} // namespace
+void give_leave() {
+    may_return = true;
+    may_return.notify_all();
+}
+
 } // namespace commtask::test
 
 /// MPI's own, which this scenario's threads may be kept inside of.
@@ -103,15 +114,14 @@ void finalize_leaves_a_call() {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = [](const commtask_status*, void*) { ++n_callbacks; };
     commtask_t call = post(commtask_op_call(wait_for_leave, nullptr, MPI_COMM_WORLD), &how);
-    while (!has_begun) std::this_thread::yield();
+    await_its_begin();
     how.after = &call;
     how.n_after = 1;
     CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(last_error_names("does not come back"));
     CHECK(commtask_is_initialized() == 0);
-    may_return = true;
-    may_return.notify_all();
+    give_leave();
     // A second life beside what is left of the first.
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     commtask_t barrier = post(commtask_op_barrier(MPI_COMM_WORLD));
@@ -133,13 +143,12 @@ void finalize_leaves_a_poster() {
     commtask_t behind = post(commtask_op_send(&out, 1, MPI_INT, rank, tag, MPI_COMM_WORLD), &on_event);
     sends_wait = true;
     std::thread signaller{[event] { CHECK(commtask_event_signal(event) == COMMTASK_OK); }};
-    while (!has_begun) std::this_thread::yield();
+    await_its_begin();
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(last_error_names("does not come back"));
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
-    may_return = true;
-    may_return.notify_all();
+    give_leave();
     signaller.join();
     CHECK(n_sends == 1);
     for (commtask_t task : {send, behind}) CHECK(commtask_release(&task) == COMMTASK_OK);

@@ -38,6 +38,7 @@ constexpr scenario scenarios[] = {
     {"finalize_retries", finalize_retries},
     {"finalize_half_ready", finalize_half_ready},
     {"stale_plans", stale_plans},
+    {"finalize_leaves_plans", finalize_leaves_plans},
     {"peer_leaves_in_a_run", peer_leaves_in_a_run},
     {"finalize_late_signal", finalize_late_signal},
     {"finalize_window", finalize_window},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scenarios about plans and the end of the library: a run that waits for members that nobody makes ready is listed and given up, on
-// the rank that leaves with it and on the one that waits for its message; and plans that the program left are given back.
+// the rank that leaves with it and on the one that waits for its message; and plans that the program left are given back, or left to a
+// worker that does not come back.
 #include "scenario.hpp"
 
 #include <initializer_list>
@@ -126,6 +127,39 @@ void stale_plans() {
     CHECK(commtask_wait(&run, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     CHECK(commtask_plan_release(&fresh) == COMMTASK_OK); // without the library, too
+    MPI_Finalize();
+}
+
+// A worker that does not come back may be inside MPI with a member: nobody starts these plans any more, their handles can be given back
+// all the same, and the worker still finds what it had in hand.
+void finalize_leaves_plans() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    commtask_plan_t idle = record_two_sends();
+    commtask_plan_t early = record_two_sends();
+    commtask_plan_t stuck = COMMTASK_PLAN_NULL;
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_call(wait_for_leave, nullptr, MPI_COMM_SELF), nullptr, nullptr) == COMMTASK_OK);
+    record_send(0);
+    CHECK(commtask_record_end(&stuck) == COMMTASK_OK);
+    CHECK(commtask_plan_hold(idle, 0) == COMMTASK_OK);
+    CHECK(commtask_plan_start(stuck, nullptr, nullptr) == COMMTASK_OK);
+    await_its_begin();
+    CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    CHECK(last_error_names("does not come back"));
+    CHECK(commtask_plan_release(&early) == COMMTASK_OK);
+    CHECK(early == COMMTASK_PLAN_NULL);
+
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    expect_only_release(idle);
+    expect_only_release(stuck);
+    give_leave();
+    commtask_plan_t fresh = record_two_sends();
+    commtask_t run = COMMTASK_NULL;
+    CHECK(commtask_plan_start(fresh, nullptr, &run) == COMMTASK_OK);
+    CHECK(commtask_wait(&run, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    CHECK(commtask_plan_release(&fresh) == COMMTASK_OK);
     MPI_Finalize();
 }
 

@@ -146,7 +146,7 @@ COMMTASK_API int commtask_plan_member(commtask_plan_t plan, size_t member, commt
 
 /** How many members a plan has.
  *  @param plan  the plan.
- *  @return their number; 0 of COMMTASK_PLAN_NULL. */
+ *  @return their number; 0 of COMMTASK_PLAN_NULL, and of a plan that commtask_finalize has given back. */
 COMMTASK_API size_t commtask_plan_size(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
 /** Gives a plan back. Communicators, datatypes and reductions of its members may be freed after this. Tasks that depend on a member

@@ -110,16 +110,17 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         const bool is_given_up = is_hopeless && give_up({is_programs, is_unfinished_and_programs, verbose});
         if (is_hopeless && !is_given_up) patience.restart();
         const bool is_over = is_given_up || open.all == 0;
-        if (is_over) listeners_.forget_all();
+        if (is_over) {
+            close(); // a compute thread may be asking for a member
+            listeners_.forget_all();
+            plans_.forget_programs();
+        }
         const std::uint64_t n_ended = lanes_.approx_ended();
         if (!has_batons) {
             lanes_.return_all_batons();
             for (lane& each : lanes_) leave_to_worker(each);
         }
-        if (is_over) {
-            close();
-            return is_given_up ? drained::by_force : drained::completely;
-        }
+        if (is_over) return is_given_up ? drained::by_force : drained::completely;
         if (has_batons) continue;
         lanes_.waiters.wait(look_ns, [&] { return lanes_.approx_ended() != n_ended; });
     }
@@ -154,6 +155,7 @@ context::drained context::leave_behind(std::int64_t verbose) noexcept {
     // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
+    plans_.leave_all();
     for (lane& each : lanes_) each.abandon(); // all before anything is said: who waits for their batons is to find none
     for (lane& each : lanes_) {
         if (verbose < 1 || !each.approx_is_driven()) continue;

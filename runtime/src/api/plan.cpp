@@ -29,8 +29,8 @@ int refuse_running(const plan& busy) noexcept {
 
 int check_member(commtask_plan_t plan, std::size_t member) noexcept {
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
-    if (member < plan->n_posted()) return COMMTASK_OK;
     if (plan->has_outlived_runtime()) return refuse_outlived();
+    if (member < plan->n_posted()) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "member is %zu, and the plan has %zu, counted from 0", member,
                   plan->n_posted());
 }
@@ -141,7 +141,9 @@ int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) 
     return COMMTASK_OK;
 }
 
-size_t commtask_plan_size(commtask_plan_t plan) noexcept { return plan == nullptr ? 0 : plan->n_posted(); }
+size_t commtask_plan_size(commtask_plan_t plan) noexcept {
+    return plan == nullptr || plan->has_outlived_runtime() ? 0 : plan->n_posted();
+}
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
     if (plan != nullptr && plan_book::free_left(*plan)) { // whether the library runs again or not

@@ -22,6 +22,14 @@ void end(commtask_plan_s& released) noexcept {
     released.cancel_armed();
 }
 
+/// The program's handle is good for free_left() alone.
+void leave(commtask_plan_s& left) noexcept {
+    left.outlive_runtime();
+    const std::lock_guard guard{left_mutex};
+    left.next_left = first_left;
+    first_left = &left;
+}
+
 } // namespace
 
 bool plan_book::add(commtask_plan_s& made) noexcept {
@@ -44,14 +52,31 @@ void plan_book::destroy(commtask_plan_s& released) noexcept {
     delete &released;
 }
 
-void plan_book::forget_all() noexcept {
+template <typename Is>
+void plan_book::forget_if(Is&& is_such) noexcept {
     const std::lock_guard guard{mutex_};
-    const std::lock_guard guard_of_left{left_mutex};
-    for (commtask_plan_s* const left : plans_) {
+    std::erase_if(plans_, [&](commtask_plan_s* left) {
+        if (!is_such(*left)) return false;
         if (left->try_change()) end(*left);
-        left->outlive_runtime();
-        left->next_left = first_left;
-        first_left = left;
+        left->lose_members();
+        leave(*left);
+        return true;
+    });
+}
+
+void plan_book::forget_all() noexcept {
+    forget_if([](commtask_plan_s&) { return true; });
+}
+
+void plan_book::forget_programs() noexcept {
+    forget_if([](commtask_plan_s& each) { return each.size() == 0 || (each[0].flags & flag_is_call) == 0; });
+}
+
+void plan_book::leave_all() noexcept {
+    const std::lock_guard guard{mutex_};
+    for (commtask_plan_s* const left : plans_) {
+        left->is_in_use_for_good = true;
+        leave(*left);
     }
     plans_.clear();
 }
@@ -60,6 +85,7 @@ bool plan_book::free_left(const commtask_plan_s* left) noexcept {
     const std::lock_guard guard{left_mutex};
     for (commtask_plan_s** link = &first_left; *link != nullptr; link = &(*link)->next_left) {
         if (*link != left) continue;
+        if (left->is_in_use_for_good) return true; // it stays where a leak checker finds it
         *link = left->next_left;
         delete left;
         return true;

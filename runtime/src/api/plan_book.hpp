@@ -2,7 +2,8 @@
 //
 // The plans of a context, so that commtask_finalize can give back what the program has not, and so that a file is not closed under a
 // plan. A lock, since plans are made and given back rarely. A handle that the program still has stays safe to use: commtask_finalize
-// leaves an empty plan behind it, some hundred bytes, until the program gives it back.
+// leaves an empty plan behind it, some hundred bytes, until the program gives it back; and the whole plan, for good, where a worker
+// does not come back.
 #pragma once
 
 #include "core/plan.hpp"
@@ -25,8 +26,13 @@ public:
 
     /// At the end, when no lane is driven. MPI keeps the requests of one whose run was given up.
     void forget_all() noexcept;
-    /// Any thread. Frees what forget_all() has left of a plan.
-    /// @return false: it has left nothing of this one
+    /// Under commtask-run, at the end of the program's use, by who drives all lanes: the same for the program's plans. Those that the
+    /// interposer has made of the program's requests go on.
+    void forget_programs() noexcept;
+    /// Instead of forget_all(), if a driver does not come back: it may be inside MPI with a member. Only the handles become useless.
+    void leave_all() noexcept;
+    /// Any thread. Frees what the three above have left of a plan, unless a driver has it.
+    /// @return false: they have left nothing of this one
     [[nodiscard]] static bool free_left(const commtask_plan_s* left) noexcept;
 
     /// Any thread. How many members, of all plans, are such.
@@ -40,6 +46,9 @@ public:
     }
 
 private:
+    template <typename Is>
+    void forget_if(Is&& is_such) noexcept;
+
     std::mutex mutex_;
     std::vector<commtask_plan_s*> plans_;
 };

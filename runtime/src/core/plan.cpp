@@ -24,13 +24,7 @@ void plan::lose_members() noexcept {
     }
     members_.clear();
     posted_.clear();
-}
-
-void plan::outlive_runtime() noexcept {
-    lose_members();
     home_ = nullptr;
-    has_outlived_runtime_ = true;
-    is_claimed_.store(true, std::memory_order_relaxed); // the program's next call comes after commtask_finalize
 }
 
 /// Remembers the member's communicator, and its place among the ordered ones.
@@ -162,7 +156,7 @@ bool plan::has_ended() const noexcept {
 bool plan::try_change() noexcept {
     // acquire: partner of the release in end_change().
     if (is_claimed_.exchange(true, std::memory_order_acquire)) return false;
-    if (has_ended()) return true;
+    if (!has_outlived_runtime() && has_ended()) return true;
     end_change();
     return false;
 }

@@ -191,12 +191,14 @@ public:
     /// The tasks of the next run will not run: whoever waits for them is told. After try_change().
     void cancel_armed() noexcept;
 
-    /// Lets the slots go. Tasks that wait for members of a run that never was must have been told (cancel_armed()).
+    /// Lets the slots go; no driver has them. Tasks that wait for members of a run that never was must have been told (cancel_armed()).
     void lose_members() noexcept;
-    /// Nobody drives any more, and the program may still have the handle: an empty plan that somebody changes for ever, so that
-    /// whatever is asked of it is refused by what is looked at anyway.
-    void outlive_runtime() noexcept;
-    [[nodiscard]] bool has_outlived_runtime() const noexcept { return has_outlived_runtime_; }
+    /// The program may still have the handle: from here on nobody starts or changes the plan. relaxed: the program's next call comes
+    /// after commtask_finalize, and a callback's that comes beside it was refused or not before, too.
+    void outlive_runtime() noexcept { has_outlived_runtime_.store(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_outlived_runtime() const noexcept {
+        return has_outlived_runtime_.load(std::memory_order_relaxed);
+    }
 
     // The driver of a member's lane -----------------------------------------------------------------------------------
 
@@ -242,7 +244,6 @@ private:
     std::vector<std::uint32_t> posted_; ///< Their indices but for groups.
     commtask_member_callback member_callback_ = nullptr;
     void* member_callback_argument_ = nullptr;
-    bool has_outlived_runtime_ = false;
 
     // Whoever starts or changes the plan. One that starts what has ended, and waited for that, loads nothing that drivers write, and
     // of most plans this line alone.
@@ -253,7 +254,8 @@ private:
     bool has_other_queues_ = false;
     bool has_other_lanes_ = false;
     bool has_ordered_ = false;
-    std::uint32_t n_told_ = 0; ///< As n_posted(): here, since a start tells its task.
+    std::atomic<bool> has_outlived_runtime_{false}; ///< Here, since whoever claims the plan looks at it.
+    std::uint32_t n_told_ = 0;                      ///< As n_posted(): here, since a start tells its task.
     std::atomic<std::uint64_t> n_started_{0};
     comm_queue* home_ = nullptr;
     std::uint64_t home_life_ = 0; ///< Its communicator, as it was when the plan was recorded.
@@ -307,6 +309,7 @@ struct commtask_plan_s : commtask::detail::plan {
     /// makes meanwhile, is not for the plan.
     bool is_recorded_in_pass = false;
     commtask_plan_s* next_left = nullptr; ///< plan_book's.
+    bool is_in_use_for_good = false;      ///< The same: a driver that does not come back may have it in hand.
     /// By member, as the program counts; empty if nobody has asked for them (noted_lists.hpp).
     std::vector<std::vector<commtask::detail::noted_list>> lists{};
 };

@@ -238,17 +238,20 @@ public:
             if (is_lost) cancel_pending();
         };
         compute();
-        while (n_looked_for_.load(std::memory_order_relaxed) > 0) {
-            if (take_in(is_lost)) {
-                if (!is_lost) compute();
-            } else if (!drive()) {
-                std::this_thread::yield();
+        for (;;) {
+            while (n_looked_for_.load(std::memory_order_relaxed) > 0) {
+                if (take_in(is_lost)) {
+                    if (!is_lost) compute();
+                } else if (!drive()) {
+                    std::this_thread::yield();
+                }
             }
-        }
-        is_driven_.store(false, std::memory_order_relaxed);
-        // acquire: partner of the release in leave().
-        while (n_leaving_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
-        if (was_told_.exchange(false, std::memory_order_relaxed)) { // there may be a task that finds nothing any more
+            is_driven_.store(false, std::memory_order_relaxed);
+            // acquire: partner of the release in leave().
+            while (n_leaving_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+            if (!was_told_.exchange(false, std::memory_order_relaxed)) break;
+            // There may be a task that finds nothing any more. Or it runs on another thread of oneTBB, has taken what was looked for, and
+            // what follows that was begun before is_driven_ was false: then that is looked for, too.
             if (is_lost) graph_.cancel();
             compute();
         }
