@@ -3,8 +3,10 @@
 // Part of mpi.operations: windows that the program synchronises itself, by tasks. What they wait for in MPI holds up neither
 // other tasks nor other windows, and an operation that MPI would find in no epoch is refused when it is posted.
 #include "one_sided_test.hpp"
+#include "patience.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace commtask::test {
@@ -135,6 +137,24 @@ TEST_F(Epochs, AFenceThatWaitsHoldsUpNoOtherTask) {
     }
     for (int source = 0; source < last(); ++source) run(commtask_op_recv(&token, 1, MPI_INT, source, 5, comm_));
     run(commtask_op_win_fence(0, window_));
+}
+
+TEST_F(Epochs, LocksOfOthersAreGrantedWhileTheirTargetOnlyComputes) {
+    constexpr int n_turns = 3;
+    if (n_ranks_ == 1) GTEST_SKIP() << "nobody else locks";
+    exposed_[0] = 0;
+    run(commtask_op_barrier(comm_));
+    if (rank_ == 0) {
+        for (int turn = 1; turn <= n_turns; ++turn) { // each is seen after the one before has ended
+            then(commtask_op_win_lock(MPI_LOCK_EXCLUSIVE, last(), 0, window_));
+            then(commtask_op_put(&turn, 1, MPI_INT, last(), 0, 1, MPI_INT, window_));
+            run(commtask_op_win_unlock(last(), window_));
+        }
+    } else if (rank_ == last()) {
+        const std::atomic_ref<int> seen{exposed_[0]};
+        EXPECT_TRUE(detail::testing::comes_true([&] { return seen == n_turns; })) << seen << " turns";
+    }
+    run(commtask_op_barrier(comm_));
 }
 
 TEST_F(Epochs, RanksMayComeToTwoWindowsInDifferentOrders) {

@@ -3,8 +3,10 @@
 // Part of mpi.errors: what is wrong with a one-sided operation, or a registration, is refused with a code and a sentence that
 // names the argument, before MPI sees it.
 #include "one_sided_test.hpp"
+#include "patience.hpp"
 
 #include <array>
+#include <atomic>
 #include <climits>
 #include <cstring>
 
@@ -16,6 +18,15 @@ protected:
     static void refused(const commtask_op& op, int code, const char* word) {
         EXPECT_EQ(commtask_post(&op, nullptr, nullptr), code) << commtask_last_error();
         EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
+    }
+    /// Of the program's own, with the handle of the one that was freed, where MPI uses it again; all of it is locked.
+    [[nodiscard]] MPI_Win another_window(int*& memory) const {
+        MPI_Win made = MPI_WIN_NULL;
+        EXPECT_EQ(MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, comm_,
+                                   static_cast<void*>(&memory), &made),
+                  MPI_SUCCESS);
+        MPI_Win_lock_all(0, made);
+        return made;
     }
     [[nodiscard]] commtask_op put(MPI_Aint displacement, MPI_Count count) const {
         return commtask_op_put(&rank_, 1, MPI_INT, right(), displacement, count, MPI_INT, window_);
@@ -172,13 +183,9 @@ TEST_F(OneSidedRefusals, WhatHadNotStartedWhenItsWindowWasFreedFails) {
     run(commtask_op_barrier(comm_));
     EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
     is_registered_ = false;
-    // With the same handle, where MPI uses it again.
     int* memory = nullptr;
-    MPI_Win other = MPI_WIN_NULL;
-    ASSERT_EQ(MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, comm_, static_cast<void*>(&memory), &other),
-              MPI_SUCCESS);
+    MPI_Win other = another_window(memory);
     *memory = -1;
-    MPI_Win_lock_all(0, other);
     go.signal();
     commtask_status status = COMMTASK_STATUS_INIT;
     EXPECT_EQ(commtask_wait(&late, &status), COMMTASK_FAILED);
@@ -186,6 +193,53 @@ TEST_F(OneSidedRefusals, WhatHadNotStartedWhenItsWindowWasFreedFails) {
     MPI_Win_unlock_all(other);
     run(commtask_op_barrier(comm_));
     EXPECT_EQ(*memory, -1) << "it went to a window that was made since";
+    MPI_Win_free(&other);
+}
+
+/// Of a program's function that keeps the worker until the window is freed.
+struct held_worker {
+    std::atomic<bool> is_inside{false};
+    std::atomic<bool> may_leave{false};
+};
+void hold(const commtask_status* /*status*/, void* argument) {
+    auto& here = *static_cast<held_worker*>(argument);
+    here.is_inside = true;
+    EXPECT_TRUE(detail::testing::comes_true([&] { return here.may_leave.load(); }));
+}
+
+TEST_F(OneSidedRefusals, NotificationsThatAreSeenAfterTheirWindowWasFreedEndNothingWell) {
+    if (n_ranks_ == 1) GTEST_SKIP() << "nobody else notifies";
+    held_worker worker;
+    std::array<commtask_t, 2> awaiting{COMMTASK_NULL, COMMTASK_NULL};
+    if (rank_ == last()) {
+        for (int n = 1; commtask_t & each : awaiting) {
+            each = post(commtask_op_await_notify(n, n, 0, window_));
+            ++n;
+        }
+        run(commtask_op_win_sync(window_)); // they have started; the second waits for one more than comes
+        options calls;
+        commtask_t keeper = post(commtask_op_win_sync(window_), calls.call(hold, &worker).get());
+        EXPECT_EQ(commtask_release(&keeper), COMMTASK_OK);
+        ASSERT_TRUE(detail::testing::comes_true([&] { return worker.is_inside.load(); }));
+    }
+    MPI_Barrier(comm_);
+    if (rank_ == 0) {
+        for (const int notification : {1, 2}) {
+            run(commtask_op_put_notify(&rank_, 1, MPI_INT, last(), 0, 1, MPI_INT, notification, window_));
+        }
+    }
+    EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
+    is_registered_ = false;
+    int* memory = nullptr;
+    MPI_Win other = another_window(memory);
+    worker.may_leave = true;
+    for (commtask_t& each : awaiting) {
+        if (rank_ != last()) continue;
+        commtask_status status = COMMTASK_STATUS_INIT;
+        ASSERT_EQ(commtask_wait(&each, &status), COMMTASK_FAILED);
+        EXPECT_EQ(status.error_class, MPI_ERR_WIN);
+    }
+    MPI_Win_unlock_all(other);
     MPI_Win_free(&other);
 }
 

@@ -8,9 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <thread>
-
 namespace commtask::detail {
 namespace {
 
@@ -58,33 +55,6 @@ TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
         EXPECT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; })) << is_reserved;
         EXPECT_EQ(bench.carrier().n_progress, at_rest);
     }
-}
-
-/// A pass of the test's thread, as of one that waits in the library.
-void drive_once(lane& mine) {
-    if (!mine.try_take_baton()) return;
-    static_cast<void>(mine.progress());
-    mine.return_baton();
-}
-
-TEST(Attention, AWorkerComesBackSoonWhenAnotherThreadHasDriven) {
-    // Two of its naps are within the patience; beside a thread that drives one would be longer than it, without a window.
-    constexpr std::uint64_t nap_ns = testing::patience_ns / 5 * 2;
-    static_assert(tuning::naps_when_others_drive * nap_ns > testing::patience_ns);
-    lane_bench bench;
-    lane& mine = bench.the_lane();
-    const worker beside{mine, {.is_reserved = false, .spin_ns = 1'000, .nap_max_ns = nap_ns, .on_start = {}}};
-    mine.attend(1);
-    const int before = bench.carrier().n_progress;
-    ASSERT_TRUE(comes_true([&] { return bench.carrier().n_progress > before; }));
-    for (int i = 0; i < 2'000; ++i) {
-        drive_once(mine);
-        std::this_thread::yield();
-    }
-    const int driven = bench.carrier().n_progress;
-    // Where others need the core it naps before, at first for microseconds, and each time twice as long.
-    EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > driven + tuning::looks_when_attentive; }));
-    mine.attend(-1);
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include "base/tuning.hpp"
 #include "core/company.hpp"
+#include "core/idle_turn.hpp"
 #include "core/wait_patience.hpp"
 
 #include <utility>
@@ -307,7 +308,7 @@ void worker::run_shared() noexcept {
         const awaiting what = what_it_awaits();
         return core.may_linger(now_ns(), what == awaiting::ends && is_rung_for ? awaiting::posts : what);
     };
-    int idle_passes = 0;
+    int n_yields = 0; // of turns that found nothing, since the last find
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     company others;
     while (!must_stop_.load(std::memory_order_relaxed)) {
@@ -338,7 +339,7 @@ void worker::run_shared() noexcept {
         lane_.prepare_sleep();
         lane_.return_baton();
         if (moved) {
-            idle_passes = 0;
+            n_yields = 0;
             core.found_something();
             naps.restart();
             continue;
@@ -347,10 +348,21 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
             continue;
         }
-        if (!lane_.attends_windows() && (others.is_here() || (others.was_here() && !core.is_idle()))) {
-            others.begin_pause(lane_.approx_ended());
+        const next_pause next = pause_after({.has_work = has_work,
+                                             .attends_windows = lane_.attends_windows(),
+                                             .others_drive = others.is_here(),
+                                             .others_drove = others.was_here(),
+                                             .core_is_idle = core.is_idle(),
+                                             .n_yields = n_yields});
+        if (next == next_pause::yield) {
+            ++n_yields;
+            yield_and_learn(core);
+            continue;
+        }
+        others.begin_pause(lane_.approx_ended());
+        if (next == next_pause::beside_drivers) {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
-            // more than this thread saves it. On an idle core a deep sleeper is woken at nobody's expense.
+            // more than this thread saves it.
             lane_.tell(trace::thread_state::driven);
             if (sleep_long_in_sight(naps)) {
                 others.know_of_more(1);
@@ -361,23 +373,17 @@ void worker::run_shared() noexcept {
                 lane_.wake_up.nap(n_naps * static_cast<std::int64_t>(settings_.nap_max_ns),
                                   [this] { return has_reason_to_wake(); });
             }
-        } else if (!has_work && doze_in_sight(naps)) {
-            others.begin_pause(lane_.approx_ended());
+        } else if (next == next_pause::sleep) {
+            if (!doze_in_sight(naps)) {
+                count_sleep();
+                // A thread of the program may have started something between this pass and the sleep. Who wakes this one is
+                // posting, and goes on with that first.
+                const gentle_waking after_the_poster;
+                sleep();
+            }
             core.found_something();
             others.know(lane_.approx_passes());
-        } else if (!has_work) {
-            others.begin_pause(lane_.approx_ended());
-            count_sleep();
-            // A thread of the program may have started something between this pass and the sleep. Who wakes this one is posting,
-            // and goes on with that first.
-            const gentle_waking after_the_poster;
-            sleep();
-            core.found_something();
-            others.know(lane_.approx_passes());
-        } else if (++idle_passes <= tuning::yields_before_naps) {
-            yield_and_learn(core);
         } else {
-            others.begin_pause(lane_.approx_ended());
             others.know_of_more(lane_.attends_windows() ? nap_and_learn(naps, core) : nap(naps));
             if (was_rung_) core.found_something();
         }

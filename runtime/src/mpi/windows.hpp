@@ -94,8 +94,9 @@ private:
     std::atomic<MPI_Win> closing_{MPI_WIN_NULL}; ///< Its attribute goes by our own doing. The driver writes it.
     std::mutex mutex_;                           ///< MPI is never called with it held.
     std::vector<std::shared_ptr<const served_window>> open_; ///< Few: searched from the front.
-    std::vector<std::shared_ptr<const served_window>>
-        lost_; ///< The program has freed them: their tasks must end, and start nothing.
+    /// The program has freed them: their tasks must end, and start nothing. They are known by their channels, which therefore stay: a
+    /// later window that got the handle of one would be taken for lost.
+    std::vector<std::shared_ptr<const served_window>> lost_;
     std::atomic<bool> has_lost_any_{false};
 };
 
