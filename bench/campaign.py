@@ -32,21 +32,25 @@ class Part:
     setting: str = ""
     about_s: int = 60
     ranks: int = 0  # 0: as many as the benchmark takes by itself
+    mpi: str = ""  # of scripts/get_mpi; empty: the build folder's
 
     @property
     def name(self):
-        return "-".join([self.benchmark, *([self.setting] if self.setting else []), *([f"n{self.ranks}"] if self.ranks else [])])
+        return "-".join(filter(None, [self.benchmark, self.setting, f"n{self.ranks}" if self.ranks else "", self.mpi]))
 
     @property
     def words(self):
-        return [self.benchmark, *(["--setting", self.setting] if self.setting else []),
-                *(["--ranks", str(self.ranks)] if self.ranks else [])]
+        options = {"--setting": self.setting, "--ranks": str(self.ranks or ""), "--mpi": self.mpi}
+        return [self.benchmark, *(word for option, value in options.items() if value for word in (option, value))]
 
 
+#: Beside the build folder's own, each in a build folder beside it.
+OTHER_MPIS = ("mpich5", "intel")
 #: In the order of the page.
 PARTS = (
     *(Part(name, about_s=10) for name in ("yardstick", "post", "replay", "roundtrip", "unblock", "hold", "clause", "rate", "tbb")),
-    Part("patterns"), *(Part("patterns", ranks=n) for n in (4, 8)), Part("rma"), Part("matmul"), Part("lanes"),
+    Part("patterns"), *(Part("patterns", ranks=n) for n in (4, 8)), Part("rma"), Part("matmul"),
+    Part("lanes"), *(Part("lanes", mpi=name) for name in OTHER_MPIS),
     Part("trace", about_s=240),
     *(Part("dslash", setting, 300) for setting in ("crowded", "delayed", "link", "rendezvous")),
     *(Part("multigrid", setting, 300) for setting in ("crowded", "link")),

@@ -14,16 +14,18 @@ from pathlib import Path
 import figures
 import miniapp
 import network
+from network import LEVEL
 
 N_RANKS = 2
 # Of mode omp without plans: a task for each message, and packing with sending in one held task.
 CLAUSE, HELD = "omp, clauses", "omp, held"
-LANES = "omp, 2 lanes"  # the library chooses which of its messages go by the second
+LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
 PROGRAMS_MODES = ("baseline", "offload", "omp", "tbb")  # as lqcd_dslash calls them
-MODES = (*PROGRAMS_MODES, CLAUSE, HELD, LANES)
-OPTIONS = {CLAUSE: ["--mode", "omp", "--plan", "off"], HELD: ["--mode", "omp", "--hold"], LANES: ["--mode", "omp", "--lanes", "2"]}
+MODES = (*PROGRAMS_MODES, CLAUSE, HELD, LEVEL, LANES)
+OPTIONS = {CLAUSE: ["--mode", "omp", "--plan", "off"], HELD: ["--mode", "omp", "--hold"], LEVEL: ["--mode", "omp"],
+           LANES: ["--mode", "omp", "--lanes", "2"]}
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
-REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", CLAUSE: "omp", HELD: CLAUSE, LANES: "omp"}
+REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", CLAUSE: "omp", HELD: CLAUSE, LEVEL: "omp", LANES: "omp"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +92,8 @@ class Runner:
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
             program = "lqcd_dslash_hold" if mode == HELD else "lqcd_dslash"
-            app = [str(self.over.build.program(program, "apps/lqcd_dslash")), "--lattice", self.case.lattice]
+            app = network.with_thread_multiple(self.over.build) if mode == LEVEL else []
+            app += [str(self.over.build.program(program, "apps/lqcd_dslash")), "--lattice", self.case.lattice]
             app += ["--grid", f"1.1.1.{N_RANKS}", "--precision", self.case.precision]
             app += OPTIONS.get(mode, ["--mode", mode])
             app += ["--threads", str(network.cores_of(N_RANKS)), "--iterations", str(self.case.iterations)]
@@ -125,18 +128,19 @@ def measure(build, case, n_rounds, report):
     rate_mbs = balanced_rate_mbs(build, case) if case.setting in network.SLOW else 0.0
     over = network.Network(build, case.setting, N_RANKS, rate_mbs)
     runner = Runner(over, case)
-    times = {mode: [] for mode in MODES}
+    modes = [mode for mode in MODES if mode != LEVEL or case.setting not in network.LINKS]
+    times = {mode: [] for mode in modes}
     posts = {mode: [] for mode in POSTING}
     for turn in range(n_rounds + 1):
-        for place in range(len(MODES)):
-            mode = MODES[(place + turn) % len(MODES)]
+        for place in range(len(modes)):
+            mode = modes[(place + turn) % len(modes)]
             one = runner.run(mode)
             if turn > 0:
                 times[mode].append(one.seconds)
                 if mode in posts:
                     posts[mode].append(one.post_seconds)
     goals = dict(case.goals)
-    for mode in MODES:
+    for mode in modes:
         reference = REFERENCES.get(mode)
         ratios = [base / own for base, own in zip(times[reference], times[mode])] if reference else None
         report.rows.append(

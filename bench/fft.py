@@ -14,6 +14,7 @@ import miniapp
 import network
 import program
 import whole_file
+from network import LEVEL
 
 SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
 DRAWN = "link"
@@ -23,8 +24,8 @@ N_SEGMENTS = 8  # the miniapp's default
 SIZES = {"delayed": (1 << 20, 4), "link": (1 << 21, 8)}
 LOADS = (0.5, 1.0, 2.0)  # time of the all-to-all alone over that of the computing
 MODES = ("baseline", "seg", "p2p", "offload", "omp", "tbb")
-LANES = "omp, 2 lanes"  # the library chooses which of its messages go by the second
-LANES_ARE_FREE = 0.97  # of omp's time over that
+LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
+PRICE = {LEVEL: None, LANES: 0.97}  # least time of omp over theirs
 
 
 def model(mode, net, produce, consume, n_segments, n_chunks):
@@ -60,8 +61,9 @@ class Runner:
         with tempfile.TemporaryDirectory() as folder:
             json_file = str(Path(folder) / "run.json")
             build = self.over.build
-            app = [str(build.program("fft_soi", "apps/fft_soi")), "--n", str(self.n_points)]
-            app += ["--mode", "omp", "--lanes", "2"] if mode == LANES else ["--mode", mode]
+            app = network.with_thread_multiple(build) if mode == LEVEL else []
+            app += [str(build.program("fft_soi", "apps/fft_soi")), "--n", str(self.n_points)]
+            app += ["--mode", "omp" if mode in PRICE else mode] + (["--lanes", "2"] if mode == LANES else [])
             app += ["--method", method, "--chunks", str(self.n_chunks), "--repeat", "7", "--check", check, "--json", json_file]
             app += ["--wisdom", str(build.folder / "fft.wisdom"), "--threads", str(network.cores_of(N_RANKS))]
             app += ["--trace", trace] if trace else []
@@ -72,16 +74,16 @@ def seconds(document):
     return document["median"]["slowest_total_us"] * 1e-6
 
 
-def lanes_row(where, one_lane, two_lanes):
-    """What a second lane costs mode omp; both are seconds of each round."""
-    return figures.Row(name=f"{LANES} soi{where}", unit="ms", samples=[1e3 * t for t in two_lanes], ratio_to=f"omp soi{where}",
-                       ratios=[one / two for one, two in zip(one_lane, two_lanes)], goals=figures.at_least(LANES_ARE_FREE))
+def price_row(mode, where, plain, own):
+    """What a second lane, or its thread level alone, costs mode omp; both are seconds of each round."""
+    return figures.Row(name=f"{mode} soi{where}", unit="ms", samples=[1e3 * t for t in own], ratio_to=f"omp soi{where}",
+                       ratios=[one / two for one, two in zip(plain, own)], goals=figures.at_least(PRICE[mode]))
 
 
 def lanes_as_it_comes(build, is_quick):
-    """The report of omp with one lane and with two, between ranks that share memory."""
+    """The report of omp with one lane, with the thread level of several, and with two, between ranks that share memory."""
     runner = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), "link")
-    times = {"omp": [], LANES: []}
+    times = {mode: [] for mode in ("omp", *PRICE)}
     for turn in range(2 if is_quick else 8):
         for mode in list(times) if turn % 2 == 0 else list(times)[::-1]:
             took = seconds(runner.run(mode))
@@ -89,7 +91,7 @@ def lanes_as_it_comes(build, is_quick):
                 times[mode].append(took)
     report = figures.Report("fft", "crowded, lanes", miniapp.machine_of(build))
     report.rows.append(figures.Row("omp soi", "ms", [1e3 * t for t in times["omp"]]))
-    report.rows.append(lanes_row("", times["omp"], times[LANES]))
+    report.rows += [price_row(mode, "", times["omp"], times[mode]) for mode in PRICE]
     return report
 
 
@@ -107,21 +109,22 @@ def over_network(build, setting, is_quick, traces):
         net = load * (produce + consume)
         over = network.Network(build, setting, N_RANKS, alone["traffic"]["bytes"] / net * 1e-6)
         runner = Runner(over, setting)
-        cases = [(mode, "soi") for mode in (*MODES, LANES)] + [("baseline", "sixstep"), ("omp", "sixstep")]
+        modes = [mode for mode in (*MODES, *PRICE) if mode != LEVEL or setting not in network.LINKS]
+        cases = [(mode, "soi") for mode in modes] + [("baseline", "sixstep"), ("omp", "sixstep")]
         times = {case: [] for case in cases}
         for turn in range(2 if is_quick else 5):
             for place in range(len(cases)):
                 case = cases[(place + turn) % len(cases)]
                 trace = ""
-                if traces and load == 1.0 and case[1] == "soi" and case[0] != LANES and turn > 0:
+                if traces and load == 1.0 and case[1] == "soi" and case[0] not in PRICE and turn > 0:
                     trace = str(Path(traces) / f"{case[0]}.json")
                 took = seconds(runner.run(*case, trace=trace))
                 if turn > 0:
                     times[case].append(took)
         for case in cases:
             mode, method = case
-            if mode == LANES:
-                report.rows.append(lanes_row(f", T_net = {load:g} T_comp", times[("omp", "soi")], times[case]))
+            if mode in PRICE:
+                report.rows.append(price_row(mode, f", T_net = {load:g} T_comp", times[("omp", "soi")], times[case]))
                 continue
             kind = mode if mode in ("baseline", "seg") else "tasks"
             expected = model(kind, net, produce, consume, N_SEGMENTS, n_chunks)

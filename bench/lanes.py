@@ -163,10 +163,18 @@ def show_simulated(build, json_file):
     return 0
 
 
-def run(build, is_quick, json_file):
-    """All of it as one result; the exit status of the driver."""
-    parts = [("lanes, links", lambda: over_gaps(build, is_quick))]
+def with_mpi(report, mpi):
+    """Of another MPI than the build folder's own: on a page the settings of all are told apart."""
+    report.setting += f", {mpi}" if mpi else ""
+    return report
+
+
+def run(build, is_quick, json_file, mpi=""):
+    """All of it as one result, or with another MPI what is MPI's of it; the exit status of the driver."""
+    parts = []
     for n_ranks in (1, 2):
-        parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: as_it_is(build, is_quick, n)),
-                  (f"lanes, many threads, {n_ranks} ranks", lambda n=n_ranks: posters(build, is_quick, n))]
-    return miniapp.publish([*parts, ("lanes, simulated", lambda: policy_report(simulated(build)))], json_file)
+        parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: with_mpi(as_it_is(build, is_quick, n), mpi)),
+                  (f"lanes, many threads, {n_ranks} ranks", lambda n=n_ranks: with_mpi(posters(build, is_quick, n), mpi))]
+    if not mpi:
+        parts = [("lanes, links", lambda: over_gaps(build, is_quick)), *parts, ("lanes, simulated", lambda: policy_report(simulated(build)))]
+    return miniapp.publish(parts, json_file)

@@ -6,17 +6,16 @@
 
 import dataclasses
 import json
-import os
 import tempfile
 from pathlib import Path
 
 import figures
 import miniapp
 import network
+from network import LEVEL
 
 N_RANKS = 2
 GAP_US = 100.0  # of a link: one lane injects a message in that time, as an adapter's context does in less
-LEVEL = "omp, MULTIPLE"  # one lane, and the thread level that several need: what of their price is MPI's. Over no links.
 SIDES = {
     "baseline": ["--mode", "baseline"],
     "offload": ["--mode", "offload"],
@@ -69,8 +68,7 @@ def run_once(over, case, side):
             table.write_text(json.dumps(lane_table(over.rate_mbs)), encoding="utf-8")
             app = ["env", f"COMMTASK_LANE_TABLE={table}"]
         elif side == LEVEL:
-            preloaded = [str(over.build.program("libcommtask_thread_multiple.so").resolve()), os.environ.get("LD_PRELOAD", "")]
-            app = ["env", "LD_PRELOAD=" + ":".join(filter(None, preloaded))]
+            app = network.with_thread_multiple(over.build)
         app += [str(over.build.program("multigrid", "apps/multigrid")), "--cells", f"64.64.{64 * N_RANKS}"]
         app += ["--box", str(case.box), "--ghosts", case.ghosts, *SIDES[side], "--threads", str(network.cores_of(N_RANKS))]
         app += ["--cycles", "8", "--repeat", "3", "--json", json_file]

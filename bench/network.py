@@ -14,6 +14,7 @@ import miniapp
 DELAY_US = 100.0  # of the wire
 SLOW = ("delayed", "link", "rendezvous")
 LINKS = ("link", "rendezvous")
+LEVEL = "omp, MULTIPLE"  # one lane, and the thread level that several need: what of their price is MPI's. Over no links.
 EAGER_BYTES = 16 << 10  # of a network with rendezvous: larger messages come only when the receiver looks
 
 
@@ -68,6 +69,12 @@ class Network:
             return ""
         what = f"wire of {DELAY_US:g} us and" if self.setting == "delayed" else "links of"
         return f"{what} {self.rate_mbs:.4g} MB/s; {miniapp.describe_wire(self.seen)}"
+
+
+def with_thread_multiple(build):
+    """Words before a program that has MPI with MPI_THREAD_MULTIPLE, whatever it asks for. Links are preloaded, and take their place."""
+    preloaded = [str(build.program("libcommtask_thread_multiple.so").resolve()), os.environ.get("LD_PRELOAD", "")]
+    return ["env", "LD_PRELOAD=" + ":".join(filter(None, preloaded))]
 
 
 def cores_of(n_ranks):

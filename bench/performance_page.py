@@ -91,14 +91,14 @@ def machine_text(machine):
     return ", ".join(part for part in parts if part)
 
 
-def facts(document, file):
+def facts(document, part):
     words = [machine_text(document.get("machine", {}))]
     measured = f"measured {document['measured']}" if document.get("measured") else ""
     measured += f" at {document['commit']}" if document.get("commit") else ""
     words += [measured + (f", in {campaign.seconds_text(document['seconds'])}" if document.get("seconds") else "")] if measured else []
     words += ["a quick run: not to be quoted"] if document.get("quick") else []
     prefix = f"{document['prefix']} " if document.get("prefix") else ""
-    command = f"`{prefix}scripts/bench {file.stem.replace('-', ' --setting ', 1)}`"
+    command = f"`{prefix}scripts/bench {' '.join(part.words)}`"
     return f"*{'; '.join(word for word in words if word)}; {command}.*"
 
 
@@ -120,7 +120,7 @@ def section(document, part, file, given):
     cells = [(row["name"], f"{number(row['median'])} {row['unit']}", range_text(row.get("p10"), row.get("p90")), number(row.get("ratio")),
               range_text(row.get("ratio_p10"), row.get("ratio_p90")), row.get("ratio_to") or "", row.get("goal") or "", reasons.verdict(row))
              for row in rows]
-    lines = [f"### {document.benchmark}, {document.setting}", "", facts(document.facts, file), ""]
+    lines = [f"### {document.benchmark}, {document.setting}", "", facts(document.facts, part), ""]
     pictures = performance_plot.in_pictures(performance_plot.plots_of(document), picture_name(document))
     for name in pictures:
         lines += [f"![{document.benchmark}, {document.setting}]({given.figures_seen}/{name})", ""]
@@ -134,7 +134,7 @@ def section(document, part, file, given):
     return lines + (quotes + [""] if quotes else []), pictures
 
 
-def breakdown_section(results, given):
+def breakdown_section(part, results, given):
     lines, pictures, papers = [], {}, given.papers
     for app in sorted({one.app for one in results.breakdowns}):
         ours = [one for one in results.breakdowns if one.app == app]
@@ -142,7 +142,7 @@ def breakdown_section(results, given):
                                                           for row in one["rows"]]
         name = f"performance-breakdown-{app.replace('_', '-')}.png"
         pictures[name] = [performance_plot.stacked(rows)]
-        lines += [f"### breakdown, {app}", "", facts(ours[0].facts, Path("breakdown.json")), "",
+        lines += [f"### breakdown, {app}", "", facts(ours[0].facts, part), "",
                   f"![where the time of {app} goes]({given.figures_seen}/{name})", ""]
         parts = list(ours[0].parts)
         lines += table(("run", *parts, "total [us]"), [
@@ -214,7 +214,7 @@ def part_section(part, file, documents, given):
         return [f"*{part.benchmark}{', ' + part.setting if part.setting else ''}: no result is stored. Either it was not measured yet, or "
                 f"it could not run; `scripts/bench {' '.join(part.words)}` says which.*", ""], {}
     if part.benchmark == "breakdown":
-        return breakdown_section(bench_results.read([file]), given)
+        return breakdown_section(part, bench_results.read([file]), given)
     lines, pictures = [], {}
     for document in documents:
         more, drawn = section(document, part, file, given)

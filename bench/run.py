@@ -70,7 +70,7 @@ SETTINGS = {
     "offload": ("crowded", "delayed"),
     "trace": ("crowded",),
 }
-OF_SOME = {"case": ("dslash", "multigrid"), "plots": ("fft",), "simulate": ("lanes",), "results": ("all",), "resume": ("all",), "slice": ("all",)}
+OF_SOME = {"case": ("dslash", "multigrid"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes",), "results": ("all",), "resume": ("all",), "slice": ("all",)}
 
 
 def minutes(text):
@@ -104,6 +104,7 @@ def parse(arguments):
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the timeline of the pipeline there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
+    parser.add_argument("--mpi", choices=campaign.OTHER_MPIS, default="", help="lanes only: with that MPI, in the build folder DIR-MPI")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there of these sources already")
     parser.add_argument("--slice", type=minutes, metavar="MIN",
                         help="all only: begin nothing that would not end within so many minutes; the exit status is then 75")
@@ -136,7 +137,7 @@ def measure(given, build):
     if given.name == "rma":
         return rma.run(build, given.quick, given.json)
     if given.name == "lanes":
-        return lanes.show_simulated(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
+        return lanes.show_simulated(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json, given.mpi)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)
@@ -166,12 +167,24 @@ def complaint(given):
     if given.setting not in ("all", *SETTINGS.get(given.name, ())):
         known = ", ".join(SETTINGS[given.name]) if given.name in SETTINGS else ""
         return f"--setting {given.setting}: {given.name} has {f'{known} or all' if known else 'one setting, and no need to name it'}"
+    if given.simulate and given.mpi:
+        return "--simulate: in virtual time there is no MPI"
     for option, names in OF_SOME.items():
         if getattr(given, option) and given.name not in names:
             return f"--{option}: {' and '.join(names)} only"
     if given.json and (Path(given.json).is_dir() or not Path(given.json).parent.is_dir()):
         return f"--json {given.json}: choose a file in a folder that is there"
     return ""
+
+
+def build_of(given):
+    """The build folder, or the one beside it for another MPI."""
+    if not given.mpi:
+        return launch.Build(given.build_dir)
+    try:
+        return launch.Build(f"{given.build_dir.rstrip('/')}-{given.mpi}")
+    except launch.NotBuilt as error:
+        raise miniapp.Skipped(f"{error}; scripts/bench {given.name} --mpi {given.mpi} builds it") from None
 
 
 def main(arguments):
@@ -184,7 +197,7 @@ def main(arguments):
     # As an exception, so that the program under way is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        build = launch.Build(given.build_dir)
+        build = build_of(given)
         if given.name == "all":
             return campaign.run(given.build_dir, given.quick, given.results, given.resume, 60 * given.slice if given.slice else None)
         begin = time.monotonic()

@@ -79,12 +79,15 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     tiled::traffic counted;
     {
         const miniapp::lane_comms lanes{comm, o.n_lanes};
-        const auto active = tiled::make_schedule(o.which, {.comm = comm,
-                                                           .n_cores = o.n_cores,
-                                                           .at_once = o.at_once,
-                                                           .probe_every = o.probe_every,
-                                                           .has_plan = o.has_plan,
-                                                           .lanes = lanes.all()});
+        // A chunk's messages are ready at once.
+        const auto n_messages = static_cast<std::size_t>(std::max(1, sizes.n_segments * sizes.n_peers()));
+        const auto active =
+            tiled::make_schedule(o.which, {.comm = comm,
+                                           .n_cores = o.n_cores,
+                                           .at_once = o.at_once,
+                                           .probe_every = o.probe_every,
+                                           .has_plan = o.has_plan,
+                                           .lanes = lanes.spread(report.message_bytes, n_messages, true)});
         report.compute_threads = active->compute_threads();
         report.cores = active->cores();
         for (int k = -1; k < o.repeats; ++k) {

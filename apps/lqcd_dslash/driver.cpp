@@ -44,6 +44,18 @@ spinor_function gamma5_of(spinor_function values) {
     };
 }
 
+/// What carries the messages of a hop, one for each direction that is cut, on as few lanes as serve them well. All are taken to be
+/// as large as the largest.
+std::vector<MPI_Comm> spread(const miniapp::lane_comms& lanes, const stencil& on) {
+    std::size_t largest = 0;
+    std::size_t n = 0;
+    for (int d = 0; d < n_directions; ++d) {
+        largest = std::max(largest, on.face_bytes(d));
+        n += on.face_bytes(d) > 0 ? 1 : 0;
+    }
+    return n == 0 ? std::vector<MPI_Comm>{} : lanes.spread(largest, n, true);
+}
+
 /// Factor that keeps the chain's norm about constant, from `work` as it is after some hops.
 double chain_scale(exchange& plain, const checker& checks, field& work) {
     plain.run(chain(work, scaling_hops, 0.25));
@@ -96,8 +108,13 @@ run_report run(const options& settings, MPI_Comm comm) {
 
     const checker checks{*on, comm, links};
     const miniapp::lane_comms lanes{comm, settings.n_lanes};
-    const exchange_options exchange_settings{
-        comm, settings.n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_held, lanes.all()};
+    const exchange_options exchange_settings{comm,
+                                             settings.n_cores,
+                                             settings.probe_every,
+                                             settings.bad,
+                                             settings.has_plan,
+                                             settings.is_held,
+                                             spread(lanes, *on)};
     const int hops = 2 * settings.iterations;
     std::uint64_t expected_fingerprint = 0;
     {

@@ -31,12 +31,15 @@ struct exchange_options {
     bad_habit bad = bad_habit::none; ///< Mode offload.
     bool has_plan = true;            ///< Modes offload, omp and tbb: the messages of a hop are plans.
     bool is_held = false;            ///< Mode omp, without a plan: packing a face and sending it are one task.
-    std::vector<MPI_Comm> lanes{};   ///< Modes with a worker: a communicator of each lane; none: all is sent on `comm`.
+    std::vector<MPI_Comm> lanes{};   ///< Modes with a worker: what each cut direction is sent on; none: all on `comm`.
 
-    /// The directions take turns: those of a dimension that is cut alone are neighbours.
-    [[nodiscard]] halo_comms messages() const {
+    [[nodiscard]] halo_comms messages(const stencil& on) const {
         halo_comms of{};
-        for (std::size_t d = 0; d < of.size(); ++d) of[d] = lanes.empty() ? comm : lanes[d % lanes.size()];
+        of.fill(comm);
+        std::size_t next = 0;
+        for (int d = 0; d < n_directions && !lanes.empty(); ++d) {
+            if (on.face_bytes(d) > 0) of[static_cast<std::size_t>(d)] = lanes[next++];
+        }
         return of;
     }
 };

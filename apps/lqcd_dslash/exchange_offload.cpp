@@ -17,7 +17,7 @@ namespace {
 class offload_transport final : public halo_transport {
 public:
     offload_transport(stencil& on, const exchange_options& options)
-        : on_(on), comm_(options.comm), messages_(options.messages()) {
+        : on_(on), comm_(options.comm), messages_(options.messages(on)) {
         require(commtask_comm_register(comm_), "commtask_comm_register");
         tasks_.reserve(2 * n_directions);
     }
@@ -61,9 +61,8 @@ private:
 class planned_transport final : public halo_transport {
 public:
     planned_transport(stencil& on, const exchange_options& options)
-        : comm_(options.comm),
-          plans_{{{on, options.messages(), 0, halo_plan::of::both}, {on, options.messages(), 1, halo_plan::of::both}}} {
-    }
+        : comm_(options.comm), plans_{{{on, options.messages(on), 0, halo_plan::of::both},
+                                       {on, options.messages(on), 1, halo_plan::of::both}}} {}
 
     void post_receives(const hop_step& step) override {
         require(commtask_plan_start(plan_of(step).handle(), nullptr, &run_), "commtask_plan_start");

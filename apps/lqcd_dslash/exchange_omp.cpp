@@ -29,8 +29,8 @@ enum : int { interior_priority = 0, boundary_priority = 1, pack_priority = 2, me
 class omp_exchange final : public exchange {
 public:
     omp_exchange(stencil& on, const exchange_options& options, int compute_threads, int cores)
-        : on_(on), comm_(options.comm), messages_(options.messages()), compute_threads_(compute_threads), cores_(cores),
-          is_held_(options.is_held), reads_(find_reads(on.shape())) {
+        : on_(on), comm_(options.comm), messages_(options.messages(on)), compute_threads_(compute_threads),
+          cores_(cores), is_held_(options.is_held), reads_(find_reads(on.shape())) {
         require(commtask_omp_check(), "commtask_omp_check");
         if (is_held_ && commtask_omp_hold_check() != COMMTASK_OK) {
             throw std::runtime_error(std::string("--hold: run lqcd_dslash_hold (") + commtask_omp_last_error() + ")");

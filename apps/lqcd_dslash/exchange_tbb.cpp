@@ -140,8 +140,8 @@ class tbb_exchange final : public exchange {
 
 public:
     tbb_exchange(stencil& on, const exchange_options& options, int compute_threads, int cores)
-        : on_(on), comm_(options.comm), messages_(options.messages()), compute_threads_(compute_threads), cores_(cores),
-          items_(on, options.has_plan), missing_(items_.items().size()), arena_(compute_threads) {
+        : on_(on), comm_(options.comm), messages_(options.messages(on)), compute_threads_(compute_threads),
+          cores_(cores), items_(on, options.has_plan), missing_(items_.items().size()), arena_(compute_threads) {
         commtask::register_comm(comm_);
         for (int parity = 0; parity < 2 && options.has_plan; ++parity) {
             receives_.push_back(std::make_unique<halo_plan>(on, messages_, parity, halo_plan::of::receives));

@@ -21,6 +21,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  
 
 import bench_results  # noqa: E402
 import campaign  # noqa: E402
+import figures  # noqa: E402
+import lanes  # noqa: E402
 import limits  # noqa: E402
 import performance  # noqa: E402
 import performance_page  # noqa: E402
@@ -63,10 +65,12 @@ class Campaign(unittest.TestCase):
     def stored(self, name):
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
 
-    def test_every_part_is_stored_under_its_benchmark_setting_and_ranks(self):
-        status, _ = self.run_all(campaign.Part("one"), campaign.Part("two", "far"), campaign.Part("two", ranks=8))
+    def test_every_part_is_stored_under_its_benchmark_setting_ranks_and_mpi(self):
+        status, _ = self.run_all(campaign.Part("one"), campaign.Part("two", "far"), campaign.Part("two", ranks=8),
+                                 campaign.Part("two", mpi="other"))
         self.assertEqual(status, 0)
         self.assertEqual(self.stored("two-n8")["words"][:3], ["two", "--ranks", "8"])
+        self.assertEqual(self.stored("two-other")["words"][:3], ["two", "--mpi", "other"])
         self.assertEqual(self.stored("one")["words"][0], "one")
         self.assertEqual(self.stored("two-far")["words"][:3], ["two", "--setting", "far"])
         self.assertIn("--quick", self.stored("one")["words"])
@@ -148,6 +152,8 @@ class Options(unittest.TestCase):
         for option in ("case", "plots"):
             self.assertIn(f"--{option}: ", self.complaint("post", f"--{option}", "x"))
         self.assertEqual(self.complaint("post", "--simulate"), "--simulate: lanes only")
+        self.assertEqual(self.complaint("post", "--mpi", "intel"), "--mpi: lanes only")
+        self.assertIn("no MPI", self.complaint("lanes", "--simulate", "--mpi", "intel"))
 
     def test_every_part_of_all_is_one_that_can_be_asked_for(self):
         for part in campaign.PARTS:
@@ -240,6 +246,18 @@ class Page(unittest.TestCase):
         self.assertNotIn("post", without)
         self.assertIn("*dslash, link: no result is stored. Either it was not measured yet, or it could not run; `scripts/bench dslash "
                       "--setting link` says which.*", text)
+
+    def test_results_of_the_same_question_are_told_apart_by_their_mpi(self):
+        for part in campaign.PARTS:
+            if part.benchmark == "lanes":
+                report = lanes.with_mpi(figures.Report("lanes", "one rank", {}), part.mpi)
+                document = {**report.to_json(), "results": [self.row("a"), self.row("b")]}
+                (self.folder / f"{part.name}.json").write_text(json.dumps([document]), encoding="utf-8")
+        text, pictures = performance_page.render(self.folder, "figures")
+        for setting, words in (("one rank", "lanes"), ("one rank, mpich5", "lanes --mpi mpich5"), ("one rank, intel", "lanes --mpi intel")):
+            self.assertIn(f"\n### lanes, {setting}\n", text)
+            self.assertIn(f"`scripts/bench {words}`.*", text)
+        self.assertEqual(len(pictures), 3)
 
     def test_a_result_says_of_which_sources_it_is_and_how_long_it_took(self):
         self.write("post", self.row("c"), measured="2026-01-02", commit="abc", seconds=125)

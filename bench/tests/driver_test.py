@@ -165,6 +165,39 @@ class Model(unittest.TestCase):
                 self.assertAlmostEqual(fft.model(mode, net, 0.55, 0.45, 8, 8), total, delta=0.006)
 
 
+class ThreadLevel(unittest.TestCase):
+    """What MPI_THREAD_MULTIPLE costs stands beside what a second lane costs, by whole runs of one lane that differ in nothing else."""
+
+    def command(self, runner, mode):
+        """Without the file that the run writes, which is another for each."""
+        seen = []
+
+        def execute(over, command, file):
+            seen.extend(word for word in command if word != file)
+            return {"median": {"post_us": 1, "slowest_total_us": 1, "total_us": 1, "wait_us": 0}, "face_bytes": [0]}
+
+        with mock.patch.object(network.Network, "execute", execute):
+            runner.run(mode)
+        return seen
+
+    def test_it_is_the_same_program_with_a_library_before_it(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        folder = Path(holder.name)
+        (folder / "CMakeCache.txt").write_text("COMMTASK_MPI:STRING=mpich\n", encoding="utf-8")
+        for room, name in (("apps/lqcd_dslash", "lqcd_dslash"), ("apps/fft_soi", "fft_soi"), ("bench", "libcommtask_thread_multiple.so")):
+            (folder / room).mkdir(parents=True)
+            (folder / room / name).touch()
+        over = network.Network(launch.Build(folder), "", 2)
+        for bench, runner in ((dslash, dslash.Runner(over, dslash.CASES[0])), (fft, fft.Runner(over, "link"))):
+            one_lane, with_level, two_lanes = (self.command(runner, mode) for mode in ("omp", network.LEVEL, bench.LANES))
+            self.assertEqual(with_level[0], "env")
+            self.assertIn("libcommtask_thread_multiple.so", with_level[1])
+            self.assertEqual(with_level[2:], one_lane)
+            place = two_lanes.index("--lanes")
+            self.assertEqual(two_lanes[:place] + two_lanes[place + 2:], one_lane)
+
+
 class Timeline(unittest.TestCase):
     def test_only_links_are_traced_whichever_part_runs_last(self):
         traced = {}

@@ -41,29 +41,47 @@ TEST(LanesBelow, AreIndependentInALaterMpichIfItHasAContextForEach) {
 }
 
 TEST(LanesBelow, NameWhatMustBeSetBeforeMpiInitAndNothingWhereThatWouldAbort) {
-    const auto setting = setting_for_lanes(mpich("5.0.2"), 3);
+    const auto setting = setting_for_lanes(mpich("5.0.2"), 3, 0);
     ASSERT_TRUE(setting.has_value());
     EXPECT_EQ(setting->variable, "MPIR_CVAR_CH4_NUM_VCIS");
     EXPECT_EQ(setting->value, "3");
-    EXPECT_TRUE(setting_for_lanes(mpich("4.1"), 2).has_value());
-    EXPECT_FALSE(setting_for_lanes(mpich("5.0.2"), 1).has_value()) << "one lane needs nothing";
-    EXPECT_FALSE(setting_for_lanes(mpich("4.0.2"), 2).has_value());
-    EXPECT_FALSE(setting_for_lanes(mpich("3.4"), 2).has_value());
-    EXPECT_FALSE(setting_for_lanes(openmpi(), 2).has_value());
-    EXPECT_FALSE(setting_for_lanes(intel(), 2).has_value());
-    EXPECT_FALSE(setting_for_lanes(mpi_name{}, 2).has_value());
+    EXPECT_TRUE(setting_for_lanes(mpich("4.1"), 2, 0).has_value());
+    EXPECT_FALSE(setting_for_lanes(mpich("5.0.2"), 1, 0).has_value()) << "one lane needs nothing";
+    EXPECT_FALSE(setting_for_lanes(mpich("4.0.2"), 2, 0).has_value());
+    EXPECT_FALSE(setting_for_lanes(mpich("3.4"), 2, 0).has_value());
+    EXPECT_FALSE(setting_for_lanes(openmpi(), 2, 0).has_value());
+    EXPECT_FALSE(setting_for_lanes(intel(), 2, 0).has_value());
+    EXPECT_FALSE(setting_for_lanes(mpi_name{}, 2, 0).has_value());
 }
 
 TEST(LanesBelow, AskForNothingWhereAnMpichWasConfiguredForOneContext) {
-    EXPECT_FALSE(setting_for_lanes(mpich("4.2.3", "ch3:nemesis"), 2).has_value());
+    EXPECT_FALSE(setting_for_lanes(mpich("4.2.3", "ch3:nemesis"), 2, 0).has_value());
     EXPECT_FALSE(lanes_below(mpich("4.2.3", "ch3:nemesis"), 2, 2).are_independent);
     for (const char* words : {"--enable-thread-cs=global", "'--prefix=/usr' '--enable-thread-cs=global' 'CC=cc'",
                               "--with-ch4-max-vcis=1", "'--with-ch4-max-vcis=1' 'CC=cc'", "--enable-threads=single"}) {
-        EXPECT_FALSE(setting_for_lanes(mpich("4.2.3", "ch4:ofi", words), 2).has_value()) << words;
+        EXPECT_FALSE(setting_for_lanes(mpich("4.2.3", "ch4:ofi", words), 2, 0).has_value()) << words;
         EXPECT_FALSE(lanes_below(mpich("4.2.3", "ch4:ofi", words), 2, 2).are_independent) << words;
     }
     for (const char* words : {"--with-ch4-max-vcis=16", "'--enable-thread-cs=per-vci' 'CC=cc'"})
-        EXPECT_TRUE(setting_for_lanes(mpich("4.2.3", "ch4:ofi", words), 2).has_value()) << words;
+        EXPECT_TRUE(setting_for_lanes(mpich("4.2.3", "ch4:ofi", words), 2, 0).has_value()) << words;
+}
+
+TEST(LanesBelow, AskForNoMoreContextsThanAnMpichIsMadeForAndCountWhatIsReserved) {
+    const mpi_name of_two = mpich("4.2.3", "ch4:ofi", "'--with-ch4-max-vcis=2' 'CC=cc'");
+    EXPECT_EQ(setting_for_lanes(of_two, 4, 0).value().value, "2");
+    EXPECT_FALSE(setting_for_lanes(of_two, 4, 1).has_value()) << "one is left, which it has by itself";
+    EXPECT_FALSE(setting_for_lanes(of_two, 4, 2).has_value());
+    EXPECT_TRUE(lanes_below(of_two, 2, 2).are_independent);
+    const lanes_in_mpi four = lanes_below(of_two, 4, 2);
+    EXPECT_FALSE(four.are_independent);
+    EXPECT_EQ(four.sentence, "4 lanes take turns in MPICH 4.2.3: it is made for 2 network contexts");
+
+    EXPECT_EQ(setting_for_lanes(mpich("5.0.2"), 16, 60).value().value, "4") << "it is made for 64 if nobody says less";
+    EXPECT_EQ(setting_for_lanes(mpich("5.0.2"), 2, -1).value().value, "2");
+    const mpi_name twice = mpich("4.2.3", "ch4:ofi", "--with-ch4-max-vcis=1 --with-ch4-max-vcis=16");
+    EXPECT_EQ(setting_for_lanes(twice, 16, 0).value().value, "16") << "the last of two words counts";
+    const mpi_name of_none = mpich("4.2.3", "ch4:ofi", "--with-ch4-max-vcis=");
+    EXPECT_EQ(setting_for_lanes(of_none, 16, 0).value().value, "16");
 }
 
 TEST(LanesBelow, SaysWhatIsKnownOfTheOthers) {

@@ -31,13 +31,16 @@ struct message {
 using incoming_message = message<std::byte>;
 using outgoing_message = message<const std::byte>;
 
-/// What messages are sent on: all on one communicator, or each on that of a lane, by its tag, which both ends know.
+/// What messages are sent on: all on one communicator, or in turns on several. Both ends know a message's turn: those of one chunk,
+/// which are ready at once, follow each other, and so do those of one segment, which leave first.
 struct message_comms {
     MPI_Comm all = MPI_COMM_NULL;
-    std::vector<MPI_Comm> lanes{};
+    std::vector<MPI_Comm> turns{};
 
-    [[nodiscard]] MPI_Comm of(int tag) const {
-        return lanes.empty() ? all : lanes[static_cast<std::size_t>(tag) % lanes.size()];
+    template <class Byte>
+    [[nodiscard]] MPI_Comm of(const message<Byte>& one) const {
+        if (turns.empty()) return all;
+        return turns[one.is_halo() ? 0 : static_cast<std::size_t>(one.segment + one.chunk) % turns.size()];
     }
 };
 

@@ -42,7 +42,7 @@ struct schedule_options {
     int probe_every = 1;   ///< Mode iprobe: pieces between two MPI_Iprobe.
     bool has_plan = false; ///< Modes offload, omp: the messages are plans, and what is ready leaves at once.
     std::vector<MPI_Comm>
-        lanes{}; ///< Modes offload, omp, tbb: a communicator of each lane; none: all is sent on `comm`.
+        lanes{}; ///< Modes offload, omp, tbb: what messages are sent on in turns; none: all on `comm`.
 
     [[nodiscard]] message_comms messages() const { return {comm, lanes}; }
 };

@@ -35,7 +35,7 @@ public:
         if (halo_travels(of)) {
             receive(incoming_halo(of), halo_);
             const outgoing_message edge = outgoing_halo(of);
-            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge.tag)),
+            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge)),
                  halo_send_);
             count(edge, sent_);
         }
@@ -67,7 +67,7 @@ public:
 
 private:
     void receive(const incoming_message& one, commtask_t& task) const {
-        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one.tag)), task);
+        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one)), task);
     }
     static void post(const commtask_op& operation, commtask_t& task) {
         require(commtask_post(&operation, nullptr, &task), "commtask_post");

@@ -88,14 +88,14 @@ private:
     void create_receives(work& of, traffic& sent) {
         const int first = message_priority(of.sizes());
         const auto create_receive = [&](const incoming_message& one, address token) {
-            COMM_TASK(recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one.tag)), out(token),
+            COMM_TASK(recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one)), out(token),
                       priority(first));
         };
         if (halo_travels(of)) {
             const outgoing_message edge = outgoing_halo(of);
             create_receive(incoming_halo(of), &halo_);
-            COMM_TASK(send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge.tag)),
-                      in(edge.data), priority(first));
+            COMM_TASK(send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge)), in(edge.data),
+                      priority(first));
             count(edge, sent);
         }
         if (plans_ != nullptr) {

@@ -281,11 +281,11 @@ private:
 
     commtask::operation receiving(const incoming_message& one) const {
         return commtask::recv(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag,
-                              comms_.of(one.tag));
+                              comms_.of(one));
     }
     commtask::operation sending(const outgoing_message& one) const {
         return commtask::send(commtask::elements(one.data, one.size_bytes, MPI_BYTE), one.peer, one.tag,
-                              comms_.of(one.tag));
+                              comms_.of(one));
     }
 
     message_comms comms_;

@@ -20,8 +20,10 @@ namespace {
     if (std::getenv("COMMTASK_LANES") == nullptr) return;
     try {
         config settings;
-        static_cast<void>(apply_environment(settings, environ)); // what is wrong commtask_init says
-        const auto setting = setting_for_lanes(mpi_at_run_time(), static_cast<std::size_t>(settings.lanes));
+        static_cast<void>(apply_environment(settings, environ));      // what is wrong commtask_init says
+        const char* const said = std::getenv(reserved_variable);      // NOLINT(concurrency-mt-unsafe)
+        const int n_reserved = said == nullptr ? 0 : std::atoi(said); // NOLINT(cert-err34-c): as MPICH reads it
+        const auto setting = setting_for_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes), n_reserved);
         if (setting) setenv(setting->variable.c_str(), setting->value.c_str(), 0); // NOLINT(concurrency-mt-unsafe)
     } catch (const std::bad_alloc&) { // then lanes take turns, and commtask_init says so
     }

@@ -7,27 +7,25 @@
 #include <algorithm>
 
 namespace commtask::detail {
-namespace {
 
-constexpr std::size_t most_vcis = 64; // MPICH's own limit
-
-} // namespace
-
-std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, std::size_t n_lanes) {
-    if (n_lanes < 2 || !mpi.can_have_contexts) return std::nullopt;
-    return setting_below{contexts_variable, std::to_string(std::min(n_lanes, most_vcis))};
+std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved) {
+    const int n_contexts = std::min(n_lanes, mpi.most_contexts - std::max(0, n_reserved));
+    if (n_contexts < 2) return std::nullopt;
+    return setting_below{contexts_variable, std::to_string(n_contexts)};
 }
 
-lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_contexts) {
+lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts) {
     const std::string lanes = std::to_string(n_lanes) + " lanes";
     const auto take_turns = [&](const std::string& why) {
         return lanes_in_mpi{false, lanes + " take turns in " + mpi.text() + ": " + why};
     };
     if (mpi.family == "mpich") {
-        if (!mpi.can_have_contexts)
+        if (mpi.most_contexts == 1)
             return take_turns("it is made for one network context, with one lock for all threads");
+        if (mpi.most_contexts < n_lanes)
+            return take_turns("it is made for " + std::to_string(mpi.most_contexts) + " network contexts");
         const std::string variable = contexts_variable;
-        if (n_contexts < static_cast<int>(std::min(n_lanes, most_vcis))) {
+        if (n_contexts < n_lanes) {
             return take_turns("set " + variable + "=" + std::to_string(n_lanes) +
                               " before MPI_Init for a network context for each");
         }

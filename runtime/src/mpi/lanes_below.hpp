@@ -19,9 +19,11 @@ struct lanes_in_mpi {
 
 /// MPICH's number of network contexts: a variable of the environment, and a control variable of its tool interface.
 inline constexpr const char* contexts_variable = "MPIR_CVAR_CH4_NUM_VCIS";
+/// Its number of contexts for the program's streams.
+inline constexpr const char* reserved_variable = "MPIR_CVAR_CH4_RESERVE_VCIS";
 
 /// @param n_contexts  that MPI has; 0: not known
-[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, std::size_t n_lanes, int n_contexts);
+[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts);
 
 /// What must be in the environment before MPI_Init for lanes that go on side by side.
 struct setting_below {
@@ -29,7 +31,8 @@ struct setting_below {
     std::string value;
 };
 
-/// Nothing where nothing helps: an MPICH that is made for one context aborts in MPI_Init if it is asked for a second.
-[[nodiscard]] std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, std::size_t n_lanes);
+/// Nothing where nothing helps: an MPICH that is asked for more contexts than it is made for aborts in MPI_Init.
+/// @param n_reserved  what reserved_variable says, which counts there too
+[[nodiscard]] std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved);
 
 } // namespace commtask::detail

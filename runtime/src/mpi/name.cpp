@@ -28,18 +28,26 @@ constexpr std::array ways{
 [[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 [[nodiscard]] bool says(std::string_view text, std::string_view words) {
-    const std::size_t at = text.find(words);
-    if (at == std::string_view::npos) return false;
+    return text.find(words) != std::string_view::npos;
+}
+
+/// The number behind the last of these words, which is the one that counts; `otherwise` if there is none.
+[[nodiscard]] int number_behind(std::string_view text, std::string_view words, int otherwise) {
+    const std::size_t at = text.rfind(words);
+    if (at == std::string_view::npos) return otherwise;
     const std::string_view after = text.substr(at + words.size());
-    return !is_digit(words.back()) || after.empty() || !is_digit(after.front());
+    std::from_chars(after.data(), after.data() + after.size(), otherwise); // no number: it stays
+    return otherwise;
 }
 
 /// What the lines of MPICH's text about its device and its configuration come to.
-[[nodiscard]] bool can_have_contexts(const mpi_name& mpich, std::string_view library_version) {
+[[nodiscard]] int most_contexts(const mpi_name& mpich, std::string_view library_version) {
     const auto [major, minor, patch] = mpich.numbers();
-    if (major < 4 || (major == 4 && minor < 1) || !says(library_version, "ch4:")) return false;
-    constexpr std::array for_one{"--enable-thread-cs=global", "--with-ch4-max-vcis=1", "--enable-threads=single"};
-    return std::ranges::none_of(for_one, [&](const char* words) { return says(library_version, words); });
+    if (major < 4 || (major == 4 && minor < 1) || !says(library_version, "ch4:")) return 1;
+    constexpr std::array for_one{"--enable-thread-cs=global", "--enable-threads=single"};
+    if (std::ranges::any_of(for_one, [&](const char* words) { return says(library_version, words); })) return 1;
+    constexpr int most = 64; // and what a configuration has that says nothing
+    return std::clamp(number_behind(library_version, "--with-ch4-max-vcis=", most), 1, most);
 }
 
 /// The first word of the line that begins with a digit and has a point.
@@ -74,7 +82,7 @@ mpi_name parse_mpi_name(std::string_view library_version) {
         if (at == std::string_view::npos) continue;
         const std::string_view version = version_in(library_version.substr(at + way.words.size()));
         mpi_name found{std::string(way.family), std::string(way.name), std::string(version), way.abi};
-        found.can_have_contexts = found.family == "mpich" && can_have_contexts(found, library_version);
+        if (found.family == "mpich") found.most_contexts = most_contexts(found, library_version);
         return found;
     }
     return {};

@@ -22,8 +22,8 @@ struct mpi_name {
     std::string name = "an unknown MPI";
     std::string version; ///< As the MPI writes it; empty if it says none.
     mpi_abi abi = mpi_abi::unknown;
-    /// Of MPICH: it makes several network contexts if it is asked to before MPI_Init, and does not abort.
-    bool can_have_contexts = false;
+    /// Of MPICH: network contexts that it makes if it is asked to before MPI_Init; it aborts if it is asked for more.
+    int most_contexts = 1;
 
     [[nodiscard]] std::string text() const { return version.empty() ? name : name + " " + version; }
 
