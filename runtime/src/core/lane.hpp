@@ -195,6 +195,8 @@ public:
 
     /// Workers of the node's other ranks that this lane's drivers have woken. Exact once nobody drives.
     [[nodiscard]] std::uint64_t n_rung() const noexcept { return n_rung_; }
+    /// Notices to other nodes' watchers that found no room. The same.
+    [[nodiscard]] std::uint64_t n_notices_lost() const noexcept { return notices_ ? notices_->n_lost() : 0; }
 
     bell wake_up; ///< Where the worker sleeps.
 
