@@ -54,6 +54,12 @@ void tell(const commtask_status* /*status*/, void* has_come) { sem_post(static_c
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// As long as another rank's worker takes at most.
+void wait_until_asleep() {
+    constexpr double until_asleep_s = 0.03;
+    for (const double begin = seconds(); seconds() - begin < until_asleep_s;) sched_yield();
+}
+
 /// The sum of a field of the process's mappings whose name has `part`, in KiB. @return negative: there is no such mapping
 [[nodiscard]] long mapped_kib(const char* part, const std::string& field) {
     std::ifstream file{"/proc/self/smaps"};
@@ -78,7 +84,6 @@ void tell(const commtask_status* /*status*/, void* has_come) { sem_post(static_c
 void node_far_sender() {
     constexpr int n_messages = 12;
     constexpr std::size_t n_numbers = 1 << 15;
-    constexpr double until_asleep_s = 0.03;
     const int rank = begin_mpi();
     int n_ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
@@ -93,7 +98,7 @@ void node_far_sender() {
         if (receives) {
             CHECK(receive_elsewhere(numbers, partner, i) && numbers.front() == i && numbers.back() == i);
         } else if (sends) {
-            for (const double begin = seconds(); seconds() - begin < until_asleep_s;) sched_yield();
+            wait_until_asleep();
             numbers.assign(n_numbers, i);
             CHECK(send(numbers, partner, i));
         }
@@ -119,7 +124,7 @@ void node_far_sender_with_a_core() {
 }
 
 // The first node's watcher is stopped, as one that was killed would be but that MPI does not notice it: messages of the other node come
-// all the same, by naps.
+// all the same, by naps, though the receiver's worker has fallen asleep in sight of the node.
 void node_watcher_stopped() {
     constexpr int n_messages = 6;
     const int rank = begin_mpi();
@@ -134,6 +139,7 @@ void node_watcher_stopped() {
         CHECK(kill(watcher, SIGCONT) == 0);
     } else if (rank == 3) {
         for (int i = 0; i < n_messages; ++i) {
+            wait_until_asleep();
             numbers.assign(numbers.size(), i);
             CHECK(send(numbers, 1, i));
         }

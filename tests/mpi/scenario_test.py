@@ -154,7 +154,7 @@ EXPECTATIONS = {
                                     "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
     "node_watcher_stopped": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",
                                              "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
-                             "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +\d+ +\d+ +\d+$"]},
+                             "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +0 +0 +\d+$"]},
     "node_late_sender.beside": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
                                 "beside": True,
                                 "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},

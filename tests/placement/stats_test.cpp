@@ -16,6 +16,7 @@ namespace commtask::detail {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(TimeDistribution, SortsTimesIntoPowersOfTwo) {
     EXPECT_EQ(time_distribution::bin_of(0), 0U);
@@ -128,6 +129,15 @@ TEST(Stats, PrintWhatWokeEachWorker) {
                                  "     0          12500       3      40      5           1      0\n"
                                  "     1           0.00       0       0      0           0      5\n"
                                  "   all          12500       3      40      5           1      5\n"));
+}
+
+TEST(Stats, SayHowManyNoticesWereLostIfAnyWere) {
+    std::vector<lane_stats> ranks(2);
+    EXPECT_THAT(format_stats(ranks, std::vector{0, 1}, 2, {}), Not(HasSubstr("notices")));
+    ranks[0].notices_lost = 2;
+    ranks[1].notices_lost = 1;
+    EXPECT_THAT(format_stats(ranks, std::vector{0, 1}, 2, {}),
+                HasSubstr("\n  3 notices of messages to other nodes were lost"));
 }
 
 TEST(Stats, SayWhatEachColumnMeans) {

@@ -50,6 +50,15 @@ protected:
         return made;
     }
 
+    /// As often as posts show a hidden worker in one of its naps, and so that the next one does not.
+    void post_and_wait_often() {
+        for (int i = 0; i < tuning::shows_beside_drivers; ++i) {
+            bench_.the_lane().hide_from_neighbors();
+            bench_.complete(post());
+        }
+        bench_.the_lane().hide_from_neighbors();
+    }
+
     alignas(4096) std::array<std::atomic<std::uint64_t>, 2 * node_bells::page_bytes / sizeof(std::uint64_t)> pages_{};
     node_bells mine_{pages_.data(), {0, 1}, 0, 1};
     node_bells neighbors_{pages_.data(), {0, 1}, 1, 1};
@@ -131,6 +140,42 @@ TEST_F(NodePosting, WhoPostsAndWaitsAgainAndAgainPaysForFewLooks) {
             bench_.complete(sent);
         }
     }));
+}
+
+TEST_F(NodePosting, AfterThoseTheWorkerIsWokenForACollective) {
+    task* posted = nullptr;
+    EXPECT_TRUE(is_woken_by([&] {
+        post_and_wait_often();
+        posted = &bench_.make();
+        posted->op.kind = COMMTASK_OP_BARRIER;
+        bench_.the_lane().post(*posted);
+    }));
+    bench_.complete(*posted);
+}
+
+TEST_F(NodePosting, AfterThoseTheWorkerIsWokenForALargeMessageWhichBothSidesMoveOn) {
+    task* sent = nullptr;
+    bench_.carrier().sizes.sent_bytes = tuning::woken_for_bytes;
+    EXPECT_FALSE(is_woken_by([&] {
+        post_and_wait_often();
+        bench_.complete(post());
+    }));
+    bench_.carrier().sizes.sent_bytes = tuning::woken_for_bytes + 1;
+    EXPECT_TRUE(is_woken_by([&] {
+        post_and_wait_often();
+        sent = &post();
+    }));
+    bench_.complete(*sent);
+}
+
+TEST_F(NodePosting, AfterThoseTheWorkerIsWokenForAMessageAtWhoseEndSomethingIsCalled) {
+    task* sent = nullptr;
+    EXPECT_TRUE(is_woken_by([&] {
+        post_and_wait_often();
+        sent = &bench_.make({.callback = [](const commtask_status* /*status*/, void* /*argument*/) {}});
+        bench_.the_lane().post(*sent);
+    }));
+    bench_.complete(*sent);
 }
 
 TEST_F(NodePosting, WhatIsOverLeavesTheLine) {

@@ -80,6 +80,22 @@ TEST_F(NodeWorker, SleepsInSightUntilItsNeighbourRings) {
     EXPECT_EQ(counters_.worker_rung_for_nothing, 0U);
 }
 
+TEST_F(NodeWorker, SleepsInSightForAWhileWithNothingInFlightAndThenDeeply) {
+    constexpr int looks_of_one_sleep = 1'000;
+    {
+        const worker beside{bench_.the_lane(), plan()};
+        ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); })) << "a poster finds it there";
+        int n_deep = 0; // in a row: between two naps in sight it is awake
+        ASSERT_TRUE(comes_true([&] {
+            const bell& its = bench_.the_lane().wake_up;
+            n_deep = its.approx_is_asleep() && !its.approx_is_in_sight() ? n_deep + 1 : 0;
+            return n_deep == looks_of_one_sleep;
+        }));
+    }
+    EXPECT_EQ(counters_.worker_naps, static_cast<std::uint64_t>(tuning::naps_before_deep_sleep));
+    EXPECT_EQ(counters_.worker_sleeps, 2U) << "the one in sight, and the deep one";
+}
+
 TEST_F(NodeWorker, CountsTheBellsThatBroughtNothing) {
     task& sent = bench_.post();
     {

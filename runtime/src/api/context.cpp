@@ -285,6 +285,7 @@ std::string context::stats_table(drained how) {
     for (const auto& each : statistics_) {
         mine.push_back(each->collected());
         mine.back().rang = lanes_[mine.size() - 1].n_rung();
+        mine.back().notices_lost = lanes_[mine.size() - 1].n_notices_lost();
         const mpi_notices* const heard = transports_[mine.size() - 1].notices();
         if (heard != nullptr) mine.back().rang += heard->n_rung();
     }

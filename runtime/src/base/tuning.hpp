@@ -97,7 +97,8 @@ inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
 inline constexpr int naps_before_deep_sleep = 25;
 
 /// At most so many posts show a worker again that waiting threads have hidden, in one of its naps. More: a message to and fro, each end of
-/// which is waited for at once, pays for a look at each post. Less: a post before computing is seen when the nap is over.
+/// which is waited for at once, pays for a look at each post: beyond them a small message is left to the nap, and for anything else the
+/// worker is woken. Less: it is woken more often.
 inline constexpr int shows_beside_drivers = 4;
 
 /// The first pause between two rings for messages that stay open, doubled by each that wakes somebody and taken back by an end:
@@ -201,7 +202,8 @@ inline constexpr unsigned turns_in_passing = 16;
 /// Looks of such a turn between two passes of the lane. More: others' tasks wait. Less: the answer is seen later.
 inline constexpr unsigned looks_between_passes = 64;
 
-/// Messages up to this size are started by their caller while the worker sleeps: to wake it costs as much as so many bytes.
+/// Messages up to this size are started by their caller while the worker sleeps: to wake it costs as much as so many bytes. Posters leave no
+/// larger ones to its nap.
 inline constexpr int woken_for_bytes = 8 << 10;
 
 /// Looks of a blocking call before it yields, learned between these two (look_patience.hpp). More: ranks that share a core wait

@@ -41,6 +41,7 @@ void lane_stats::merge(const lane_stats& other) {
     worker_rung += other.worker_rung;
     worker_rung_for_nothing += other.worker_rung_for_nothing;
     rang += other.rang;
+    notices_lost += other.notices_lost;
     worker_sleeps += other.worker_sleeps;
 }
 

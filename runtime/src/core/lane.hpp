@@ -195,6 +195,8 @@ public:
 
     /// Workers of the node's other ranks that this lane's drivers have woken. Exact once nobody drives.
     [[nodiscard]] std::uint64_t n_rung() const noexcept { return n_rung_; }
+    /// Notices to other nodes' watchers that found no room. The same.
+    [[nodiscard]] std::uint64_t n_notices_lost() const noexcept { return notices_ ? notices_->n_lost() : 0; }
 
     bell wake_up; ///< Where the worker sleeps.
 
@@ -340,6 +342,7 @@ private:
     }
     shown_news show(const task& which) const noexcept;
     void begin_poster_shows() noexcept;
+    [[nodiscard]] bool needs_nobody(const task& started) const noexcept;
     void show_of_poster(const task& started) noexcept;
     [[nodiscard]] bool end_poster_shows() noexcept;
     void announce(task& started) noexcept;
@@ -427,9 +430,8 @@ private:
     std::size_t n_untold_ = 0;
     std::uint64_t n_rung_ = 0;
     ring_pace pace_;
-    bool poster_shows_ = false; ///< A poster puts what it starts into the line, beside a worker that sleeps in sight.
-    bool is_left_to_nap_ =
-        false; ///< A poster that drives again and again shows nothing more: the worker sees it after its nap.
+    bool poster_shows_ = false;   ///< A poster puts what it starts into the line, beside a worker that sleeps in sight.
+    bool is_left_to_nap_ = false; ///< The worker sees what a poster has started when its nap is over.
     int n_shows_beside_drivers_ = 0;             ///< Since the worker last looked.
     bool is_line_whole_ = false;                 ///< Has entries of all that is in flight.
     bool poster_has_shown_all_ = false;          ///< The neighbours ring for all of it.

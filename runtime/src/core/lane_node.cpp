@@ -103,9 +103,20 @@ void lane::begin_poster_shows() noexcept {
     if (is_line_old) my_line().begin();
 }
 
+/// Whether nothing stands still if nobody looks at it before the worker's nap is over, but for who waits for it, and then looks himself: a
+/// small message of the node, at whose end nothing is called.
+bool lane::needs_nobody(const task& started) const noexcept {
+    const node_peers* const peers = started.queue->node.get();
+    if (peers == nullptr || !ends_unheard(started)) return false;
+    if (news_awaited_by(started.op, *peers).how != foreseen::all) return false;
+    const transport::message_sizes sizes = transport_->sizes_of(started.op);
+    return std::max(sizes.sent_bytes, sizes.room_bytes) <= tuning::woken_for_bytes;
+}
+
 void lane::show_of_poster(const task& started) noexcept {
     if (started.run.open_parts == 0) return; // it has ended already
     is_line_whole_ = is_line_whole_ && poster_shows_;
+    is_left_to_nap_ = is_left_to_nap_ && needs_nobody(started);
     if (!poster_shows_) return;
     const shown_news its = show(started);
     if (its.is_far) ask_watcher();

@@ -127,6 +127,10 @@ std::string format_stats(std::span<const lane_stats> lanes, std::span<const int>
     text += "  rank      worker us  sleeps    naps   rung for nothing   rang\n";
     for (std::size_t i = 0; i < lanes.size(); ++i) text += worker_line(name_of(i), lanes[i]);
     text += worker_line("all", sum);
+    if (sum.notices_lost > 0) {
+        text += print("  %llu notices of messages to other nodes were lost for want of room; their receivers napped\n",
+                      static_cast<unsigned long long>(sum.notices_lost));
+    }
     for (const stats_column& column : stats_columns()) {
         text += print("  %-12s ", std::string{column.name}.c_str()) + std::string{column.meaning} + "\n";
     }
