@@ -61,7 +61,8 @@ void leave_behind() {
 
 /// Why this rank alone would refuse.
 [[nodiscard]] int check_init(const commtask_config* config, detail::config& settings) {
-    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) return code;
+    const int code = detail::guarded([&] { return detail::collect_settings(settings, config, false); });
+    if (code != COMMTASK_OK) return code;
     if (detail::context::running() != nullptr) return COMMTASK_OK;
     return detail::refuse(COMMTASK_ERR_UNFINISHED,
                           "the worker of commtask-run is still inside a call that did not come back before");
