@@ -35,12 +35,16 @@ programs_use use;
 
 /// Its worker is inside a function of the program's for ever: from here on the program's calls are MPI's own.
 void leave_behind() {
+    current.state.store(workers::left_behind); // first: who finds no lanes asks why
     // release: partner of the acquire in active_lanes().
     current.lanes.store(nullptr, std::memory_order_release);
 }
 
 [[nodiscard]] int end_programs_use() {
-    switch (detail::context::running()->end_use(use.limit_ns, use.verbose)) {
+    current.state.store(workers::asked);
+    const detail::context::drained how = detail::context::running()->end_use(use.limit_ns, use.verbose);
+    if (how != detail::context::drained::not_at_all) current.state.store(workers::there);
+    switch (how) {
     case detail::context::drained::completely: return COMMTASK_OK;
     case detail::context::drained::by_force:
         return detail::refuse(COMMTASK_ERR_UNFINISHED,
@@ -105,10 +109,16 @@ int start_runtime(bool is_quiet) {
 }
 
 bool answers() {
-    const bool is_used = detail::context::current() != nullptr; // else the worker runs nothing of the program's
-    if (!is_used || !detail::context::running()->is_left_behind(use.limit_ns, use.verbose)) return true;
-    leave_behind();
-    return false;
+    if (active_lanes() == nullptr) return false;
+    if (detail::context::current() == nullptr) return true; // the worker runs nothing of the program's
+    current.state.store(workers::asked);
+    const bool is_left_behind = detail::context::running()->is_left_behind(use.limit_ns, use.verbose);
+    if (is_left_behind) {
+        leave_behind();
+    } else {
+        current.state.store(workers::there);
+    }
+    return !is_left_behind;
 }
 
 void end_runtime() {
