@@ -17,7 +17,7 @@ for version in ${clause_versions//;/ }; do
 done
 packages_bench=(libbenchmark-dev iproute2 dpkg-dev python3-matplotlib)
 packages_test=(libopenmpi-dev openmpi-bin otf2-tools clang-format-19 clang-tidy-19 doxygen llvm-19 ccache
-    gfortran-12 git chromium-headless-shell make meson python3-venv xz-utils file)
+    gfortran-12 git chromium-headless-shell make meson python3-venv xz-utils file libcap2-bin)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }

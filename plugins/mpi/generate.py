@@ -213,15 +213,16 @@ def text_of_wrappers(wrappers):
         lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")
         lines.append(f"COMMTASK_API {w.returns} P{w.name}({w.declared}) {{")
         by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
-        if not by_hand:
-            lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
-        kind = "look" if LOOK.fullmatch(w.base()) else "call"
-        lines.append(f"    const commtask::interposer::traced_{kind} traced{{{index}}};")
         if w.is_collective():
             number = collectives.index(w.name)
             lines.append(f"    commtask::interposer::order_check::note({w.comm()}, {number}, {w.root()});")
         if w.name in WHERE_ALL_MEET:
             lines.append("    if (a0 != nullptr) commtask::interposer::order_check::compare(*a0);")
+        if not by_hand:
+            lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
+        kind = "look" if LOOK.fullmatch(w.base()) else "call"
+        lines.append(f"    const commtask::interposer::traced_{kind} traced{{{index}}};")
+        if w.name in WHERE_ALL_MEET:
             lines.append("    if (a0 != nullptr) commtask::interposer::persistents::outlive(*a0);")
         lines.append(f"    return {w.body()};\n}}")
         lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")

@@ -63,6 +63,7 @@ void park_workers() {
 }
 
 void forget_workers_in_child() {
+    current.state.store(workers::none);
     current.lanes.store(nullptr);
     current.parked_lanes.store(nullptr);
 }
@@ -109,6 +110,7 @@ void start(int asked, int given) {
         say_what_is_done(asked, given);
         // release: partner of the acquire in active_lanes().
         current.lanes.store(&runtime.lanes(), std::memory_order_release);
+        current.state.store(workers::there);
     }
     --mine.depth;
 }
@@ -155,25 +157,33 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 }
 
 int own_MPI_Finalize() {
-    if (active_lanes() != nullptr && mine.depth == 0 && answers()) {
+    if (current.state.load() != workers::none && mine.depth == 0) {
+        const bool is_served = answers();
+        // Here the ranks meet, those too whose worker was left behind.
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
-        { const baton_section issue_what_was_posted; }
-        // release: partner of the acquire in active_lanes().
-        current.lanes.store(nullptr, std::memory_order_release);
-        ++mine.depth;
-        end_runtime();
-        --mine.depth;
+        if (is_served) {
+            {
+                const baton_section issue_what_was_posted;
+            }
+            // release: partner of the acquire in active_lanes().
+            current.lanes.store(nullptr, std::memory_order_release);
+            ++mine.depth;
+            end_runtime();
+            --mine.depth;
+        }
     }
     ++mine.depth;
     polled::finalize();
     const int code = commtask_real_MPI_Finalize();
     --mine.depth;
+    current.state.store(workers::none);
     return code;
 }
 
 int own_MPI_Abort(MPI_Comm comm, int code) {
     // A worker may be in MPI: a program that aborts does not wait for it.
+    current.state.store(workers::none);
     current.lanes.store(nullptr);
     current.parked_lanes.store(nullptr);
     return commtask_real_MPI_Abort(comm, code);

@@ -76,6 +76,7 @@ void initialize() {
 }
 
 void add(MPI_Comm comm, std::uint32_t collective, int root) {
+    if (comes_from_below()) return;
     constexpr std::uint64_t prime = 0x100000001b3ULL;
     const std::uint64_t note = (std::uint64_t{collective} << 32U) | static_cast<std::uint32_t>(root);
     table& known = all();
@@ -90,7 +91,9 @@ void compare(MPI_Comm comm) {
     int is_intercommunicator = 1;
     int n_ranks = 0;
     int rank = 0;
-    if (!is_on || comm == MPI_COMM_NULL || MPI_Comm_test_inter(comm, &is_intercommunicator) != MPI_SUCCESS) return;
+    if (!is_on || comes_from_below() || comm == MPI_COMM_NULL ||
+        MPI_Comm_test_inter(comm, &is_intercommunicator) != MPI_SUCCESS)
+        return;
     notes mine = take(comm);
     // On an intercommunicator the roots have other numbers on each side.
     if (is_intercommunicator != 0 || MPI_Comm_size(comm, &n_ranks) != MPI_SUCCESS || n_ranks < 2) return;

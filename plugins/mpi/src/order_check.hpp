@@ -21,13 +21,14 @@ inline constinit bool is_on = false; ///< Set by MPI_Init.
 /// Reads the environment.
 void initialize();
 
-/// Any thread.
+/// Any thread. Also of a call that is MPI's own because this rank's worker was left behind: the other ranks note theirs. What comes
+/// from below is nobody's call.
 void add(MPI_Comm comm, std::uint32_t collective, int root);
 inline void note(MPI_Comm comm, std::uint32_t collective, int root) {
     if (is_on) add(comm, collective, root);
 }
 
-/// Collective. Names the first difference on stderr, and forgets the communicator.
+/// Collective, but from below, where it does nothing. Names the first difference on stderr, and forgets the communicator.
 void compare(MPI_Comm comm);
 
 } // namespace order_check

@@ -130,11 +130,12 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
-/// A blocking collective that a callback of the program makes, or MPI-IO. The other ranks may make it outside of any callback,
-/// where it is the nonblocking one, and MPI matches no blocking collective with that.
+/// A blocking collective that a callback of the program makes, or MPI-IO, or a program whose worker was left behind. The other ranks
+/// may make it outside of any callback, and have their workers: there it is the nonblocking one, and MPI matches no blocking
+/// collective with that.
 template <typename Real, typename Twin>
 int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
-    if (active_lanes() == nullptr || detail::lane::is_driving()) return real();
+    if (current.state.load() == workers::none || detail::lane::is_driving()) return real();
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
@@ -160,7 +161,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
     const detail::lane_set* const lanes = active_lanes();
-    if (lanes != nullptr && !lanes->has_guests() && !is_to_nobody(op)) {
+    if (lanes != nullptr && (!lanes->has_guests() || must_stay_a_call()) && !is_to_nobody(op)) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);
@@ -191,7 +192,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     commtask_t task = COMMTASK_NULL;
     {
         const detail::lane::quiet_posts scope{!current.waiting.worker_is_reserved};
-        if (commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
+        if ((is_started && must_stay_a_call()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
             return run_twin(comm, status, [&](MPI_Request* it) {
                 *it = request;
                 return is_started ? MPI_SUCCESS : twin(it);

@@ -28,9 +28,19 @@ struct thread_state {
 };
 inline thread_local thread_state mine;
 
+/// What became of the workers. All ranks have them or none has, so what ranks must do alike goes by that; a rank's own may be left
+/// behind, so what only this one does goes by its lanes.
+enum class workers : std::uint8_t {
+    none,        ///< Not started, or MPI is over, or this is a forked child -> MPI_Init (there).
+    there,       ///< They serve -> commtask_finalize, or MPI_Finalize after it was forgotten (asked).
+    asked,       ///< A thread waits for the end of what they do for the program -> that thread (there, left_behind).
+    left_behind, ///< One is inside a function of the program's for ever, and the calls are MPI's own -> MPI_Finalize (none).
+};
+
 /// Between MPI_Init and MPI_Finalize. Written by those two, read by every call.
 struct interposed_program {
     std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go straight to MPI.
+    std::atomic<workers> state{workers::none};
     detail::waiting_policy waiting;
     bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
     look_patience patience;       ///< Of blocking calls.
@@ -52,10 +62,15 @@ inline constinit interposed_program current;
     return unpark();
 }
 
-/// Whether a call comes from below: from MPI, a callback that it runs, or a driver; or whether there is no worker.
-[[nodiscard]] inline bool passes_through() noexcept {
-    return mine.depth > 0 || active_lanes() == nullptr || detail::lane::is_driving();
-}
+/// Whether a call comes from below: from MPI, a callback that it runs, or a driver.
+[[nodiscard]] inline bool comes_from_below() noexcept { return mine.depth > 0 || detail::lane::is_driving(); }
+
+/// Or whether there is no worker.
+[[nodiscard]] inline bool passes_through() noexcept { return comes_from_below() || active_lanes() == nullptr; }
+
+/// Whether a blocking call waits for the batons though others do so already, instead of becoming a task: the workers may be left
+/// behind, and nobody would complete the task.
+[[nodiscard]] inline bool must_stay_a_call() noexcept { return current.state.load() == workers::asked; }
 
 /// MPI is this thread's as long as one of these lives. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a function
 /// of the program's inside (but those of attributes, which are called in a blocking_section): who waits there is refused.
@@ -132,10 +147,11 @@ private:
 }
 
 /// The lanes, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
-/// any more: natively this thread would be in MPI.
+/// any more: natively this thread would be in MPI. @return null if they were left behind: the calls are MPI's own
 [[nodiscard]] inline detail::lane_set* lanes_for_waiting() noexcept {
     for (;;) {
         if (detail::lane_set* const lanes = active_lanes()) return lanes;
+        if (current.state.load() == workers::left_behind) return nullptr;
         pause();
     }
 }
@@ -150,7 +166,8 @@ template <typename Start, typename Look>
         if (turn > 0) sched_yield();
         // Before the section: nobody may sleep with the baton in hand.
         detail::lane_set* const lanes = turn == 0 ? lanes_for_waiting() : active_lanes();
-        if (lanes == nullptr) return in_passing::open; // left behind: its request is not to wait for ever
+        // Left behind: its request is not to wait for ever.
+        if (lanes == nullptr) return turn == 0 ? in_passing::refused : in_passing::open;
         const baton_section section;
         if (turn == 0 && !start()) return in_passing::refused;
         const unsigned n_looks = current.patience.now();
@@ -200,7 +217,9 @@ void look_until(Look&& look) {
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
-    detail::wait_in_library(*lanes_for_waiting(), current.waiting, -1, is_done);
+    detail::lane_set* const lanes = lanes_for_waiting();
+    if (lanes != nullptr) detail::wait_in_library(*lanes, current.waiting, -1, is_done);
+    while (!is_done()) pause(); // left behind with this task
 }
 
 /// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,

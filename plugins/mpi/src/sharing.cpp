@@ -35,12 +35,16 @@ programs_use use;
 
 /// Its worker is inside a function of the program's for ever: from here on the program's calls are MPI's own.
 void leave_behind() {
+    current.state.store(workers::left_behind); // first: who finds no lanes asks why
     // release: partner of the acquire in active_lanes().
     current.lanes.store(nullptr, std::memory_order_release);
 }
 
 [[nodiscard]] int end_programs_use() {
-    switch (detail::context::running()->end_use(use.limit_ns, use.verbose)) {
+    current.state.store(workers::asked);
+    const detail::context::drained how = detail::context::running()->end_use(use.limit_ns, use.verbose);
+    if (how != detail::context::drained::not_at_all) current.state.store(workers::there);
+    switch (how) {
     case detail::context::drained::completely: return COMMTASK_OK;
     case detail::context::drained::by_force:
         return detail::refuse(COMMTASK_ERR_UNFINISHED,
@@ -61,7 +65,8 @@ void leave_behind() {
 
 /// Why this rank alone would refuse.
 [[nodiscard]] int check_init(const commtask_config* config, detail::config& settings) {
-    if (const int code = detail::collect_settings(settings, config, false); code != COMMTASK_OK) return code;
+    const int code = detail::guarded([&] { return detail::collect_settings(settings, config, false); });
+    if (code != COMMTASK_OK) return code;
     if (detail::context::running() != nullptr) return COMMTASK_OK;
     return detail::refuse(COMMTASK_ERR_UNFINISHED,
                           "the worker of commtask-run is still inside a call that did not come back before");
@@ -104,10 +109,16 @@ int start_runtime(bool is_quiet) {
 }
 
 bool answers() {
-    const bool is_used = detail::context::current() != nullptr; // else the worker runs nothing of the program's
-    if (!is_used || !detail::context::running()->is_left_behind(use.limit_ns, use.verbose)) return true;
-    leave_behind();
-    return false;
+    if (active_lanes() == nullptr) return false;
+    if (detail::context::current() == nullptr) return true; // the worker runs nothing of the program's
+    current.state.store(workers::asked);
+    const bool is_left_behind = detail::context::running()->is_left_behind(use.limit_ns, use.verbose);
+    if (is_left_behind) {
+        leave_behind();
+    } else {
+        current.state.store(workers::there);
+    }
+    return !is_left_behind;
 }
 
 void end_runtime() {

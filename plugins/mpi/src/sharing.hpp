@@ -12,8 +12,8 @@ namespace commtask::interposer {
 /// @return a commtask_code.
 [[nodiscard]] int start_runtime(bool is_quiet);
 
-/// Before MPI_Finalize needs the worker. @return false if it is inside a function of the program's that does not come back, and was
-/// left behind: the program's calls are MPI's own from here on
+/// Before MPI_Finalize needs the worker. @return false if it is inside a function of the program's that does not come back, and is
+/// or was left behind: the program's calls are MPI's own from here on
 [[nodiscard]] bool answers();
 
 void end_runtime();

@@ -117,7 +117,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     return COMMTASK_OK;
 }
 
-kmp_depend_kind depend_kind_of(commtask_omp_clause_kind kind) noexcept {
+kmp_depend_kind depend_kind_of(int kind) noexcept {
     switch (kind) {
     case COMMTASK_OMP_IN: return kmp_depend_in;
     case COMMTASK_OMP_MUTEXINOUTSET: return kmp_depend_mutexinoutset;

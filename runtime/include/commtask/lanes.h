@@ -69,14 +69,14 @@ typedef enum commtask_spread {
  *  start task, do not meet those of tasks.
  *  @param comm  the communicator. No message of it may be half posted: one whose receive was posted before this call, and
  *               which is sent after it, does not arrive.
- *  @param by    COMMTASK_SPREAD_BY_THREAD, or COMMTASK_SPREAD_BY_MESSAGE, which no intercommunicator can have.
+ *  @param by    a commtask_spread: COMMTASK_SPREAD_BY_THREAD, or COMMTASK_SPREAD_BY_MESSAGE, which no intercommunicator can have.
  *  @return COMMTASK_OK; ERR_ARGUMENT if `by` is none, or comm is spread in the other way, or its info promises neither of
  *          what is needed, or something else than on another rank: all ranks are refused then; ERR_COMM; FAILED if MPI could not
  *          duplicate comm; ERR_NO_MEMORY, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
  *  @threads No other thread posts a message of comm meanwhile.
  *  @blocking By message it is collective over comm. By thread it waits for the worker, and each rank says it for itself.
  *  @failures What MPI had made before it failed is MPI's to free, in MPI_Finalize. */
-COMMTASK_API int commtask_comm_spread(MPI_Comm comm, commtask_spread by) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_comm_spread(MPI_Comm comm, int by) COMMTASK_NOEXCEPT;
 
 /** How many lanes are at work from now on, the first n of them. commtask_lanes_choose answers no more, and communicators whose
  *  lane nobody names get one of these. The worker of each lane beyond gives its core back to the program's threads as soon as
@@ -99,11 +99,11 @@ typedef enum commtask_burst_kind {
 /** Messages that a rank sends at once, for commtask_lanes_choose. Start from COMMTASK_BURST_INIT. Whoever sends and whoever
  *  receives on a communicator of several must describe the burst alike: by numbers that both know. */
 typedef struct commtask_burst {
-    size_t struct_size;       /**< sizeof(commtask_burst). */
-    size_t size_bytes;        /**< Of one message; of messages of several sizes their mean. */
-    size_t n_messages;        /**< How many, at least 1. */
-    commtask_burst_kind kind; /**< COMMTASK_BURST_MESSAGES, ... */
-    unsigned most_lanes;      /**< 0: as many as have cores of their own; n: up to n, whether they have cores or not. */
+    size_t struct_size;  /**< sizeof(commtask_burst). */
+    size_t size_bytes;   /**< Of one message; of messages of several sizes their mean. */
+    size_t n_messages;   /**< How many, at least 1. */
+    int kind;            /**< A commtask_burst_kind. */
+    unsigned most_lanes; /**< 0: as many as have cores of their own; n: up to n, whether they have cores or not. */
 } commtask_burst;
 
 /** How to spread a burst. Start from COMMTASK_LANE_CHOICE_INIT. */

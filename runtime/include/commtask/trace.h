@@ -45,12 +45,11 @@ COMMTASK_API int commtask_trace_is_on(void) COMMTASK_NOEXCEPT;
 COMMTASK_API uint32_t commtask_trace_text(const char* text) COMMTASK_NOEXCEPT;
 
 /** A compute task has been made.
- *  @param model  whose it is.
+ *  @param model  whose it is: a commtask_trace_model.
  *  @param name  a number of commtask_trace_text, or 0.
  *  @param parent  the compute task that made it, or 0.
  *  @return its identifier in the trace; 0 without a trace, which the other functions take and ignore. */
-COMMTASK_API uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t name,
-                                                     uint64_t parent) COMMTASK_NOEXCEPT;
+COMMTASK_API uint64_t commtask_trace_compute_created(int model, uint32_t name, uint64_t parent) COMMTASK_NOEXCEPT;
 
 /** Which compute task the calling thread runs.
  *  @return its identifier; 0: none, or there is no trace. */
@@ -62,8 +61,8 @@ COMMTASK_API void commtask_trace_compute_begin(uint64_t id) COMMTASK_NOEXCEPT;
 
 /** It does so no more.
  *  @param id  the compute task.
- *  @param how  why. */
-COMMTASK_API void commtask_trace_compute_end(uint64_t id, commtask_trace_end how) COMMTASK_NOEXCEPT;
+ *  @param how  why: a commtask_trace_end. */
+COMMTASK_API void commtask_trace_compute_end(uint64_t id, int how) COMMTASK_NOEXCEPT;
 
 /** The identifier of a communication task in the trace, for commtask_trace_after.
  *  @param task  a handle, or COMMTASK_NULL.
@@ -76,14 +75,14 @@ COMMTASK_API uint64_t commtask_trace_task(commtask_t task) COMMTASK_NOEXCEPT;
 COMMTASK_API void commtask_trace_after(uint64_t id, uint64_t before) COMMTASK_NOEXCEPT;
 
 /** A region of the calling thread begins; regions nest.
- *  @param region  whose it is.
+ *  @param region  whose it is: a commtask_trace_region.
  *  @param name  a number of commtask_trace_text. */
-COMMTASK_API void commtask_trace_region_begin(commtask_trace_region region, uint32_t name) COMMTASK_NOEXCEPT;
+COMMTASK_API void commtask_trace_region_begin(int region, uint32_t name) COMMTASK_NOEXCEPT;
 
 /** The innermost region ends.
- *  @param region  whose it is.
+ *  @param region  whose it is: a commtask_trace_region.
  *  @param name  as at its beginning. */
-COMMTASK_API void commtask_trace_region_end(commtask_trace_region region, uint32_t name) COMMTASK_NOEXCEPT;
+COMMTASK_API void commtask_trace_region_end(int region, uint32_t name) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/notices.hpp"
+#include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
@@ -194,7 +195,7 @@ private:
         std::int64_t verbose;
     };
     [[nodiscard]] bool give_up(const giving_up& of) noexcept;
-    [[nodiscard]] drained leave_behind(std::int64_t verbose) noexcept;
+    [[nodiscard]] drained leave_behind(std::uint64_t limit_ns, pass_watch& passes, std::int64_t verbose) noexcept;
     /// Posts what the library itself needs, whoever uses it.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <utility>
 
+#include <sched.h>
+
 namespace commtask::detail {
 namespace {
 
@@ -70,7 +72,7 @@ context::drained context::drain() noexcept {
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
         if (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
-            if (is_stuck) return leave_behind(settings_.verbose);
+            if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
         const bool is_given_up = give_up({lane::is_any, lane::is_unfinished, settings_.verbose});
@@ -97,7 +99,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     std::size_t n_open = 0;
     for (;;) {
         if (!has_batons && !lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
-            if (passes.is_over(lanes_, now_ns())) return leave_behind(verbose);
+            if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
         }
@@ -131,7 +133,7 @@ bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexc
     pass_watch passes{limit_ns};
     while (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
-        static_cast<void>(leave_behind(verbose));
+        static_cast<void>(leave_behind(limit_ns, passes, verbose));
         return true;
     }
     lanes_.return_all_batons();
@@ -149,23 +151,38 @@ bool context::give_up(const giving_up& of) noexcept {
     return true;
 }
 
-context::drained context::leave_behind(std::int64_t verbose) noexcept {
+/// @param passes  of which one is over
+context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passes, std::int64_t verbose) noexcept {
     watchdog_.stop();
     hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
     // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
     plans_.leave_all();
-    for (lane& each : lanes_) each.abandon(); // all before anything is said: who waits for their batons is to find none
+    const std::uint64_t begin_ns = now_ns();
+    std::array<bool, most_lanes> is_over{};
+    for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
+    for (lane& each : lanes_)
+        each.abandon(); // all before anybody is waited for: who wants their batons is to find none
+    lanes_.let_workers_end();
+    // The program may end MPI now. The drivers that are not inside that call come out of it first, and a guest that has waited
+    // with one baton for the next gives it back.
+    pass_watch others{limit_ns};
     for (lane& each : lanes_) {
-        if (verbose < 1 || !each.approx_is_driven()) continue;
+        bool is_stuck = false;
+        while (!each.try_lay_down_baton() && !is_stuck) {
+            sched_yield();
+            const std::uint64_t now = now_ns();
+            is_stuck =
+                is_over[each.number()] ? now - begin_ns >= tuning::look_at_the_end_ns : others.is_over(each, now);
+        }
+        if (verbose < 1 || !is_stuck) continue;
         const int kind = each.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : operation_of(kind).name;
         say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
             "not come back",
             each.worker_text().data(), static_cast<int>(what.size()), what.data());
     }
-    lanes_.let_workers_end(); // those that are not inside that call: the program may end MPI now
     end_trace(drained::not_at_all);
     return drained::not_at_all;
 }

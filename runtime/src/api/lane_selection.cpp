@@ -46,7 +46,7 @@ int commtask_lanes_choose(const commtask_burst* burst, commtask_lane_choice* cho
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "kind of burst is %d, and must be one of COMMTASK_BURST_MESSAGES, ..._PUTS and "
                       "..._COLLECTIVES",
-                      static_cast<int>(known.kind));
+                      known.kind);
     }
     const message_burst what{known.size_bytes, known.n_messages, known.kind == COMMTASK_BURST_COLLECTIVES};
     const lane_choice made = choose_lanes(runtime->selection().table, what, limit_of(*runtime, known.most_lanes));

@@ -27,7 +27,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -74,19 +73,6 @@ namespace {
                   "MPI was initialised with %s, and the worker is a thread of its own: call MPI_Init_thread with "
                   "MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if other threads call MPI themselves",
                   thread_level_text(thread_level));
-}
-
-/// What one step of the start came to.
-/// @return its code; that of an exception, with a sentence
-template <typename Step>
-[[nodiscard]] int guarded(Step&& step) {
-    try {
-        return step();
-    } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the worker");
-    } catch (const std::system_error& error) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
-    }
 }
 
 /// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a sentence.

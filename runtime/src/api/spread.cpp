@@ -142,7 +142,7 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
 
 using namespace commtask::detail;
 
-int commtask_comm_spread(MPI_Comm comm, commtask_spread by) noexcept {
+int commtask_comm_spread(MPI_Comm comm, int by) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (!lane::may_wait()) {
@@ -150,8 +150,7 @@ int commtask_comm_spread(MPI_Comm comm, commtask_spread by) noexcept {
     }
     if (by != COMMTASK_SPREAD_BY_THREAD && by != COMMTASK_SPREAD_BY_MESSAGE) {
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "by is %d, and must be COMMTASK_SPREAD_BY_THREAD or COMMTASK_SPREAD_BY_MESSAGE",
-                      static_cast<int>(by));
+                      "by is %d, and must be COMMTASK_SPREAD_BY_THREAD or COMMTASK_SPREAD_BY_MESSAGE", by);
     }
     const pause_recording scope;
     int code = COMMTASK_OK;

@@ -4,9 +4,13 @@
 // of it as the library's own does.
 #pragma once
 
+#include "base/last_error.hpp"
+
 #include <commtask/commtask.h>
 
 #include <cstdint>
+#include <new>
+#include <system_error>
 
 namespace commtask::detail {
 
@@ -19,6 +23,19 @@ struct start_outcome {
 
 /// Starts the runtime on all ranks, or on none. Collective.
 [[nodiscard]] start_outcome collective_start(const commtask_config* given);
+
+/// What one step of the start came to.
+/// @return its code; that of an exception, with a sentence
+template <typename Step>
+[[nodiscard]] int guarded(Step&& step) {
+    try {
+        return step();
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the worker");
+    } catch (const std::system_error& error) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
+    }
+}
 
 /// Makes a sentence of why this rank cannot start either, if the reason is another's. @return the code for this rank
 [[nodiscard]] int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept;

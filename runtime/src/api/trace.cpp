@@ -31,7 +31,7 @@ uint32_t commtask_trace_text(const char* text) noexcept {
     return text == nullptr ? 0 : tracer::number_of(std::string_view{text}.substr(0, most_bytes));
 }
 
-uint64_t commtask_trace_compute_created(commtask_trace_model model, uint32_t name, uint64_t parent) noexcept {
+uint64_t commtask_trace_compute_created(int model, uint32_t name, uint64_t parent) noexcept {
     tracer* const records = tracer::current();
     if (records == nullptr) return 0;
     const std::uint64_t id = records->new_id();
@@ -51,7 +51,7 @@ void commtask_trace_compute_begin(uint64_t id) noexcept {
     records->write({now_ns(), id, 0, {0, record_type::compute_begin}});
 }
 
-void commtask_trace_compute_end(uint64_t id, commtask_trace_end how) noexcept {
+void commtask_trace_compute_end(uint64_t id, int how) noexcept {
     tracer* const records = tracer::current();
     if (records == nullptr || id == 0) return;
     if (how != COMMTASK_TRACE_FULFILLED) records->set_running_compute(0);
@@ -70,10 +70,10 @@ void commtask_trace_after(uint64_t id, uint64_t before) noexcept {
     records->write({at_ns, id, before, {0, record_type::after}});
 }
 
-void commtask_trace_region_begin(commtask_trace_region region, uint32_t name) noexcept {
+void commtask_trace_region_begin(int region, uint32_t name) noexcept {
     write(0, 0, {name, record_type::region_begin, 0, static_cast<std::uint8_t>(region)});
 }
 
-void commtask_trace_region_end(commtask_trace_region region, uint32_t name) noexcept {
+void commtask_trace_region_end(int region, uint32_t name) noexcept {
     write(0, 0, {name, record_type::region_end, 0, static_cast<std::uint8_t>(region)});
 }

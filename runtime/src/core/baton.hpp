@@ -32,13 +32,27 @@ public:
         holder_.store(nobody, std::memory_order_release);
     }
 
-    /// Who has it never gives it back, and nobody waits for it any longer. For good.
+    /// Who has it may never give it back, and nobody waits for it any longer. For good.
     /// release: partner of the acquire in is_lost().
     void lose_baton() noexcept { is_lost_.store(true, std::memory_order_release); }
     [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
+    /// Who has it, and has seen that it is lost: from here on nobody takes it.
+    void lay_down_baton() noexcept {
+        --n_held_by_me();
+        holder_.store(laid_down, std::memory_order_release);
+    }
+    /// Any thread, of one that is lost. @return false as long as somebody has it; else nobody takes it any more
+    [[nodiscard]] bool try_lay_down_baton() noexcept {
+        std::uintptr_t holder = nobody;
+        // acquire: partner of the release in return_baton() and lay_down_baton(); who had it does nothing more.
+        return holder_.compare_exchange_strong(holder, laid_down, std::memory_order_acquire) || holder == laid_down;
+    }
 
     /// Whether somebody has the baton.
-    [[nodiscard]] bool approx_is_driven() const noexcept { return holder_.load(std::memory_order_relaxed) != nobody; }
+    [[nodiscard]] bool approx_is_driven() const noexcept {
+        const std::uintptr_t holder = holder_.load(std::memory_order_relaxed);
+        return holder != nobody && holder != laid_down;
+    }
 
     /// Whether the calling thread has the baton: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
     /// drive then, so one that waits all the same drives itself, or is refused where lane::is_driving().
@@ -86,6 +100,7 @@ public:
 
 private:
     static constexpr std::uintptr_t nobody = 0;
+    static constexpr std::uintptr_t laid_down = 1; ///< The address of no variable.
 
     /// Batons that the calling thread has.
     [[nodiscard]] static int& n_held_by_me() noexcept {

@@ -242,8 +242,9 @@ void lane::give_up(task_filter chosen) noexcept {
 }
 
 /// Not a lock: it waits for nothing, and nothing waits for it.
-void lane::stay_if_abandoned() const noexcept {
+void lane::stay_if_abandoned() noexcept {
     if (!is_abandoned()) return;
+    lay_down_baton();
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }
 

@@ -384,7 +384,7 @@ private:
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
     [[nodiscard]] bool is_abandoned() const noexcept { return is_lost(); }
-    void stay_if_abandoned() const noexcept;
+    void stay_if_abandoned() noexcept;
     template <typename Visit>
     void for_each_live(task_filter chosen, Visit&& visit) const;
     [[nodiscard]] std::string where_it_waits(const task& which) const;

@@ -92,7 +92,10 @@ bool lane::try_issue_here() noexcept {
         begin_poster_shows();
     // That a poster drives for so short a time is not worth two records of a trace.
     const bool is_all_issued = issue_posted();
-    if (is_abandoned()) return true; // with the baton, so that nobody drives any more
+    if (is_abandoned()) {
+        lay_down_baton();
+        return true;
+    }
     const bool may_sleep_on = has_neighbors() && end_poster_shows() && is_all_issued;
     const bool leaves_work = has_work() && !may_sleep_on;
     return_baton();

@@ -20,11 +20,13 @@ public:
 
     [[nodiscard]] bool is_over(lane_set& lanes, std::uint64_t now) noexcept {
         bool is_any_over = false;
-        for (std::size_t i = 0; i < lanes.size(); ++i) {
-            const bool is_over = patience_[i].is_over({now, lanes[i].approx_passes(), true});
-            is_any_over = is_any_over || (is_over && lanes[i].approx_is_driven());
-        }
+        for (lane& each : lanes) is_any_over = is_over(each, now) || is_any_over;
         return is_any_over;
+    }
+
+    /// Of one of them.
+    [[nodiscard]] bool is_over(const lane& of, std::uint64_t now) noexcept {
+        return patience_[of.number()].is_over({now, of.approx_passes(), true}) && of.approx_is_driven();
     }
 
 private:

@@ -27,11 +27,11 @@ typedef enum commtask_omp_clause_kind {
 
 /** One clause as a value. */
 typedef struct commtask_omp_clause {
-    commtask_omp_clause_kind kind; /**< Which fields hold. */
-    int number;                    /**< The flag or the priority. */
-    size_t n_addresses;            /**< How many. */
-    const void* const* addresses;  /**< Of the dependences. */
-    commtask_status* status;       /**< Where the status goes. */
+    int kind;                     /**< A commtask_omp_clause_kind: which fields hold. */
+    int number;                   /**< The flag or the priority. */
+    size_t n_addresses;           /**< How many. */
+    const void* const* addresses; /**< Of the dependences. */
+    commtask_status* status;      /**< Where the status goes. */
 } commtask_omp_clause;
 
 /** commtask_omp_spawn with its arguments as clauses; what COMM_TASK calls.
@@ -72,8 +72,7 @@ static inline commtask_status* commtask_omp_sized_status_(commtask_status* statu
  *  @param kind  which dependence
  *  @param addresses  what it is on
  *  @return the clause. */
-inline commtask_omp_clause commtask_omp_list_(commtask_omp_clause_kind kind,
-                                              std::initializer_list<const void*> addresses) noexcept {
+inline commtask_omp_clause commtask_omp_list_(int kind, std::initializer_list<const void*> addresses) noexcept {
     return {kind, 0, addresses.size(), addresses.begin(), nullptr};
 }
 
