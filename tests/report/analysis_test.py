@@ -283,6 +283,13 @@ class Tables(unittest.TestCase):
         use, = tables.worker_table(run)
         self.assertEqual((use.core_share, use.got, use.states), (0.25, 250 / 600, {"poll": 0.6, "asleep": 0.4}))
 
+    def test_a_thread_that_drives_computes_nothing_meanwhile(self):
+        waiting = Thread(1, "main", [Span(0, 900, "drive", "poll"), Span(950, 1000, "drive", "poll")], posts=[0])
+        self.assertEqual(waiting.computing(), [(900, 950)])
+        task = receive(0, 10, 1000)
+        overlap, = tables.overlap_table(Run([Rank(0, [task], [waiting])]))
+        self.assertEqual((overlap.under_way, overlap.covered), (990, 50))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -106,7 +106,7 @@ class Thread:
         self._seen = (min(posts), max(posts)) if posts else None
 
     def computing(self):
-        """Its compute spans united; without any, all of its time but waits and calls, from its first sign of life to the last.
+        """Its compute spans united; without any, all of its time but waits, calls and driving, from its first sign of life to the last.
         A thread that never had to do with messages, as one that only stands in OpenMP's barrier, computes nothing then."""
         if self.is_helper:
             return []
@@ -117,7 +117,7 @@ class Thread:
             return []
         signs = [(s.begin, s.end) for s in self.spans] + ([self._seen] if self._seen else [])
         whole = [(min(begin for begin, _ in signs), max(end for _, end in signs))]
-        return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync")))
+        return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync", "drive")))
 
 
 #: States of a worker in which it wants no processor.
