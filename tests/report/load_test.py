@@ -11,7 +11,9 @@ import unittest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), sys.argv.pop(1)]
 
 import load  # noqa: E402
+import text  # noqa: E402
 import trace_run  # noqa: E402
+from summary import Summary  # noqa: E402
 from trace_writer import ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, pair  # noqa: E402
 
 
@@ -79,6 +81,16 @@ class Loading(unittest.TestCase):
         one, other = load.load([self.folder]).tasks()
         self.assertEqual((one.peers, other.peers), ((other,), (one,)))
         self.assertTrue(one.needs_others)
+
+    def test_a_sendrecv_with_oneself_has_no_other_side_that_could_be_unknown(self):
+        out = self.one_rank()
+        task = out.post(1, 0, "sendrecv", 0, 7)
+        out.put(1, 2, 0, task, pair(0, 7))
+        out.moved(1, task, (READY, 10), (IN_FLIGHT, 20), (ENDED, 5_000_000), matched=(0, 7))
+        out.wait(1, 100, 5_000_100, task)
+        said = "\n".join(text.render(Summary(load.load([out.write(self.folder)]))))
+        self.assertIn("1. transfer", said)
+        self.assertNotIn("unknown", said)
 
 
 if __name__ == "__main__":

@@ -180,7 +180,9 @@ def _join_messages(run, messages, loaders):
         if send is None or receive is None:
             continue
         run.messages.append((send, receive))
-        if send is not receive:
+        if send is receive:
+            send.needs_others = False  # a sendrecv with oneself
+        else:
             peers[send].append(receive)
             peers[receive].append(send)
     for task, others in peers.items():
