@@ -166,6 +166,11 @@ class Causes(unittest.TestCase):
             self.assertEqual((causes.NO_CORE, 0) not in found, is_driven, found)
             self.assertEqual(sum(found.values()), 99_990)
 
+    def test_who_drives_every_lane_drives_each(self):
+        rank = Rank(0, [], [Thread(1, "main", [Span(0, 100, "drive", "poll", None), Span(30_000, 30_100, "drive", "poll", 1)])])
+        self.assertEqual(rank.driven_between(0, 0, 50_000), [(0, 100)])
+        self.assertEqual(rank.driven_between(1, 0, 50_000), [(0, 100), (30_000, 30_100)])
+
     def test_what_needs_another_side_that_the_trace_lacks_is_not_called_a_transfer(self):
         alone, together = receive(100, 110, 600, needs_others=True), receive(100, 110, 600, needs_others=True)
         message(send(90, 95, 590), together)

@@ -8,7 +8,7 @@ import bisect
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
-from trace_reader import COLLECTIVE, ENDS, MRECV, PROC_NULL, RECEIVES, SENDS, STATES
+from trace_reader import COLLECTIVE, ENDS, EVERY_LANE, MRECV, PROC_NULL, RECEIVES, SENDS, STATES
 from trace_run import issues_without_gap, read_run, whole_ranks
 
 #: Steps of a task: index of trace_reader.PHASES.
@@ -118,7 +118,8 @@ class _Loader:
             cpu = self.trace.worker_cpu if each.lane == 0 and self.trace.worker_cpu >= 0 else None
             samples = [(at - self.zero, ns) for at, ns, _ in each.processor]
             workers.append(Worker(each.lane, cpu, own, served, samples))
-        spans += [Span(begin, end, "drive", state, lane) for begin, end, state, lane in states if lane != each.lane]
+        spans += [Span(begin, end, "drive", state, None if lane == EVERY_LANE else lane)
+                  for begin, end, state, lane in states if lane != each.lane]
         posts = self.post_times.get(each.number, ())
         if spans or (posts and not each.is_worker):
             spans.sort(key=lambda span: (span.begin, -span.end))

@@ -88,7 +88,7 @@ class Unblock:
 
 class Span:
     """What a thread did from `begin` to `end`. Kinds: compute, wait (in the library), call (of MPI), sync (a barrier or
-    wait of OpenMP), region, drive (it does the work of the worker of `lane`)."""
+    wait of OpenMP), region, drive (it does the work of the worker of `lane`; None: of several lanes in turns)."""
 
     __slots__ = ("begin", "end", "kind", "label", "lane")
 

@@ -54,7 +54,8 @@ public:
     [[nodiscard]] std::uint64_t last_time_ns() noexcept;
 
     /// What the calling thread does for a lane from now on; nothing is written if it does so already. Of who is no worker only that
-    /// it drives is kept apart from the rest: the records of tasks say what it started and ended.
+    /// it drives is kept apart from the rest: the records of tasks say what it started and ended; and who drives lanes in turns, each
+    /// for a moment, drives trace::every_lane.
     void state(std::uint8_t lane, trace::thread_state state) noexcept;
 
     /// An identifier for a task that the calling thread makes.
