@@ -92,6 +92,31 @@ class Loading(unittest.TestCase):
         self.assertIn("1. transfer", said)
         self.assertNotIn("unknown", said)
 
+    def test_a_thread_of_onetbb_went_on_when_a_node_last_handed_on_a_message_while_it_idled(self):
+        out = self.one_rank()
+        first, second = (out.post(1, 5 + k, "recv", 0, k) for k in range(2))
+
+        def span(thread, model, begin, end, name, before=0):
+            identity = out.new_id(thread)
+            out.put(thread, 17, begin, identity, detail=out.text(name), sub=model)
+            if before:
+                out.put(thread, 3, begin, identity, before)
+            out.put(thread, 18, begin, identity, sub=model)
+            out.put(thread, 19, end, identity)
+
+        span(1, 2, 10, 100, "body")
+        span(3, 2, 10, 200, "body")
+        for task, at in ((first, 400), (second, 600)):
+            out.moved(2, task, (READY, 6), (IN_FLIGHT, 7), (ENDED, at), matched=(0, 0))
+            span(2, 4, at + 10, at + 20, "recv_node", task)
+        span(3, 2, 700, 800, "body")  # the first message it need not have had
+        span(1, 2, 900, 950, "body")
+        span(1, 2, 960, 990, "body")  # nothing came
+        rank, = load.load([out.write(self.folder)]).ranks
+        self.assertEqual([[(one.thread, one.at) for one in task.unblocks] for task in rank.tasks], [[], [(1, 610), (3, 610)]])
+        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "main"], [[(10, 100), (900, 950), (960, 990)]])
+        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [])
+
 
 if __name__ == "__main__":
     unittest.main()

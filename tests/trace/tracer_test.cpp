@@ -276,6 +276,17 @@ TEST(Tracer, OfAWorkersStatesKeepsTheLaneOfEach) {
                                              std::pair{0, thread_state::callback}));
 }
 
+TEST(Tracer, RemembersWhatEndedOnAThread) {
+    traced made{8};
+    EXPECT_EQ(made.records().last_ended(), 0U);
+    made.records().write(numbered(1));
+    made.records().set_last_ended(7);
+    EXPECT_EQ(made.records().last_ended(), 7U);
+    std::thread{[&] { EXPECT_EQ(made.records().last_ended(), 0U); }}.join();
+    traced next{8};
+    EXPECT_EQ(next.records().last_ended(), 0U) << "of another trace";
+}
+
 TEST(Tracer, NumbersTasksByThread) {
     traced made{8};
     const std::uint64_t first = made.records().new_id();

@@ -44,6 +44,7 @@ struct tracer::place {
     bool is_worker = false;
     std::uint64_t driven_ns = 0;  ///< When a thread of the program last wrote for which lane it drives.
     std::uint64_t sampled_ns = 0; ///< When a worker last told its processor time.
+    std::uint64_t ended = 0;      ///< The task that ended here last.
 };
 
 namespace {
@@ -275,6 +276,13 @@ void tracer::set_running_compute(std::uint64_t id) noexcept {
     if (of.epoch != epoch_) begin_thread(-1);
     of.compute = id;
 }
+
+std::uint64_t tracer::last_ended() noexcept {
+    const place& of = mine();
+    return of.epoch == epoch_ ? of.ended : 0;
+}
+
+void tracer::set_last_ended(std::uint64_t id) noexcept { mine().ended = id; }
 
 void tracer::write_common(const record& made) noexcept {
     const std::lock_guard guard{common_};

@@ -65,6 +65,10 @@ public:
     [[nodiscard]] std::uint64_t running_compute() noexcept;
     void set_running_compute(std::uint64_t id) noexcept;
 
+    /// The communication task whose end the calling thread has seen last; 0: none.
+    [[nodiscard]] std::uint64_t last_ended() noexcept;
+    void set_last_ended(std::uint64_t id) noexcept;
+
     /// The calling thread is the worker of a lane, or a helper (trace::helper_lane). Before it writes anything.
     void begin_worker(int lane) noexcept { begin_thread(lane); }
 
