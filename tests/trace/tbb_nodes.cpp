@@ -32,17 +32,17 @@ int receive_in_nodes(int rank) {
         g, flow::serial, ct::traced("behind a member", [&](std::size_t) { sum += got_by_plan[0]; }));
     flow::make_edge(receive, behind_node);
     flow::make_edge(run.members(), behind_member);
-    const auto send = [&](int value, int tag) {
+    const auto send_and_wait = [&](int value, int tag) {
         const std::array<int, 1> sent{value};
-        static_cast<void>(commtask::post(commtask::send(sent, rank, tag, MPI_COMM_WORLD)).wait());
+        commtask::task sending = commtask::post(commtask::send(sent, rank, tag, MPI_COMM_WORLD));
+        ct::wait_for_all(g);
+        static_cast<void>(sending.wait());
     };
     for (int round = 0; round < n_rounds; ++round) {
         receive.try_put(round);
-        send(1, n_rounds);
-        ct::wait_for_all(g);
+        send_and_wait(1, n_rounds);
         run.try_put(round);
-        send(2, n_rounds + 1);
-        ct::wait_for_all(g);
+        send_and_wait(2, n_rounds + 1);
     }
     return sum;
 }
