@@ -5,18 +5,14 @@
 """Quantiles, rows with goals, JSON and table."""
 
 import dataclasses
-import math
 
+import model
 import whole_file
 
 
 def quantile(samples, fraction):
     """Linear between neighbours, as numpy's."""
-    ordered = sorted(samples)
-    position = fraction * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+    return model.quantile(sorted(samples), fraction)
 
 
 def quantile_of_counts(counts, fraction):

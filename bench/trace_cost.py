@@ -16,7 +16,7 @@ import program
 import whole_file
 
 LEAST = 1 / 1.03  # time without a trace over time with one
-OWN_CORES, CROWDED = ("offload", "omp", "tbb"), ("offload", "omp")  # in the last two of the first compute tasks are traced too
+MODES = ("offload", "omp", "tbb")  # in the last two compute tasks are traced too
 LATTICES = (("8.8.8.16", 200), ("16.16.16.32", 20))
 
 
@@ -39,11 +39,11 @@ def hop_ms(build, n_ranks, mode, lattice, n_iterations, is_traced):
     return document["median"]["slowest_total_us"] * 1e-3
 
 
-def of_dslash(build, setting, n_ranks, modes, is_quick):
+def of_dslash(build, setting, n_ranks, is_quick):
     report = figures.Report("trace", setting, miniapp.machine_of(build))
     n_rounds, cut = (1, 1) if is_quick else (15, None)
     for lattice, n_iterations in LATTICES[:cut]:
-        for mode in modes[:cut]:
+        for mode in MODES[:cut]:
             times = {False: [], True: []}
             for turn in range(n_rounds + 1):
                 for is_traced in (False, True) if turn % 2 else (True, False):
@@ -69,9 +69,9 @@ def run(build, setting, is_quick, json_file):
 
     if setting == "all" and len(os.sched_getaffinity(0)) > 1:
         add(of_events(build, is_quick))
-        add(of_dslash(build, "own cores", 1, OWN_CORES, is_quick))
+        add(of_dslash(build, "own cores", 1, is_quick))
     if os.sched_getscheduler(0) == os.SCHED_OTHER:
-        add(of_dslash(build, "crowded", 2, CROWDED, is_quick))
+        add(of_dslash(build, "crowded", 2, is_quick))
     else:
         print("trace, crowded: left out at real-time priority, at which threads that share a core wait for each other for ever",
               file=sys.stderr)

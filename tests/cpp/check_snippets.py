@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# The C, C++ and Fortran blocks of all pages are parts of programs that the tests run: a block under "<!-- from FILE [part] -->" in the
-# page must be, but for indentation, what stands between the two "// [part]" lines of that file (in C "/* [part] */", in Fortran "! [part]"). A C++ block without such
-# a line fails, so that nobody writes code into a page that no compiler has seen. With --write pages are brought up to date instead.
+# The C, C++, Fortran and CMake blocks of all pages are parts of what the tests build and run: a block under "<!-- from FILE [part] -->" in
+# the page must be, but for indentation, what stands between the two "// [part]" lines of that file (in C "/* [part] */", in Fortran
+# "! [part]", in CMake "# [part]"). A block without such a line fails, so that nobody writes code into a page that no compiler has
+# seen. With --write pages are brought up to date instead.
 """usage: check_snippets.py [--write] PAGE.md|FOLDER..."""
 import pathlib
 import re
 import sys
 import textwrap
 
-BLOCK = re.compile(r"(<!-- from (\S+) \[(\w+)\] -->\n)?```(cpp|c|fortran)\n(.*?)```\n", re.S)
+BLOCK = re.compile(r"(<!-- from (\S+) \[(\w+)\] -->\n)?```(cpp|c|fortran|cmake)\n(.*?)```\n", re.S)
 
-OTHER_NAMES = re.compile(r"^[ ]*```[ ]*(c\+\+|cxx|cc|C|h|hpp|f90|f08|F90|Fortran)$", re.M)
+OTHER_NAMES = re.compile(r"^[ ]*```[ ]*(c\+\+|cxx|cc|C|h|hpp|f90|f08|F90|Fortran|CMake)$", re.M)
 
 
 def part_of(file, part):
-    pieces = re.split(rf"^[ ]*(?:// \[{part}\]|/\* \[{part}\] \*/|! \[{part}\])\n", file.read_text(encoding="utf-8"), flags=re.M)
+    pieces = re.split(rf"^[ ]*(?:// \[{part}\]|/\* \[{part}\] \*/|! \[{part}\]|# \[{part}\])\n", file.read_text(encoding="utf-8"), flags=re.M)
     if len(pieces) != 3:
         return None
     # Pragmas stand at the margin whatever is around them.
@@ -35,7 +36,7 @@ def pages_of(words):
 def check_page(page, writes):
     """(what is wrong, number of blocks)"""
     text = page.read_text(encoding="utf-8")
-    found = [f"{page}:{text.count(chr(10), 0, match.start()) + 1}: the block's language is called {match[1]}; write cpp, c or fortran"
+    found = [f"{page}:{text.count(chr(10), 0, match.start()) + 1}: the block's language is called {match[1]}; write cpp, c, fortran or cmake"
              for match in OTHER_NAMES.finditer(text)]
     n_blocks = 0
 

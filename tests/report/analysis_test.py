@@ -156,6 +156,21 @@ class Causes(unittest.TestCase):
             run = Run([Rank(0, [task], [driver], [worker])])
             self.assertEqual(total(causes.blame(run, task, 100, 300)), {(cause, 0): 200})
 
+    def test_a_lane_that_a_thread_drives_in_turns_with_another_is_driven_between_the_turns_too(self):
+        task = receive(0, 10, 100_000)
+        worker = Worker(has_own_core=False, states=[(0, 1_000_000, "asleep")], samples=[(0, 0), (1_000_000, 1)])
+        for turn, is_driven in ((6_000, True), (30_000, False)):
+            turns = [Span(at, at + turn, "drive", "poll", at // turn % 2) for at in range(0, 120_000, turn)]
+            run = Run([Rank(0, [task], [Thread(1, "main", turns)], [worker])])
+            found = total(causes.blame(run, task, 10, 100_000))
+            self.assertEqual((causes.NO_CORE, 0) not in found, is_driven, found)
+            self.assertEqual(sum(found.values()), 99_990)
+
+    def test_who_drives_every_lane_drives_each(self):
+        rank = Rank(0, [], [Thread(1, "main", [Span(0, 100, "drive", "poll", None), Span(30_000, 30_100, "drive", "poll", 1)])])
+        self.assertEqual(rank.driven_between(0, 0, 50_000), [(0, 100)])
+        self.assertEqual(rank.driven_between(1, 0, 50_000), [(0, 100), (30_000, 30_100)])
+
     def test_what_needs_another_side_that_the_trace_lacks_is_not_called_a_transfer(self):
         alone, together = receive(100, 110, 600, needs_others=True), receive(100, 110, 600, needs_others=True)
         message(send(90, 95, 590), together)
@@ -267,6 +282,13 @@ class Tables(unittest.TestCase):
     def test_a_thread_without_compute_tasks_computes_while_it_neither_waits_nor_calls(self):
         thread = Thread(1, "main", [Span(0, 10, "call"), Span(50, 80, "wait"), Span(100, 110, "call")])
         self.assertEqual(thread.computing(), [(10, 50), (80, 100)])
+
+    def test_a_thread_that_drives_computes_nothing_meanwhile(self):
+        waiting = Thread(1, "main", [Span(0, 900, "drive", "poll"), Span(950, 1000, "drive", "poll")], posts=[0])
+        self.assertEqual(waiting.computing(), [(900, 950)])
+        task = receive(0, 10, 1000)
+        overlap, = tables.overlap_table(Run([Rank(0, [task], [waiting])]))
+        self.assertEqual((overlap.under_way, overlap.covered), (990, 50))
 
     def test_a_thread_that_only_stands_in_a_barrier_computes_nothing(self):
         self.assertEqual(Thread(2, "idle", [Span(0, 50, "sync"), Span(60, 90, "sync")]).computing(), [])

@@ -23,7 +23,7 @@ import text  # noqa: E402
 import trace_run  # noqa: E402
 from summary import Summary  # noqa: E402
 from trace_reader import TraceError  # noqa: E402
-from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, halo_run, pair  # noqa: E402
+from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, READY, TraceWriter, halo_run  # noqa: E402
 
 
 def report(*words, folder=None):
@@ -233,66 +233,6 @@ class Lost(Case):
         self.assertIn(len(run.messages), (18, 19, 20))
         for message in run.messages:
             self.assertEqual(message.send.posted, message.receive.posted)
-
-
-class Threads(Case):
-    def one_rank(self):
-        out = TraceWriter(0, 1)
-        out.communicator(1, "MPI_COMM_WORLD", "0")
-        for thread, name, lane in ((1, "main", -1), (2, "worker 0", 0), (3, "another", -1)):
-            out.thread(thread, name, lane)
-        return out
-
-    def test_a_thread_drives_the_lane_that_it_says(self):
-        out = self.one_rank()
-        out.state(1, 100, ISSUE, lane=1)
-        out.state(1, 300, NOTHING, lane=1)
-        out.state(2, 0, ISSUE, lane=0)
-        out.state(2, 400, ISSUE, lane=1)  # a callback posts there
-        out.state(2, 500, ISSUE, lane=0)
-        out.state(2, 900, NOTHING, lane=0)
-        rank, = load.load([out.write(self.folder)]).ranks
-        self.assertEqual(rank.driven_between(1, 0, 1000), [(100, 300), (400, 500)])
-        self.assertEqual(rank.driven_between(0, 0, 1000), [])
-        self.assertEqual([state[:2] for state in rank.workers[0].states], [(0, 400), (500, 900)])
-        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [[]])
-
-    def test_a_wait_inside_a_wait_ends_first(self):
-        out = self.one_rank()
-        outer, inner = (out.post(1, at, "recv", 0, at) for at in (1, 2))
-        for kind, at, task in ((9, 10, outer), (9, 20, inner), (10, 30, inner), (10, 40, outer)):
-            out.put(1, kind, at, task)
-        waits = trace_run.read_run([out.write(self.folder)]).ranks[0].threads[1].waits
-        self.assertEqual([(wait.id, wait.begin - out.BEGIN, wait.end - out.BEGIN) for wait in waits], [(outer, 10, 40), (inner, 20, 30)])
-
-    def test_a_body_that_waited_suspended_goes_on_because_of_its_message(self):
-        out = self.one_rank()
-        task, body = out.post(1, 5, "recv", 0, 7), out.new_id(1)
-        out.put(1, 17, 0, body, detail=out.text("body"), sub=2)
-        out.put(1, 18, 10, body, sub=2)
-        out.put(1, 3, 100, body, task)
-        out.put(1, 19, 110, body, sub=1)  # paused
-        out.compute(1, 120, 300, "something else")
-        out.moved(2, task, (READY, 6), (IN_FLIGHT, 7), (ENDED, 500))
-        out.put(3, 18, 520, body, sub=2)
-        out.put(3, 19, 700, body)
-        rank, = load.load([out.write(self.folder)]).ranks
-        unblock, = rank.tasks[0].unblocks
-        self.assertEqual((unblock.at, unblock.thread, unblock.what), (520, 3, "compute"))
-        spans = {thread.identity: [(span.begin, span.end) for span in thread.spans if span.label == "body"] for thread in rank.threads}
-        self.assertEqual(spans, {1: [(10, 110)], 3: [(520, 700)]})
-
-    def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
-        for rank in range(2):
-            out = TraceWriter(rank, 2)
-            out.thread(1, "main")
-            out.communicator(1, "MPI_COMM_WORLD", "0-1")
-            task = out.post(1, 0, "sendrecv", 1 - rank, 7)
-            out.put(1, 2, 0, task, pair(1 - rank, 7))
-            out.moved(1, task, (READY, 10), (IN_FLIGHT, 20), (ENDED, 100), matched=(1 - rank, 7))
-            out.write(self.folder)
-        one, other = load.load([self.folder]).tasks()
-        self.assertEqual((one.peers, other.peers), ((other,), (one,)))
 
 
 class Refusals(Case):

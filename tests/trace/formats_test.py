@@ -117,8 +117,10 @@ def check_end_before_the_end(options, traces, folder):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
     before = sorted(folder.iterdir())
-    done = subprocess.run([options.convert, traces, f"--{options.format}", result], capture_output=True, text=True,
-                          check=False, preexec_fn=allow_little)
+    # libotf2 loses some bytes itself when its writing fails, and a sanitizer would end the converter for that with a status of its own.
+    asan = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))
+    done = subprocess.run([options.convert, traces, f"--{options.format}", result], env={**os.environ, "ASAN_OPTIONS": asan},
+                          capture_output=True, text=True, check=False, preexec_fn=allow_little)
     demand(done.returncode == 2, f"exit status {done.returncode}: {done.stderr}")
     demand(sorted(folder.iterdir()) == before, f"left behind: {sorted(folder.iterdir())}")
     demand(options.format != "perfetto" or result.read_text(encoding="utf-8") == "old", "the old file was touched")

@@ -14,6 +14,8 @@ N_ROUNDS = 10
 NOTHING, ISSUE, POLL, IDLE, CALLBACK = 0, 1, 2, 3, 7  # docs/trace-format.md
 DRIVES = (ISSUE, POLL, CALLBACK)
 IN_FLIGHT = 4
+EVERY_LANE = 255
+NODE = 4  # model of a compute task
 N_MANY = 20000
 CANNOT_RUN = 77
 
@@ -90,7 +92,7 @@ def check_drivers(run):
             for step in task.steps:
                 thread = trace.threads[step.thread]
                 demand(thread is trace.worker(task.lane) or thread.number == task.poster, f"{thread.name} moved {task}")
-                said = [state for time, lane, state in thread.states if lane == task.lane and time <= step.time]
+                said = [state for time, lane, state in thread.states if lane in (task.lane, EVERY_LANE) and time <= step.time]
                 may_be_silent = not thread.is_worker and not any(wait.begin <= step.time <= wait.end for wait in waits)
                 demand(said and said[-1] in DRIVES or may_be_silent, f"{thread.name} moved {task} at {step.time} and said {said[-1:]} before")
 
@@ -219,13 +221,40 @@ def unmodified(run, output, n_ranks):
 
 
 def onetbb(run, output, n_ranks):
-    """tbb_nodes.cpp: bodies with a name, and what they posted."""
+    """tbb_nodes.cpp: bodies with a name, what they posted, and what let the thread of the others go on."""
+    check_bodies_behind_nodes(run)
     for trace in run.ranks:
         named = [each for each in trace.computes.values() if each.name == "add up" and each.model == 2]
         demand(len(named) == N_ROUNDS, f"{len(named)} bodies")
         posted = [task for task in trace.tasks.values() if task.compute]
         demand(len(posted) == 2 * N_ROUNDS and {task.compute for task in posted} == {each.id for each in named}, "bodies post")
         demand(any(span.name == "in a oneTBB arena" for thread in trace.threads.values() for span in thread.regions), "an arena")
+
+
+def check_bodies_behind_nodes(run):
+    """Each node hands on what has come because of its task, and the thread of the body behind it went on because of that."""
+    import load  # noqa: PLC0415: where it lies is an argument
+
+    let_go_on = {rank.rank: sorted(task.decisive.number for task in rank.tasks for unblock in task.unblocks if unblock.what == "compute")
+                 for rank in load.loaded(run).ranks}
+    for trace in run.ranks:
+        nodes = [each for each in trace.computes.values() if each.model == NODE]
+        begin_of = {}
+        for thread in trace.threads.values():
+            for span in thread.computes:
+                begin_of[span.id] = min(span.begin, begin_of.get(span.id, span.begin))
+        all_received = []
+        for name, body, tag in (("recv_node", "behind a node", N_ROUNDS), ("plan_node", "behind a member", N_ROUNDS + 1)):
+            received = sorted((task for task in tasks_of(trace, "recv") if task.tag == tag), key=lambda task: task.ended)
+            begins = sorted(begin_of[each.id] for each in trace.computes.values() if each.name == body)
+            demand(len(received) == len(begins) == N_ROUNDS, f"{len(received)} receives, {len(begins)} bodies {body}")
+            for task, begin in zip(received, begins):
+                mine = [each for each in nodes if task.id in dict(each.after)]
+                demand([each.name for each in mine] == [name], f"{task} was handed on by {mine}")
+                demand(task.ended <= begin_of[mine[0].id] <= begin, f"{task}, {mine[0]} at {begin_of[mine[0].id]}, {body} at {begin}")
+            all_received += received
+        numbers = sorted(f"{task.poster}.{task.id & 0xffffffffffff}" for task in all_received)
+        demand(let_go_on[trace.rank] == numbers, f"bodies went on because of {let_go_on[trace.rank]}, not {numbers}")
 
 
 def suspended(run, output, n_ranks):

@@ -236,6 +236,57 @@ TEST(Tracer, ForgetsThatAThreadLeftForAMomentOnly) {
     EXPECT_THAT(states_of(made), SizeIs(states.size() + 1)) << "only its last record can be taken back";
 }
 
+/// Of the first thread's records of states: lane and state.
+[[nodiscard]] std::vector<std::pair<int, thread_state>> places_of(const traced& made) {
+    std::vector<std::pair<int, thread_state>> places;
+    const auto all = made.read();
+    for (const record& each : all.at(1)) {
+        if (each.tail.type == record_type::state)
+            places.emplace_back(each.tail.lane, static_cast<thread_state>(each.tail.sub));
+    }
+    return places;
+}
+
+TEST(Tracer, OfWhoDrivesLanesInTurnsSaysThatItDrivesEveryLane) {
+    constexpr int n_turns = 200;
+    for (const bool leaves_each : {false, true}) {
+        traced made{8};
+        for (int turn = 0; turn < n_turns; ++turn) {
+            for (std::uint8_t lane = 0; lane < 3; ++lane) {
+                made.records().state(lane, thread_state::issue);
+                if (leaves_each) made.records().state(lane, thread_state::none);
+            }
+        }
+        made.records().state(2, thread_state::none);
+        const auto places = places_of(made);
+        EXPECT_THAT(places, testing::Contains(std::pair{int{trace::every_lane}, thread_state::poll}));
+        EXPECT_EQ(places.front(), (std::pair{0, thread_state::poll}));
+        EXPECT_EQ(places.back().second, thread_state::none);
+        EXPECT_LT(places.size(), std::size_t{n_turns}) << "pauses of the machine may leave some";
+    }
+}
+
+TEST(Tracer, OfAWorkersStatesKeepsTheLaneOfEach) {
+    traced made{8};
+    made.records().begin_worker(0);
+    made.records().state(0, thread_state::callback);
+    made.records().state(1, thread_state::issue); // it posts there
+    made.records().state(0, thread_state::callback);
+    EXPECT_THAT(places_of(made), ElementsAre(std::pair{0, thread_state::callback}, std::pair{1, thread_state::issue},
+                                             std::pair{0, thread_state::callback}));
+}
+
+TEST(Tracer, RemembersWhatEndedOnAThread) {
+    traced made{8};
+    EXPECT_EQ(made.records().last_ended(), 0U);
+    made.records().write(numbered(1));
+    made.records().set_last_ended(7);
+    EXPECT_EQ(made.records().last_ended(), 7U);
+    std::thread{[&] { EXPECT_EQ(made.records().last_ended(), 0U); }}.join();
+    traced next{8};
+    EXPECT_EQ(next.records().last_ended(), 0U) << "of another trace";
+}
+
 TEST(Tracer, NumbersTasksByThread) {
     traced made{8};
     const std::uint64_t first = made.records().new_id();

@@ -8,7 +8,7 @@ import bisect
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
-from trace_reader import COLLECTIVE, ENDS, MRECV, PROC_NULL, RECEIVES, SENDS, STATES
+from trace_reader import COLLECTIVE, ENDS, EVERY_LANE, MRECV, NODE, ONETBB, PROC_NULL, RECEIVES, SENDS, STATES
 from trace_run import issues_without_gap, read_run, whole_ranks
 
 #: Steps of a task: index of trace_reader.PHASES.
@@ -39,6 +39,8 @@ class _Loader:
         self.began = defaultdict(list)  #: compute task -> (begin, thread) of its slices
         self.detached = set()  #: compute tasks that end by an event
         self.ends = {}  #: compute task -> end of its last slice
+        self.slices = defaultdict(list)  #: thread -> (begin, end, compute task) of its slices
+        self.handed_on = []  #: (when, task) that a node of oneTBB handed on
         self.post_times = defaultdict(list)  #: thread -> when it posted
         self.ended_by = defaultdict(list)  #: thread -> (end, number, task) of what it posted, by end
         for task in self.tasks.values():
@@ -53,6 +55,7 @@ class _Loader:
             if number != 0:
                 self._thread(each, threads, workers)
         self._edges()
+        self._go_on_behind_nodes()
         facts = {"host": trace.host, "program": trace.program, "mpi": trace.mpi, "n_ranks": trace.n_ranks,
                  "n_dropped": trace.n_dropped}
         tasks = sorted(self.tasks.values(), key=lambda task: task.posted)
@@ -94,6 +97,13 @@ class _Loader:
 
         for span in each.computes:
             begin, end = cut(span)
+            known = self.trace.computes.get(span.id)
+            if known is not None and known.model == NODE:
+                self.handed_on += [(begin, before) for before, _ in known.after if before in self.tasks]
+                if not each.is_worker:
+                    spans.append(Span(begin, end, "region", span.name))
+                continue
+            self.slices[each.number].append((begin, end, span.id))
             spans.append(Span(begin, end, "compute", span.name))
             self.began[span.id].append((begin, each.number))
             self.ends[span.id] = max(end, self.ends.get(span.id, 0))
@@ -118,7 +128,8 @@ class _Loader:
             cpu = self.trace.worker_cpu if each.lane == 0 and self.trace.worker_cpu >= 0 else None
             samples = [(at - self.zero, ns) for at, ns, _ in each.processor]
             workers.append(Worker(each.lane, cpu, own, served, samples))
-        spans += [Span(begin, end, "drive", state, lane) for begin, end, state, lane in states if lane != each.lane]
+        spans += [Span(begin, end, "drive", state, None if lane == EVERY_LANE else lane)
+                  for begin, end, state, lane in states if lane != each.lane]
         posts = self.post_times.get(each.number, ())
         if spans or (posts and not each.is_worker):
             spans.sort(key=lambda span: (span.begin, -span.end))
@@ -164,6 +175,21 @@ class _Loader:
             for (at, thread), befores in waited_for.items():
                 self._let_start(at, thread, befores)
 
+    def _go_on_behind_nodes(self):
+        """oneTBB does not tell what lets a body start. A thread that idled before it started one is taken to have gone on at the moment,
+        while it idled, at which a node last handed on a message, whatever thread did that."""
+        times = [at for at, _ in sorted(self.handed_on)]
+        tasks = [self.tasks[task] for _, task in sorted(self.handed_on)]
+        for thread, slices in self.slices.items():
+            idle_from = -1
+            for begin, end, identity in sorted(slices):
+                k = bisect.bisect_right(times, begin) - 1
+                known = self.trace.computes.get(identity)
+                is_its_first = known is not None and known.model == ONETBB and (begin, thread) == min(self.began[identity])
+                if is_its_first and k >= 0 and times[k] > idle_from:
+                    tasks[k].unblocks.append(Unblock(tasks[k], times[k], thread, None, "compute"))
+                idle_from = max(idle_from, end)
+
     def _let_start(self, at, thread, befores):
         """What ended last let a slice of a compute task start: of no interest if that was computing."""
         computed = max((self.ends.get(one, 0) for one in befores if one in self.began and one not in self.detached), default=0)
@@ -180,7 +206,9 @@ def _join_messages(run, messages, loaders):
         if send is None or receive is None:
             continue
         run.messages.append((send, receive))
-        if send is not receive:
+        if send is receive:
+            send.needs_others = False  # a sendrecv with oneself
+        else:
             peers[send].append(receive)
             peers[receive].append(send)
     for task, others in peers.items():
@@ -209,7 +237,11 @@ def _join_collectives(traces, loaders):
 
 def load(paths):
     """The run that files and folders hold. Raises trace_reader.TraceError."""
-    read = read_run(paths)
+    return loaded(read_run(paths))
+
+
+def loaded(read):
+    """What was read, as the analyses see it."""
     zero = min(trace.begin for trace in read.ranks)
     loaders = {trace.rank: _Loader(trace, zero) for trace in read.ranks}
     run = Run([loader.load() for loader in loaders.values()], read.remarks, read.clock_error)

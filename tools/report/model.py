@@ -88,7 +88,7 @@ class Unblock:
 
 class Span:
     """What a thread did from `begin` to `end`. Kinds: compute, wait (in the library), call (of MPI), sync (a barrier or
-    wait of OpenMP), region, drive (it does the work of the worker of `lane`)."""
+    wait of OpenMP), region, drive (it does the work of the worker of `lane`; None: of several lanes in turns)."""
 
     __slots__ = ("begin", "end", "kind", "label", "lane")
 
@@ -106,7 +106,7 @@ class Thread:
         self._seen = (min(posts), max(posts)) if posts else None
 
     def computing(self):
-        """Its compute spans united; without any, all of its time but waits and calls, from its first sign of life to the last.
+        """Its compute spans united; without any, all of its time but waits, calls and driving, from its first sign of life to the last.
         A thread that never had to do with messages, as one that only stands in OpenMP's barrier, computes nothing then."""
         if self.is_helper:
             return []
@@ -117,9 +117,11 @@ class Thread:
             return []
         signs = [(s.begin, s.end) for s in self.spans] + ([self._seen] if self._seen else [])
         whole = [(min(begin for begin, _ in signs), max(end for _, end in signs))]
-        return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync")))
+        return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync", "drive")))
 
 
+#: A lane that waits no longer for its next turn counts as driven, ns: the library leaves out pauses of that length itself.
+MOMENT = 20_000
 #: States of a worker in which it wants no processor.
 PAUSES = ("asleep", "nap", "driven", "paused")
 
@@ -168,9 +170,11 @@ class Rank:
         self._driven = {}  # lane -> intervals
 
     def driven_between(self, lane, begin, end):
-        """When threads beside the lane's worker did its work, united; intervals that reach beyond are not cut."""
+        """When threads beside the lane's worker did its work, united with the moments between two turns; intervals that reach beyond are
+        not cut."""
         if lane not in self._driven:
-            self._driven[lane] = union((s.begin, s.end) for t in self.threads for s in t.spans if s.kind == "drive" and s.lane == lane)
+            self._driven[lane] = union(((s.begin, s.end) for t in self.threads for s in t.spans if s.kind == "drive" and s.lane in (lane, None)),
+                                       MOMENT)
         driven = self._driven[lane]
         first = max(0, bisect.bisect_right(driven, (begin,)) - 1)
         return driven[first:bisect.bisect_left(driven, (end,))]
@@ -215,13 +219,13 @@ class Run:
         return (min(first), max(last)) if first else (0, 0)
 
 
-def union(intervals):
-    """Sorted, disjoint intervals that cover the same time."""
+def union(intervals, gap=0):
+    """Sorted, disjoint intervals that cover the same time, and what lies between two of them if it is not longer than the gap."""
     out = []
     for begin, end in sorted(intervals):
         if end <= begin:
             continue
-        if out and begin <= out[-1][1]:
+        if out and begin <= out[-1][1] + gap:
             if end > out[-1][1]:
                 out[-1] = (out[-1][0], end)
         else:

@@ -60,6 +60,6 @@ class Summary:
         if not self.findings:
             notes.append("No thread was seen to wait for a message: the trace has no waits and no compute tasks, or nothing was late.")
         elif not any(span.kind == "compute" for rank in self.run.ranks for thread in rank.threads for span in thread.spans):
-            notes.append("Compute tasks were not traced: a thread counts as computing while it neither waits nor is in MPI "
+            notes.append("Compute tasks were not traced: a thread counts as computing while it neither waits, nor drives a lane, nor is in MPI "
                          "(bodies of oneTBB are traced where commtask::tbb::traced names them).")
         return notes

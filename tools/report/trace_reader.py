@@ -35,6 +35,8 @@ LAST_PART = 1  # flag of TEXT_PART
 SENDS, RECEIVES, COLLECTIVE, MPROBE, MRECV, ONE_SIDED = 1, 2, 4, 8, 16, 32  # flags of an operation
 STANDS = 8  # flag of POSTED
 HELPER_LANE = -2
+EVERY_LANE = 255  # of a state: several lanes in turns
+ONETBB, NODE = 2, 4  # models of a compute task: a body of oneTBB; one of its nodes hands on what has come
 MOST_OTHERS = 1 << 16  # messages that one record may stand for
 ANY, PROC_NULL = -1, -2
 

@@ -2,7 +2,8 @@
 //
 // OTF2 wants the events of a location in the order of time and its regions nested, so they are collected and sorted first. A
 // worker's states are its regions. Tasks overlap, so they are no regions but MPI's nonblocking events: messages, collectives, puts,
-// gets and atomics. Messages between ranks that nobody matched keep their half. Flushes, epochs and files have no event here.
+// gets and atomics. Messages between ranks that nobody matched keep their half. Collectives of neighborhoods, flushes, epochs and
+// files have no event here.
 #include "otf2.hpp"
 
 #include "aside.hpp"

@@ -16,7 +16,8 @@ extern "C" {
 typedef enum commtask_trace_model {
     COMMTASK_TRACE_OPENMP = 1,
     COMMTASK_TRACE_TBB = 2,
-    COMMTASK_TRACE_PROGRAM = 3
+    COMMTASK_TRACE_PROGRAM = 3,
+    COMMTASK_TRACE_NODE = 4 /**< A face hands on what a communication task has brought: nothing is computed. */
 } commtask_trace_model;
 
 /** How a compute task leaves the thread that runs it. */
@@ -68,6 +69,10 @@ COMMTASK_API void commtask_trace_compute_end(uint64_t id, int how) COMMTASK_NOEX
  *  @param task  a handle, or COMMTASK_NULL.
  *  @return the identifier; 0 for COMMTASK_NULL and without a trace. */
 COMMTASK_API uint64_t commtask_trace_task(commtask_t task) COMMTASK_NOEXCEPT;
+
+/** In a callback: of which communication task it is. For faces whose callback has no handle yet.
+ *  @return its identifier, for commtask_trace_after; elsewhere that of the task whose end the calling thread saw last, 0 if it saw none. */
+COMMTASK_API uint64_t commtask_trace_ended(void) COMMTASK_NOEXCEPT;
 
 /** A compute task waits for another task: before it begins, or, if it has, before it goes on.
  *  @param id  the one that waits.

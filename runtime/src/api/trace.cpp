@@ -62,6 +62,11 @@ uint64_t commtask_trace_task(commtask_t task) noexcept {
     return task == COMMTASK_NULL || tracer::current() == nullptr ? 0 : task->trace_id;
 }
 
+uint64_t commtask_trace_ended(void) noexcept {
+    tracer* const records = tracer::current();
+    return records == nullptr ? 0 : records->last_ended();
+}
+
 void commtask_trace_after(uint64_t id, uint64_t before) noexcept {
     tracer* const records = tracer::current();
     if (records == nullptr || id == 0 || before == 0) return;

@@ -59,6 +59,8 @@ enum class thread_state : std::uint8_t {
 
 /// `lane` of a thread that is the library's own and drives none: it is inside MPI for the program, or waits.
 inline constexpr std::int32_t helper_lane = -2;
+/// `lane` of what a thread does for several lanes in turns, each for a moment.
+inline constexpr std::uint8_t every_lane = 255;
 
 enum posted_flag : std::uint8_t {
     posted_by_interposer = 1,

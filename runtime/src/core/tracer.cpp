@@ -42,7 +42,9 @@ struct tracer::place {
     std::uint16_t state = 0;       ///< Lane and thread_state of the last state record.
     std::uint16_t before_left = 0; ///< The same of the one before `left`.
     bool is_worker = false;
+    std::uint64_t driven_ns = 0;  ///< When a thread of the program last wrote for which lane it drives.
     std::uint64_t sampled_ns = 0; ///< When a worker last told its processor time.
+    std::uint64_t ended = 0;      ///< The task that ended here last.
 };
 
 namespace {
@@ -222,25 +224,35 @@ std::uint64_t tracer::last_time_ns() noexcept {
 void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
     place& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
-    if (!of.is_worker && state != trace::thread_state::none) state = trace::thread_state::poll;
-    const auto packed = static_cast<std::uint16_t>((static_cast<unsigned>(lane) << 8U) | static_cast<unsigned>(state));
-    if (packed == of.state || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
+    const bool drives = !of.is_worker && state != trace::thread_state::none;
+    if (drives) state = trace::thread_state::poll;
+    const auto packed_for = [state](std::uint8_t which) {
+        return static_cast<std::uint16_t>((static_cast<unsigned>(which) << 8U) | static_cast<unsigned>(state));
+    };
+    const auto says_it = [&](std::uint16_t said) {
+        return said == packed_for(lane) || (drives && said == packed_for(trace::every_lane));
+    };
+    if (says_it(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
-    // Who drives in turns with looking for what it waits for would fill the trace with that.
+    // Who drives in turns with looking for what it waits for, or one lane after the other, would fill the trace with that.
     constexpr std::uint64_t short_ns = 20'000;
-    if (of.left != nullptr && packed == of.before_left && now - of.left->time_ns < short_ns) {
+    const bool takes_turns = drives && now - of.driven_ns < short_ns;
+    const bool has_just_left = of.left != nullptr && now - of.left->time_ns < short_ns;
+    if (has_just_left && (takes_turns || says_it(of.before_left))) {
         of.left->tail = {};
         of.next = of.left;
         of.left = nullptr;
-        of.state = packed;
-        return;
+        of.state = of.before_left;
+        if (says_it(of.state)) return;
     }
+    if (takes_turns && (of.state & 0xffU) != 0) lane = trace::every_lane;
+    if (drives) of.driven_ns = now;
     if (of.is_worker && now - of.sampled_ns >= sampling_ns) {
         of.sampled_ns = now;
         write({now, processor_time_ns(), trace::halves(sched_getcpu(), 0), {0, record_type::processor, lane}});
     }
     record* const slot = take_slot();
-    const std::uint16_t before = std::exchange(of.state, packed);
+    const std::uint16_t before = std::exchange(of.state, packed_for(lane));
     if (slot == nullptr) return;
     put(*slot, {now, 0, 0, {0, record_type::state, lane, static_cast<std::uint8_t>(state)}});
     if (state != trace::thread_state::none) return;
@@ -264,6 +276,13 @@ void tracer::set_running_compute(std::uint64_t id) noexcept {
     if (of.epoch != epoch_) begin_thread(-1);
     of.compute = id;
 }
+
+std::uint64_t tracer::last_ended() noexcept {
+    const place& of = mine();
+    return of.epoch == epoch_ ? of.ended : 0;
+}
+
+void tracer::set_last_ended(std::uint64_t id) noexcept { mine().ended = id; }
 
 void tracer::write_common(const record& made) noexcept {
     const std::lock_guard guard{common_};

@@ -54,7 +54,8 @@ public:
     [[nodiscard]] std::uint64_t last_time_ns() noexcept;
 
     /// What the calling thread does for a lane from now on; nothing is written if it does so already. Of who is no worker only that
-    /// it drives is kept apart from the rest: the records of tasks say what it started and ended.
+    /// it drives is kept apart from the rest: the records of tasks say what it started and ended; and who drives lanes in turns, each
+    /// for a moment, drives trace::every_lane.
     void state(std::uint8_t lane, trace::thread_state state) noexcept;
 
     /// An identifier for a task that the calling thread makes.
@@ -63,6 +64,10 @@ public:
     /// The compute task that the calling thread runs; 0: none.
     [[nodiscard]] std::uint64_t running_compute() noexcept;
     void set_running_compute(std::uint64_t id) noexcept;
+
+    /// The communication task whose end the calling thread has seen last; 0: none.
+    [[nodiscard]] std::uint64_t last_ended() noexcept;
+    void set_last_ended(std::uint64_t id) noexcept;
 
     /// The calling thread is the worker of a lane, or a helper (trace::helper_lane). Before it writes anything.
     void begin_worker(int lane) noexcept { begin_thread(lane); }

@@ -88,6 +88,7 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
                     static_cast<std::uint64_t>(bytes),
                     {static_cast<std::uint32_t>(end_of(step.end)), record_type::moved, which.queue->served_by->number(),
                      static_cast<std::uint8_t>(step.to), static_cast<std::uint8_t>(step.from)}});
+    if (is_final) records_.set_last_ended(which.trace_id);
     if (!is_final || step.end != task_state::completed || !kind.receives || which.result.source < 0) return;
     records_.write(
         {step.at_ns, which.trace_id, halves(which.result.source, which.result.tag), {0, record_type::matched}});

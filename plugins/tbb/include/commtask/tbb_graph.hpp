@@ -12,6 +12,7 @@
 #include <commtask/outcome.hpp>
 #include <commtask/task.hpp>
 #include <commtask/tbb_support.h>
+#include <commtask/trace.h>
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/task.h>
@@ -19,6 +20,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -44,10 +46,13 @@ public:
 
 protected:
     ~arrival() = default;
+    /// The task that has ended, in a trace.
+    [[nodiscard]] std::uint64_t trace_id() const noexcept { return trace_id_; }
 
 private:
     friend class graph_side;
     arrival* next_arrival_ = nullptr;
+    std::uint64_t trace_id_ = 0; ///< Written before anybody is told that it has come.
 };
 
 /// An operation of a node, from the start until its message has gone on. The last reference destroys it, always on a
@@ -205,12 +210,14 @@ public:
     void deliver(pending_operation& ended, const outcome& result) noexcept {
         ended.result_ = result;
         if (ended.is_looked_for_) return leave(ended);
+        ended.trace_id_ = commtask_trace_ended();
         entrance_.gateway().try_put(delivery{ended});
         let_go();
     }
 
-    /// For the thread that waits. The graph may be gone when this returns.
+    /// On the worker, for the thread that waits. The graph may be gone when this returns.
     void leave(arrival& come) noexcept {
+        come.trace_id_ = commtask_trace_ended();
         n_leaving_.fetch_add(1, std::memory_order_relaxed);
         arrival* before = come_.load(std::memory_order_relaxed);
         do come.next_arrival_ = before;

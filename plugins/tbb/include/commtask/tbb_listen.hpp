@@ -7,10 +7,12 @@
 
 #include <commtask/listener.hpp>
 #include <commtask/tbb_graph.hpp>
+#include <commtask/tbb_trace.hpp>
 
 #include <oneapi/tbb/flow_graph.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -50,6 +52,7 @@ public:
         side_->hold();
         try {
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [this](message& come) {
+                                     const face::handing_on scope{trace_name_, commtask_trace_ended()};
                                      sender_.gateway().try_put(std::make_shared<message>(std::move(come)));
                                  }};
         } catch (...) {
@@ -77,6 +80,7 @@ private:
     const int tag_;
     const std::size_t max_bytes_;
     const std::size_t n_slots_;
+    const std::uint32_t trace_name_ = commtask_trace_text("listen_node");
     listener listener_;
 };
 

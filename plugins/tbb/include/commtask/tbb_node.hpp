@@ -37,12 +37,14 @@
 #include <commtask/post.hpp>
 #include <commtask/tbb_graph.hpp>
 #include <commtask/tbb_order.hpp>
+#include <commtask/tbb_trace.hpp>
 
 #include <oneapi/tbb/flow_graph.h>
 
 #include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -161,6 +163,7 @@ protected:
           kind_(kind), side_(graph_side::of(graph)), column_(numbers.order.join(kind.is_collective)) {}
 
     [[nodiscard]] graph_side& side() const noexcept { return *side_; }
+    [[nodiscard]] std::uint32_t trace_name() const noexcept { return trace_name_; }
     /// Of one operation at a time, from its callbacks.
     [[nodiscard]] bool last_is_looked_for() const noexcept {
         return last_is_looked_for_.load(std::memory_order_relaxed);
@@ -178,6 +181,7 @@ private:
         ~started() override { node_.n_pending_.fetch_sub(1, std::memory_order_release); }
 
         void finish() override {
+            const handing_on scope{node_.trace_name_, trace_id()};
             const outcome& ended = result();
             if (!ended.is_completed()) {
                 if (std::get<1>(node_.output_ports()).try_put({message, ended})) return;
@@ -231,6 +235,7 @@ private:
     }
 
     const node_kind kind_;
+    const std::uint32_t trace_name_ = commtask_trace_text(kind_.name);
     std::shared_ptr<graph_side> side_;
     std::size_t column_ = 0;
     std::atomic<std::size_t> n_pending_{0};

@@ -7,6 +7,7 @@
 
 #include <commtask/plan.hpp>
 #include <commtask/tbb_node.hpp>
+#include <commtask/tbb_trace.hpp>
 
 #include <oneapi/tbb/flow_graph.h>
 
@@ -38,7 +39,7 @@ public:
                                         priority),
           plan_(what.native()),
           members_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}) {
-        for (std::size_t number = 0; number < what.size(); ++number) news_.emplace_back(members_, number);
+        for (std::size_t number = 0; number < what.size(); ++number) news_.emplace_back(*this, number);
         commtask::face::check(commtask_plan_on_member(plan_, &tell, this));
     }
     ~plan_node() { static_cast<void>(commtask_plan_on_member(plan_, nullptr, nullptr)); }
@@ -58,6 +59,7 @@ private:
         if (mine.last_is_looked_for() && mine.news_[member].begin()) {
             mine.side().leave(mine.news_[member]);
         } else {
+            const face::handing_on scope{mine.trace_name(), commtask_trace_ended()};
             mine.members_.gateway().try_put(member);
         }
     }
@@ -65,15 +67,16 @@ private:
     /// A member's end, for a thread that looks for it.
     class member_news final : public face::arrival {
     public:
-        member_news(sender& by, std::size_t number) noexcept : by_(by), number_(number) {}
+        member_news(plan_node& of, std::size_t number) noexcept : of_(of), number_(number) {}
         /// On the worker. @return false: that of the run before has not been taken yet
         [[nodiscard]] bool begin() noexcept {
             // acquire: partner of the release in forget().
             return !is_under_way_.exchange(true, std::memory_order_acquire);
         }
         void enter() override {
+            const face::handing_on scope{of_.trace_name(), trace_id()};
             forget();
-            std::get<0>(by_.output_ports()).try_put(number_);
+            std::get<0>(of_.members_.output_ports()).try_put(number_);
         }
         void forget() noexcept override {
             // release: it is in no list any more; partner of the acquire in begin().
@@ -82,7 +85,7 @@ private:
 
     private:
         std::atomic<bool> is_under_way_{false};
-        sender& by_;
+        plan_node& of_;
         std::size_t number_;
     };
 

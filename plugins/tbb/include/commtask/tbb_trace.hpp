@@ -2,7 +2,7 @@
 //
 // oneTBB's compute tasks in a trace of COMMTASK_TRACE. oneTBB tells nobody of its tasks, so a body says it itself: traced(name,
 // body) is a body that does what `body` does and is seen in the trace. Without a trace that is a call of a function that returns
-// at once.
+// at once. The nodes of this face say themselves when they hand on what has come.
 #pragma once
 
 #include <commtask/trace.h>
@@ -12,6 +12,43 @@
 #include <utility>
 
 namespace commtask::tbb {
+
+/// @cond
+namespace face {
+
+/// A body, or what a node does itself, in a trace while it runs. A thread may run another task while this one waits for tasks of oneTBB:
+/// that one ends first. What waits for messages and leaves its thread (tbb_wait.hpp) takes the frames around it along.
+class traced_run {
+public:
+    /// @param before  the communication task that it comes after; 0: unknown
+    traced_run(commtask_trace_model model, std::uint32_t name, std::uint64_t before = 0) noexcept {
+        if (commtask_trace_is_on() == 0) return;
+        outer_ = commtask_trace_running();
+        id_ = commtask_trace_compute_created(model, name, outer_);
+        commtask_trace_after(id_, before);
+        commtask_trace_compute_end(outer_, COMMTASK_TRACE_PAUSED);
+        commtask_trace_compute_begin(id_);
+    }
+    traced_run(const traced_run&) = delete;
+    traced_run& operator=(const traced_run&) = delete;
+    ~traced_run() {
+        commtask_trace_compute_end(id_, COMMTASK_TRACE_COMPLETED);
+        commtask_trace_compute_begin(outer_);
+    }
+
+private:
+    std::uint64_t outer_ = 0;
+    std::uint64_t id_ = 0;
+};
+
+/// A node hands on what a task has brought, on whatever thread.
+class handing_on : public traced_run {
+public:
+    handing_on(std::uint32_t node, std::uint64_t task) noexcept : traced_run(COMMTASK_TRACE_NODE, node, task) {}
+};
+
+} // namespace face
+/// @endcond
 
 /// The body of a node or of a parallel algorithm, with a name.
 template <typename Body>
@@ -26,7 +63,7 @@ public:
     /// @return what it returns.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) {
-        const running scope{name_};
+        const face::traced_run scope{COMMTASK_TRACE_TBB, name_};
         return std::invoke(body_, std::forward<Arguments>(arguments)...);
     }
     /// The same, for oneTBB's algorithms, whose bodies are const.
@@ -34,34 +71,11 @@ public:
     /// @return what it returns.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) const {
-        const running scope{name_};
+        const face::traced_run scope{COMMTASK_TRACE_TBB, name_};
         return std::invoke(body_, std::forward<Arguments>(arguments)...);
     }
 
 private:
-    /// A thread may run another task while this one waits for tasks of oneTBB: that one ends first. What waits for
-    /// messages and leaves its thread (tbb_wait.hpp) takes the frames around it along.
-    class running {
-    public:
-        explicit running(std::uint32_t name) noexcept {
-            if (commtask_trace_is_on() == 0) return;
-            outer_ = commtask_trace_running();
-            id_ = commtask_trace_compute_created(COMMTASK_TRACE_TBB, name, outer_);
-            commtask_trace_compute_end(outer_, COMMTASK_TRACE_PAUSED);
-            commtask_trace_compute_begin(id_);
-        }
-        running(const running&) = delete;
-        running& operator=(const running&) = delete;
-        ~running() {
-            commtask_trace_compute_end(id_, COMMTASK_TRACE_COMPLETED);
-            commtask_trace_compute_begin(outer_);
-        }
-
-    private:
-        std::uint64_t outer_ = 0;
-        std::uint64_t id_ = 0;
-    };
-
     std::uint32_t name_;
     Body body_;
 };

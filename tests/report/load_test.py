@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# From records to the run as the analyses see it: a few records of trace_writer.py each, and what tools/report/load.py makes of
+# them. Whole traces, damaged ones, and the program are trace_test.py's.
+"""Usage: load_test.py FOLDER_OF_THE_REPORT"""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), sys.argv.pop(1)]
+
+import load  # noqa: E402
+import text  # noqa: E402
+import trace_run  # noqa: E402
+from summary import Summary  # noqa: E402
+from trace_writer import ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, pair  # noqa: E402
+
+
+class Loading(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def one_rank(self):
+        out = TraceWriter(0, 1)
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        for thread, name, lane in ((1, "main", -1), (2, "worker 0", 0), (3, "another", -1)):
+            out.thread(thread, name, lane)
+        return out
+
+    def test_a_thread_drives_the_lane_that_it_says(self):
+        out = self.one_rank()
+        out.state(1, 100_000, ISSUE, lane=1)
+        out.state(1, 300_000, NOTHING, lane=1)
+        out.state(2, 0, ISSUE, lane=0)
+        out.state(2, 400_000, ISSUE, lane=1)  # a callback posts there
+        out.state(2, 500_000, ISSUE, lane=0)
+        out.state(2, 900_000, NOTHING, lane=0)
+        rank, = load.load([out.write(self.folder)]).ranks
+        self.assertEqual(rank.driven_between(1, 0, 1000_000), [(100_000, 300_000), (400_000, 500_000)])
+        self.assertEqual(rank.driven_between(0, 0, 1000_000), [])
+        self.assertEqual([state[:2] for state in rank.workers[0].states], [(0, 400_000), (500_000, 900_000)])
+        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [[]])
+
+    def test_a_wait_inside_a_wait_ends_first(self):
+        out = self.one_rank()
+        outer, inner = (out.post(1, at, "recv", 0, at) for at in (1, 2))
+        for kind, at, task in ((9, 10, outer), (9, 20, inner), (10, 30, inner), (10, 40, outer)):
+            out.put(1, kind, at, task)
+        waits = trace_run.read_run([out.write(self.folder)]).ranks[0].threads[1].waits
+        self.assertEqual([(wait.id, wait.begin - out.BEGIN, wait.end - out.BEGIN) for wait in waits], [(outer, 10, 40), (inner, 20, 30)])
+
+    def test_a_body_that_waited_suspended_goes_on_because_of_its_message(self):
+        out = self.one_rank()
+        task, body = out.post(1, 5, "recv", 0, 7), out.new_id(1)
+        out.put(1, 17, 0, body, detail=out.text("body"), sub=2)
+        out.put(1, 18, 10, body, sub=2)
+        out.put(1, 3, 100, body, task)
+        out.put(1, 19, 110, body, sub=1)  # paused
+        out.compute(1, 120, 300, "something else")
+        out.moved(2, task, (READY, 6), (IN_FLIGHT, 7), (ENDED, 500))
+        out.put(3, 18, 520, body, sub=2)
+        out.put(3, 19, 700, body)
+        rank, = load.load([out.write(self.folder)]).ranks
+        unblock, = rank.tasks[0].unblocks
+        self.assertEqual((unblock.at, unblock.thread, unblock.what), (520, 3, "compute"))
+        spans = {thread.identity: [(span.begin, span.end) for span in thread.spans if span.label == "body"] for thread in rank.threads}
+        self.assertEqual(spans, {1: [(10, 110)], 3: [(520, 700)]})
+
+    def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
+        for rank in range(2):
+            out = TraceWriter(rank, 2)
+            out.thread(1, "main")
+            out.communicator(1, "MPI_COMM_WORLD", "0-1")
+            task = out.post(1, 0, "sendrecv", 1 - rank, 7)
+            out.put(1, 2, 0, task, pair(1 - rank, 7))
+            out.moved(1, task, (READY, 10), (IN_FLIGHT, 20), (ENDED, 100), matched=(1 - rank, 7))
+            out.write(self.folder)
+        one, other = load.load([self.folder]).tasks()
+        self.assertEqual((one.peers, other.peers), ((other,), (one,)))
+        self.assertTrue(one.needs_others)
+
+    def test_a_sendrecv_with_oneself_has_no_other_side_that_could_be_unknown(self):
+        out = self.one_rank()
+        task = out.post(1, 0, "sendrecv", 0, 7)
+        out.put(1, 2, 0, task, pair(0, 7))
+        out.moved(1, task, (READY, 10), (IN_FLIGHT, 20), (ENDED, 5_000_000), matched=(0, 7))
+        out.wait(1, 100, 5_000_100, task)
+        said = "\n".join(text.render(Summary(load.load([out.write(self.folder)]))))
+        self.assertIn("1. transfer", said)
+        self.assertNotIn("unknown", said)
+
+    def test_a_thread_of_onetbb_went_on_when_a_node_last_handed_on_a_message_while_it_idled(self):
+        out = self.one_rank()
+        first, second = (out.post(1, 5 + k, "recv", 0, k) for k in range(2))
+
+        def span(thread, model, begin, end, name, before=0):
+            identity = out.new_id(thread)
+            out.put(thread, 17, begin, identity, detail=out.text(name), sub=model)
+            if before:
+                out.put(thread, 3, begin, identity, before)
+            out.put(thread, 18, begin, identity, sub=model)
+            out.put(thread, 19, end, identity)
+
+        span(1, 2, 10, 100, "body")
+        span(3, 2, 10, 200, "body")
+        for task, at in ((first, 400), (second, 600)):
+            out.moved(2, task, (READY, 6), (IN_FLIGHT, 7), (ENDED, at), matched=(0, 0))
+            span(2, 4, at + 10, at + 20, "recv_node", task)
+        span(3, 2, 700, 800, "body")  # the first message it need not have had
+        span(1, 2, 900, 950, "body")
+        span(1, 2, 960, 990, "body")  # nothing came
+        rank, = load.load([out.write(self.folder)]).ranks
+        self.assertEqual([[(one.thread, one.at) for one in task.unblocks] for task in rank.tasks], [[], [(1, 610), (3, 610)]])
+        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "main"], [[(10, 100), (900, 950), (960, 990)]])
+        self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
