@@ -310,6 +310,7 @@ void worker::run_shared() noexcept {
     int idle_passes = 0;
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     company others;
+    const auto begin_pause = [&] { others.begin_pause({now_ns(), lane_.approx_ended(), lane_.approx_live()}); };
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
             rest();
@@ -348,7 +349,7 @@ void worker::run_shared() noexcept {
             continue;
         }
         if (!lane_.attends_windows() && (others.is_here() || (others.was_here() && !core.is_idle()))) {
-            others.begin_pause(lane_.approx_ended());
+            begin_pause();
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it. On an idle core a deep sleeper is woken at nobody's expense.
             lane_.tell(trace::thread_state::driven);
@@ -356,17 +357,18 @@ void worker::run_shared() noexcept {
                 others.know_of_more(1);
                 if (was_rung_) core.found_something();
             } else {
-                const std::int64_t n_naps =
-                    others.is_brisk() ? tuning::naps_beside_brisk_others : tuning::naps_when_others_drive;
-                lane_.wake_up.nap(n_naps * static_cast<std::int64_t>(settings_.nap_max_ns),
+                const auto nap_ns = static_cast<std::int64_t>(settings_.nap_max_ns);
+                const std::int64_t short_ns = tuning::naps_when_others_drive * nap_ns;
+                const std::int64_t long_ns = tuning::naps_beside_brisk_others * nap_ns;
+                lane_.wake_up.nap(others.ends_within(short_ns) ? long_ns : short_ns,
                                   [this] { return has_reason_to_wake(); });
             }
         } else if (!has_work && doze_in_sight(naps)) {
-            others.begin_pause(lane_.approx_ended());
+            begin_pause();
             core.found_something();
             others.know(lane_.approx_passes());
         } else if (!has_work) {
-            others.begin_pause(lane_.approx_ended());
+            begin_pause();
             count_sleep();
             // A thread of the program may have started something between this pass and the sleep. Who wakes this one is posting,
             // and goes on with that first.
@@ -377,7 +379,7 @@ void worker::run_shared() noexcept {
         } else if (++idle_passes <= tuning::yields_before_naps) {
             yield_and_learn(core);
         } else {
-            others.begin_pause(lane_.approx_ended());
+            begin_pause();
             others.know_of_more(lane_.attends_windows() ? nap_and_learn(naps, core) : nap(naps));
             if (was_rung_) core.found_something();
         }
