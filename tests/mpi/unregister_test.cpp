@@ -10,7 +10,7 @@
 
 namespace {
 
-std::thread::id program;
+std::atomic<std::thread::id> program;
 std::atomic<bool> program_is_in_mpi{false};
 std::atomic<bool> worker_is_in_mpi{false};
 std::atomic<int> n_looks{0};
@@ -19,7 +19,7 @@ std::atomic<int> n_met{0};
 } // namespace
 
 extern "C" [[gnu::visibility("default")]] int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-    if (std::this_thread::get_id() == program) return PMPI_Test(request, flag, status);
+    if (std::this_thread::get_id() == program.load()) return PMPI_Test(request, flag, status);
     worker_is_in_mpi = true;
     ++n_looks;
     const int code = PMPI_Test(request, flag, status);

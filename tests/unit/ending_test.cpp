@@ -125,6 +125,15 @@ TEST(Ending, SendsGuestsAwayWhoWaitForALaneThatWasLeft) {
     EXPECT_FALSE(has_baton);
 }
 
+TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsBatonComesBack) {
+    lane_bench bench;
+    ASSERT_TRUE(bench.the_lane().try_take_baton());
+    bench.the_lane().abandon();
+    bench.the_lane().return_baton();
+    EXPECT_FALSE(bench.the_lane().try_take_baton());
+    EXPECT_FALSE(bench.lanes().take_all_batons());
+}
+
 TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {
     constexpr std::size_t capacity = 64;
     lane_bench bench{capacity};

@@ -18,6 +18,12 @@ TEST(IdleTurn, LeavesTheCoreForLongToThreadsThatDrive) {
     }
 }
 
+TEST(IdleTurn, WithNothingInFlightExpectsThemForLonger) {
+    EXPECT_EQ(pause_after({.others_drove_lately = true}), next_pause::beside_drivers);
+    EXPECT_EQ(pause_after({.has_work = true, .others_drove_lately = true}), next_pause::yield);
+    EXPECT_EQ(pause_after({.others_drove_lately = true, .core_is_idle = true}), next_pause::sleep);
+}
+
 TEST(IdleTurn, OnAnIdleCoreForgetsThoseWhoDroveBefore) {
     EXPECT_EQ(pause_after({.others_drove = true, .core_is_idle = true}), next_pause::sleep);
     EXPECT_EQ(pause_after({.has_work = true, .others_drove = true, .core_is_idle = true}), next_pause::yield);

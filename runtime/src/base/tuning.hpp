@@ -80,9 +80,12 @@ inline constexpr std::int64_t first_nap_ns = 5'000;
 /// flight stands still. Less: it takes the core from them for nothing.
 inline constexpr std::int64_t naps_when_others_drive = 3;
 
-/// The same where as many tasks as below ended in the last such nap: none is in flight for long.
+/// The same where what they begin is in flight for less than such a nap: then nothing stands still. Less: timers for nothing.
 inline constexpr std::int64_t naps_beside_brisk_others = 10;
-inline constexpr std::uint64_t ends_of_brisk_others = 16;
+
+/// So many pauses without them, and with nothing in flight, before a worker beside drivers sleeps deep. More: timers for nothing. Less: it is
+/// woken by the next post of each hop that is longer than a pause.
+inline constexpr int pauses_until_others_are_gone = 4;
 
 /// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
 /// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.

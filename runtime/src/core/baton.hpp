@@ -17,11 +17,12 @@ namespace commtask::detail {
 
 class baton {
 public:
+    /// @return false if somebody has it, or it is lost
     [[nodiscard]] bool try_take_baton() noexcept {
         std::uintptr_t holder = nobody;
         // acquire: partner of the release in return_baton(); what the last driver did is visible.
         const bool has_it =
-            holder_.load(std::memory_order_relaxed) == nobody &&
+            holder_.load(std::memory_order_relaxed) == nobody && !is_lost() &&
             holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
         if (has_it) ++n_held_by_me();
         return has_it;
@@ -32,19 +33,14 @@ public:
         holder_.store(nobody, std::memory_order_release);
     }
 
-    /// Who has it may never give it back, and nobody waits for it any longer. For good.
+    /// Nobody takes it or waits for it any longer, also if who has it gives it back. For good.
     /// release: partner of the acquire in is_lost().
     void lose_baton() noexcept { is_lost_.store(true, std::memory_order_release); }
     [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
-    /// Who has it, and has seen that it is lost: from here on nobody takes it.
-    void lay_down_baton() noexcept {
-        --n_held_by_me();
-        holder_.store(laid_down, std::memory_order_release);
-    }
     /// Any thread, of one that is lost. @return false as long as somebody has it; else nobody takes it any more
     [[nodiscard]] bool try_lay_down_baton() noexcept {
         std::uintptr_t holder = nobody;
-        // acquire: partner of the release in return_baton() and lay_down_baton(); who had it does nothing more.
+        // acquire: partner of the release in return_baton(); who had it does nothing more.
         return holder_.compare_exchange_strong(holder, laid_down, std::memory_order_acquire) || holder == laid_down;
     }
 

@@ -2,8 +2,9 @@
 //
 // Whether threads of the program drive a lane beside the worker that shares their core: passes that the worker has not made tell.
 // They cost less than a change of threads, so it stays out of their way, also when a pass of its own has just ended what they had
-// begun: who drives now and then comes again. How many tasks ended meanwhile tells whether what they begin is in flight for long.
-// A pure function of counts, so it is tested without threads.
+// begun: who drives now and then comes again. How long a task of theirs is in flight tells whether it would stand still meanwhile: by
+// Little's law that is how many are in flight on average, over how many end in a time. A pure function of counts and times, so it is
+// tested without threads.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -11,6 +12,13 @@
 #include <cstdint>
 
 namespace commtask::detail {
+
+/// What a lane has done so far, by whomever.
+struct lane_flow {
+    std::uint64_t now_ns = 0;
+    std::uint64_t n_ended = 0;
+    std::uint64_t n_live = 0; ///< Of now.
+};
 
 class company {
 public:
@@ -25,26 +33,41 @@ public:
     /// After so many of its own, beside which others may have made some.
     void know_of_more(std::uint64_t n_passes) noexcept { n_known_ += n_passes; }
 
-    /// Before it sleeps or naps: what is seen after it counts. @param n_ended  tasks of the lane, by whomever
-    void begin_pause(std::uint64_t n_ended) noexcept {
+    /// Before it sleeps or naps: what is seen after it counts.
+    void begin_pause(const lane_flow& flow) noexcept {
+        n_pauses_alone_ = was_here_ ? 0 : n_pauses_alone_ + 1;
         was_here_ = false;
-        is_brisk_ = n_ended - n_ended_before_ >= tuning::ends_of_brisk_others;
-        n_ended_before_ = n_ended;
+        // What was in flight when the last pause began stands for the time since, and some eight pauses count: hops are longer than a
+        // pause, and all that a hop waits for may end in one.
+        live_time_ns_ = kept * live_time_ns_ +
+                        static_cast<double>(before_.n_live) * static_cast<double>(flow.now_ns - before_.now_ns);
+        n_ends_ = kept * n_ends_ + static_cast<double>(flow.n_ended - before_.n_ended);
+        before_ = flow;
     }
 
     /// Others have driven since the last turn.
     [[nodiscard]] bool is_here() const noexcept { return is_here_; }
     /// Others have driven since the last pause began.
     [[nodiscard]] bool was_here() const noexcept { return was_here_; }
-    /// In the pause before the one that begins many tasks ended: what they begin needs nobody else.
-    [[nodiscard]] bool is_brisk() const noexcept { return is_brisk_; }
+    /// Or in one of the pauses before it.
+    [[nodiscard]] bool was_here_lately() const noexcept {
+        return was_here_ || n_pauses_alone_ < tuning::pauses_until_others_are_gone;
+    }
+    /// Of late a task was in flight for less than `ns` on average: nobody else need look after it so soon.
+    [[nodiscard]] bool ends_within(std::int64_t ns) const noexcept {
+        return live_time_ns_ < n_ends_ * static_cast<double>(ns);
+    }
 
 private:
+    static constexpr double kept = 0.875;
+
     std::uint64_t n_known_ = 0;
     bool is_here_ = false;
     bool was_here_ = false;
-    bool is_brisk_ = false;
-    std::uint64_t n_ended_before_ = 0;
+    int n_pauses_alone_ = tuning::pauses_until_others_are_gone;
+    lane_flow before_;
+    double live_time_ns_ = 0;
+    double n_ends_ = 0;
 };
 
 } // namespace commtask::detail

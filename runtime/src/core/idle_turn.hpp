@@ -19,16 +19,19 @@ enum class next_pause : std::uint8_t {
 };
 
 struct idle_turn {
-    bool has_work = false;        ///< Something is in flight, or to be attended.
-    bool attends_windows = false; ///< Then it has work, too.
-    bool others_drive = false;    ///< Since the last turn.
-    bool others_drove = false;    ///< Since the last pause.
-    bool core_is_idle = false;    ///< A deep sleeper is woken there at nobody's expense.
-    int n_yields = 0;             ///< In turns of this kind before, without a find between.
+    bool has_work = false;            ///< Something is in flight, or to be attended.
+    bool attends_windows = false;     ///< Then it has work, too.
+    bool others_drive = false;        ///< Since the last turn.
+    bool others_drove = false;        ///< Since the last pause.
+    bool others_drove_lately = false; ///< Some pauses ago.
+    bool core_is_idle = false;        ///< A deep sleeper is woken there at nobody's expense.
+    int n_yields = 0;                 ///< In turns of this kind before, without a find between.
 };
 
 [[nodiscard]] constexpr next_pause pause_after(const idle_turn& turn) noexcept {
-    const bool is_beside_others = turn.others_drive || (turn.others_drove && !turn.core_is_idle);
+    // With nothing in flight longer, since to wake a deep sleeper costs the next post more than some naps cost here.
+    const bool may_come_again = turn.others_drove || (!turn.has_work && turn.others_drove_lately);
+    const bool is_beside_others = turn.others_drive || (may_come_again && !turn.core_is_idle);
     if (is_beside_others && !turn.attends_windows) return next_pause::beside_drivers;
     if (!turn.has_work) return next_pause::sleep;
     return turn.n_yields < tuning::yields_before_naps ? next_pause::yield : next_pause::nap;

@@ -93,7 +93,7 @@ bool lane::try_issue_here() noexcept {
     // That a poster drives for so short a time is not worth two records of a trace.
     const bool is_all_issued = issue_posted();
     if (is_abandoned()) {
-        lay_down_baton();
+        return_baton(); // nobody takes it
         return true;
     }
     const bool may_sleep_on = has_neighbors() && end_poster_shows() && is_all_issued;

@@ -311,6 +311,7 @@ void worker::run_shared() noexcept {
     int n_yields = 0; // of turns that found nothing, since the last find
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     company others;
+    const auto begin_pause = [&] { others.begin_pause({now_ns(), lane_.approx_ended(), lane_.approx_live()}); };
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
             rest();
@@ -352,6 +353,7 @@ void worker::run_shared() noexcept {
                                              .attends_windows = lane_.attends_windows(),
                                              .others_drive = others.is_here(),
                                              .others_drove = others.was_here(),
+                                             .others_drove_lately = others.was_here_lately(),
                                              .core_is_idle = core.is_idle(),
                                              .n_yields = n_yields});
         if (next == next_pause::yield) {
@@ -359,7 +361,7 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
             continue;
         }
-        others.begin_pause(lane_.approx_ended());
+        begin_pause();
         if (next == next_pause::beside_drivers) {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it.
@@ -368,9 +370,10 @@ void worker::run_shared() noexcept {
                 others.know_of_more(1);
                 if (was_rung_) core.found_something();
             } else {
-                const std::int64_t n_naps =
-                    others.is_brisk() ? tuning::naps_beside_brisk_others : tuning::naps_when_others_drive;
-                lane_.wake_up.nap(n_naps * static_cast<std::int64_t>(settings_.nap_max_ns),
+                const auto nap_ns = static_cast<std::int64_t>(settings_.nap_max_ns);
+                const std::int64_t short_ns = tuning::naps_when_others_drive * nap_ns;
+                const std::int64_t long_ns = tuning::naps_beside_brisk_others * nap_ns;
+                lane_.wake_up.nap(others.ends_within(short_ns) ? long_ns : short_ns,
                                   [this] { return has_reason_to_wake(); });
             }
         } else if (next == next_pause::sleep) {

@@ -10,6 +10,7 @@
 #include "mpi/identity.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
@@ -27,9 +28,10 @@ thread_local int kept_code = MPI_SUCCESS;
 struct handler_table {
     std::mutex mutex;
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-    bool may_call_mpi = false;         ///< In the handler.
-    bool codes_get_lost = false;       ///< The MPI returns MPI_SUCCESS after a handler that is a function.
-    bool statuses_lack_errors = false; ///< Those of persistent requests.
+    // The library's next life finds them anew, perhaps beside a thread that the last one left inside MPI.
+    std::atomic<bool> may_call_mpi{false};         ///< In the handler.
+    std::atomic<bool> codes_get_lost{false};       ///< The MPI returns MPI_SUCCESS after a handler that is a function.
+    std::atomic<bool> statuses_lack_errors{false}; ///< Those of persistent requests.
     std::unordered_set<MPI_Comm> taken_over;
 };
 
@@ -71,7 +73,7 @@ handler_table& handlers() {
 void on_error(MPI_Comm* comm, int* code, ...) {
     if (mpi_error_handling::is_quiet()) return mpi_error_handling::keep(*code);
     // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
-    if (handlers().may_call_mpi) {
+    if (handlers().may_call_mpi.load(std::memory_order_relaxed)) {
         if (worlds_handler_has_it(*comm, *code)) return;
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_call_errhandler(*comm, *code);
@@ -92,7 +94,7 @@ errors_come_back::~errors_come_back() {
 
 int errors_come_back::code_of(int code) const noexcept {
     const int kept = std::exchange(kept_code, MPI_SUCCESS);
-    return code == MPI_SUCCESS && handlers().codes_get_lost ? kept : code;
+    return code == MPI_SUCCESS && handlers().codes_get_lost.load(std::memory_order_relaxed) ? kept : code;
 }
 
 mpi_error_handling::mpi_error_handling() {
@@ -102,11 +104,12 @@ mpi_error_handling::mpi_error_handling() {
 #if defined(MPICH_VERSION)
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&thread_level);
-    table.may_call_mpi = thread_level < MPI_THREAD_MULTIPLE;
-    table.codes_get_lost = returns_success_after_functions(mpi_at_run_time());
-    table.statuses_lack_errors = forgets_errors_of_persistent_requests(mpi_at_run_time());
+    table.may_call_mpi.store(thread_level < MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
+    table.codes_get_lost.store(returns_success_after_functions(mpi_at_run_time()), std::memory_order_relaxed);
+    table.statuses_lack_errors.store(forgets_errors_of_persistent_requests(mpi_at_run_time()),
+                                     std::memory_order_relaxed);
 #else
-    table.may_call_mpi = true;
+    table.may_call_mpi.store(true, std::memory_order_relaxed);
 #endif
     take_over(MPI_COMM_WORLD);
     take_over(MPI_COMM_SELF);
@@ -114,8 +117,10 @@ mpi_error_handling::mpi_error_handling() {
 
 MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
 bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
-bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost; }
-bool mpi_error_handling::statuses_lack_errors() noexcept { return handlers().statuses_lack_errors; }
+bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost.load(std::memory_order_relaxed); }
+bool mpi_error_handling::statuses_lack_errors() noexcept {
+    return handlers().statuses_lack_errors.load(std::memory_order_relaxed);
+}
 
 void mpi_error_handling::keep(int code) noexcept {
     if (kept_code == MPI_SUCCESS) kept_code = code; // the first one counts
