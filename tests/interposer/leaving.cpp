@@ -163,6 +163,33 @@ void gives_back_its_plans() {
     for (MPI_Request& each : pair) MPI_Request_free(&each);
 }
 
+/// A run whose last member is held, and on another lane where there are two: it is given up once.
+void gives_up_a_run_once() {
+    static std::atomic<int> n_told{0};
+    MPI_Comm other = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    begin(0.3);
+    const commtask_op on_either[] = {commtask_op_noop(MPI_COMM_WORLD), commtask_op_noop(other)};
+    for (const std::size_t held : {0U, 1U}) {
+        commtask_plan_t made = COMMTASK_PLAN_NULL;
+        EXPECT(commtask_record_begin() == COMMTASK_OK);
+        for (const commtask_op& op : on_either) EXPECT(commtask_post(&op, nullptr, nullptr) == COMMTASK_OK);
+        EXPECT(commtask_record_end(&made) == COMMTASK_OK);
+        EXPECT(commtask_plan_hold(made, held) == COMMTASK_OK);
+        commtask_options how = COMMTASK_OPTIONS_INIT;
+        how.callback = [](const commtask_status*, void*) { ++n_told; };
+        EXPECT(commtask_plan_start(made, &how, nullptr) == COMMTASK_OK);
+    }
+    EXPECT(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    int value = 0; // the worker is at work for this, and takes in what the lanes have told each other
+    MPI_Request late[2];
+    MPI_Irecv(&value, 1, MPI_INT, me, late_tag, other, &late[0]);
+    MPI_Isend(&me, 1, MPI_INT, me, late_tag, other, &late[1]);
+    MPI_Waitall(2, late, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&other);
+    EXPECT(n_told == 2);
+}
+
 /// A receive that another thread has made with MPI is no business of commtask_finalize.
 void leaves_other_threads_calls_alone() {
     begin(0.2);
@@ -282,6 +309,7 @@ int main(int argc, char** argv) {
                                        {"waits_for_a_call", waits_for_a_call, 1},
                                        {"closes_an_open_listener", closes_an_open_listener, 1},
                                        {"gives_back_its_plans", gives_back_its_plans, 1},
+                                       {"gives_up_a_run_once", gives_up_a_run_once, 1},
                                        {"leaves_other_threads_calls_alone", leaves_other_threads_calls_alone, 1},
                                        {"gives_up_what_cannot_end", gives_up_what_cannot_end, 1},
                                        {"refuses_posts_outside_of_its_use", refuses_posts_outside_of_its_use, 1},

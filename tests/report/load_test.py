@@ -112,8 +112,14 @@ class Loading(unittest.TestCase):
         span(3, 2, 700, 800, "body")  # the first message it need not have had
         span(1, 2, 900, 950, "body")
         span(1, 2, 960, 990, "body")  # nothing came
+        span(4, 2, 10, 200, "body")
+        third = out.post(1, 7, "recv", 0, 2)
+        out.moved(2, third, (READY, 6), (IN_FLIGHT, 7), (ENDED, 690), matched=(0, 0))
+        out.wait(4, 300, 690, third)
+        span(4, 2, 700, 800, "body")  # it waited for another message when this one came
         rank, = load.load([out.write(self.folder)]).ranks
-        self.assertEqual([[(one.thread, one.at) for one in task.unblocks] for task in rank.tasks], [[], [(1, 610), (3, 610)]])
+        self.assertEqual([[(one.thread, one.at) for one in task.unblocks] for task in rank.tasks],
+                         [[], [(1, 610), (3, 610)], [(4, 690)]])
         self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "main"], [[(10, 100), (900, 950), (960, 990)]])
         self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [])
 

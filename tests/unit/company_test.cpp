@@ -27,7 +27,7 @@ TEST(Company, IsSeenByPassesThatTheWorkerHasNotMade) {
 
 TEST(Company, IsRememberedUntilTheNextPause) {
     company others;
-    others.begin_pause({});
+    others.begin_pause();
     others.look(7);
     others.know(8);
     for (int turn = 0; turn < 3; ++turn) {
@@ -35,7 +35,7 @@ TEST(Company, IsRememberedUntilTheNextPause) {
         EXPECT_FALSE(others.is_here()) << turn;
         EXPECT_TRUE(others.was_here()) << turn << ": its own pass found what they had begun, and says nothing of them";
     }
-    others.begin_pause({});
+    others.begin_pause();
     others.look(8);
     EXPECT_FALSE(others.was_here()) << "nobody came while it slept";
 }
@@ -45,66 +45,84 @@ TEST(Company, IsExpectedForSomePauses) {
     EXPECT_FALSE(others.was_here_lately()) << "nobody was here yet";
     others.look(7);
     for (int i = 0; i < tuning::pauses_until_others_are_gone; ++i) {
-        others.begin_pause({});
+        others.begin_pause();
         EXPECT_TRUE(others.was_here_lately()) << i;
         EXPECT_FALSE(others.was_here()) << i;
     }
-    others.begin_pause({});
+    others.begin_pause();
     EXPECT_FALSE(others.was_here_lately());
 }
 
-constexpr std::int64_t short_nap_ns = 600'000;
+constexpr std::int64_t half_a_nap_ns = 300'000;
 
-/// A worker that pauses so often beside hops of `n_tasks` tasks, which are begun at once and end together, `in_flight_ns` later, just
-/// before the next hop begins them again. @return of how many of the last 100 pauses it thought that what is in flight ends soon
-int brisk_pauses(std::uint64_t n_tasks, std::uint64_t hop_ns, std::uint64_t in_flight_ns, std::uint64_t pause_ns) {
+/// Hops of `n_tasks` tasks each, which are begun at once.
+struct hops {
+    std::uint64_t n_tasks;
+    std::uint64_t hop_ns;
+    std::uint64_t in_flight_ns; ///< How long they take, if somebody looks.
+};
+
+/// A worker that naps for so long beside `done`. @param only_it_looks  so they end with a pass of its own
+/// @return of how many of the last 100 naps it thought that tasks end soon
+int brisk_naps(const hops& done, std::uint64_t nap_ns, bool only_it_looks = false) {
     company others;
     int n_brisk = 0;
+    std::uint64_t n_ended = 0;
     for (std::uint64_t i = 1; i <= 200; ++i) {
-        const std::uint64_t now_ns = i * pause_ns;
-        const std::uint64_t since_begin_ns = now_ns % hop_ns;
-        const bool are_over = since_begin_ns >= in_flight_ns;
-        others.begin_pause({now_ns, (now_ns / hop_ns + (are_over ? 1 : 0)) * n_tasks, are_over ? 0 : n_tasks});
-        if (i > 100 && others.ends_within(short_nap_ns)) ++n_brisk;
+        const std::uint64_t now_ns = i * nap_ns;
+        const std::uint64_t n_begun = (now_ns / done.hop_ns + 1) * done.n_tasks;
+        const bool are_over = now_ns % done.hop_ns >= done.in_flight_ns;
+        const std::uint64_t n_over = n_begun - (are_over ? 0 : done.n_tasks);
+        if (!only_it_looks) n_ended = n_over;
+        others.end_nap(nap_ns, {n_ended, n_begun - n_ended});
+        n_ended = n_over;
+        if (i > 100 && others.ends_within(half_a_nap_ns)) ++n_brisk;
     }
     return n_brisk;
 }
 
 TEST(Company, EndsSoonWhereHopsAreShort) {
-    // Pauses of either length, which must not decide for themselves.
-    for (const std::uint64_t pause_ns : {611'000U, 2'011'000U}) {
-        EXPECT_EQ(brisk_pauses(4, 60'000, 50'000, pause_ns), 100) << pause_ns;
-        EXPECT_EQ(brisk_pauses(52, 60'000, 50'000, pause_ns), 100) << pause_ns;
+    // Naps of either length, which must not decide for themselves.
+    for (const std::uint64_t nap_ns : {611'000U, 2'011'000U}) {
+        EXPECT_EQ(brisk_naps({4, 60'000, 50'000}, nap_ns), 100) << nap_ns;
+        EXPECT_EQ(brisk_naps({52, 60'000, 50'000}, nap_ns), 100) << nap_ns;
     }
 }
 
 TEST(Company, DoesNotEndSoonWhereHopsAreLong) {
-    for (const std::uint64_t pause_ns : {611'000U, 2'011'000U}) {
+    for (const std::uint64_t nap_ns : {611'000U, 2'011'000U}) {
         for (const std::uint64_t n_tasks : {1U, 4U, 16U, 52U, 400U}) {
-            EXPECT_EQ(brisk_pauses(n_tasks, 5'000'000, 4'000'000, pause_ns), 0) << n_tasks << ", " << pause_ns;
+            EXPECT_EQ(brisk_naps({n_tasks, 5'000'000, 4'000'000}, nap_ns), 0) << n_tasks << ", " << nap_ns;
         }
     }
-    EXPECT_EQ(brisk_pauses(16, 1'300'000, 1'200'000, 611'000), 0);
+    EXPECT_EQ(brisk_naps({16, 1'300'000, 1'200'000}, 611'000), 0);
 }
 
 TEST(Company, EndsSoonWhereHopsAreLongButMessagesAreNot) {
-    EXPECT_EQ(brisk_pauses(16, 5'000'000, 40'000, 611'000), 100);
+    EXPECT_EQ(brisk_naps({16, 5'000'000, 40'000}, 611'000), 100);
 }
 
-TEST(Company, ForgetsALongSleepWithNothingInFlight) {
+TEST(Company, DoesNotEndSoonWhereOnlyTheWorkerLooks) {
+    // They would be over soon, but stand still until the nap is.
+    EXPECT_EQ(brisk_naps({4, 5'000'000, 100'000}, 611'000, true), 0);
+    EXPECT_EQ(brisk_naps({4, 5'000'000, 100'000}, 2'011'000, true), 0);
+}
+
+TEST(Company, ForgetsHowLongItSlept) {
     company others;
-    others.begin_pause({1'000'000, 0, 0});
-    others.begin_pause({10'000'000'000, 0, 4});
-    others.begin_pause({10'000'600'000, 40, 4});
-    EXPECT_TRUE(others.ends_within(short_nap_ns));
+    others.end_nap(600'000, {40, 4});
+    ASSERT_TRUE(others.ends_within(half_a_nap_ns));
+    others.end_sleep({50, 4});
+    EXPECT_TRUE(others.ends_within(half_a_nap_ns));
+    others.end_nap(600'000, {50, 60});
+    EXPECT_FALSE(others.ends_within(half_a_nap_ns)) << "the ten that ended in the sleep do not count";
 }
 
 TEST(Company, IsNotCalledQuickBeforeAnythingEnded) {
     company others;
-    others.begin_pause({1'000'000, 0, 3});
-    EXPECT_FALSE(others.ends_within(short_nap_ns));
-    others.begin_pause({2'000'000, 0, 3});
-    EXPECT_FALSE(others.ends_within(short_nap_ns));
+    EXPECT_FALSE(others.ends_within(half_a_nap_ns));
+    others.end_nap(600'000, {0, 3});
+    EXPECT_FALSE(others.ends_within(half_a_nap_ns));
 }
 
 } // namespace

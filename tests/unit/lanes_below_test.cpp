@@ -36,6 +36,9 @@ TEST(LanesBelow, AreIndependentInALaterMpichIfItHasAContextForEach) {
     const lanes_in_mpi without = lanes_below(mpich("4.1"), 3, 2);
     EXPECT_FALSE(without.are_independent);
     EXPECT_THAT(without.sentence, HasSubstr("set MPIR_CVAR_CH4_NUM_VCIS=3 before MPI_Init"));
+    const lanes_in_mpi of_four = lanes_below(mpich("4.1", "ch4:ofi", "--with-ch4-max-vcis=4"), 4, 2, 1);
+    EXPECT_NE(of_four.sentence.find("4 network contexts, of which 1 are reserved"), std::string::npos)
+        << of_four.sentence << ": to be told to ask for all four would make MPI_Init abort";
     EXPECT_TRUE(lanes_below(mpich("4.1"), 3, 3).are_independent);
     EXPECT_TRUE(lanes_below(mpich("5.0.2", "ch4:ucx ofi", "--with-device=ch4:ucx,ofi"), 3, 4).are_independent);
 }

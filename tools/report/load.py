@@ -40,6 +40,8 @@ class _Loader:
         self.detached = set()  #: compute tasks that end by an event
         self.ends = {}  #: compute task -> end of its last slice
         self.slices = defaultdict(list)  #: thread -> (begin, end, compute task) of its slices
+        self.busy = {}  #: thread -> when its waits and calls of MPI ended
+        self.nodes_seen = set()
         self.handed_on = []  #: (when, task) that a node of oneTBB handed on
         self.post_times = defaultdict(list)  #: thread -> when it posted
         self.ended_by = defaultdict(list)  #: thread -> (end, number, task) of what it posted, by end
@@ -99,11 +101,14 @@ class _Loader:
             begin, end = cut(span)
             known = self.trace.computes.get(span.id)
             if known is not None and known.model == NODE:
-                self.handed_on += [(begin, before) for before, _ in known.after if before in self.tasks]
+                if span.id not in self.nodes_seen:  # it pauses where a body runs inside of it
+                    self.handed_on += [(begin, before) for before, _ in known.after if before in self.tasks]
+                    self.nodes_seen.add(span.id)
                 if not each.is_worker:
                     spans.append(Span(begin, end, "region", span.name))
                 continue
-            self.slices[each.number].append((begin, end, span.id))
+            if not each.is_worker:
+                self.slices[each.number].append((begin, end, span.id))
             spans.append(Span(begin, end, "compute", span.name))
             self.began[span.id].append((begin, each.number))
             self.ends[span.id] = max(end, self.ends.get(span.id, 0))
@@ -121,6 +126,7 @@ class _Loader:
             spans.append(Span(begin, end, "wait", "wait" if task is None else f"wait for {task.title()}"))
             if task is not None and span.end is not None and task.ended is not None:
                 task.unblocks.append(Unblock(task, end, each.number, begin, "wait"))
+        self.busy[each.number] = sorted(span.end for span in spans if span.kind in ("wait", "call"))
         states = list(self._states(each, last))
         if each.is_worker:
             served = [(begin, end, state) for begin, end, state, lane in states if lane == each.lane]
@@ -185,6 +191,8 @@ class _Loader:
             for begin, end, identity in sorted(slices):
                 k = bisect.bisect_right(times, begin) - 1
                 known = self.trace.computes.get(identity)
+                n_before = bisect.bisect_right(self.busy[thread], begin)
+                idle_from = max(idle_from, self.busy[thread][n_before - 1] if n_before else -1)
                 is_its_first = known is not None and known.model == ONETBB and (begin, thread) == min(self.began[identity])
                 if is_its_first and k >= 0 and times[k] > idle_from:
                     tasks[k].unblocks.append(Unblock(tasks[k], times[k], thread, None, "compute"))

@@ -32,15 +32,18 @@ using incoming_message = message<std::byte>;
 using outgoing_message = message<const std::byte>;
 
 /// What messages are sent on: all on one communicator, or in turns on several. Both ends know a message's turn: those of one chunk,
-/// which are ready at once, follow each other, and so do those of one segment, which leave first.
+/// which are ready at once, follow each other, in the order in which they leave.
 struct message_comms {
     MPI_Comm all = MPI_COMM_NULL;
     std::vector<MPI_Comm> turns{};
+    int n_peers = 1; ///< Of a rank, if there are turns.
 
     template <class Byte>
     [[nodiscard]] MPI_Comm of(const message<Byte>& one) const {
         if (turns.empty()) return all;
-        return turns[one.is_halo() ? 0 : static_cast<std::size_t>(one.segment + one.chunk) % turns.size()];
+        if (one.is_halo()) return turns[0];
+        const int turn = (one.segment + one.chunk) * n_peers + one.nth_peer - 1;
+        return turns[static_cast<std::size_t>(turn) % turns.size()];
     }
 };
 

@@ -44,7 +44,11 @@ struct schedule_options {
     std::vector<MPI_Comm>
         lanes{}; ///< Modes offload, omp, tbb: what messages are sent on in turns; none: all on `comm`.
 
-    [[nodiscard]] message_comms messages() const { return {comm, lanes}; }
+    [[nodiscard]] message_comms messages() const {
+        int n_ranks = 1;
+        if (!lanes.empty()) MPI_Comm_size(comm, &n_ranks);
+        return {comm, lanes, n_ranks - 1};
+    }
 };
 
 class schedule {

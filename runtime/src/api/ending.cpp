@@ -173,8 +173,8 @@ context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passe
         while (!each.try_lay_down_baton() && !is_stuck) {
             sched_yield();
             const std::uint64_t now = now_ns();
-            is_stuck =
-                is_over[each.number()] ? now - begin_ns >= tuning::look_at_the_end_ns : others.is_over(each, now);
+            is_stuck = is_over[each.number()] ? now - begin_ns >= tuning::wait_for_others_at_the_end_ns
+                                              : others.is_over(each, now);
         }
         if (verbose < 1 || !is_stuck) continue;
         const int kind = each.approx_starting_kind();

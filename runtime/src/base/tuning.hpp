@@ -176,6 +176,10 @@ inline constexpr std::size_t slots_fetched_ahead = 8;
 /// can never end would keep the program for ever.
 inline constexpr std::uint64_t look_at_the_end_ns = 10'000'000;
 
+/// How long commtask_finalize, which leaves a worker behind, waits for those who made no pass of late and may only have waited for that one's
+/// baton. More: such an end takes longer. Less: one that has lost its processor for a moment is called stuck.
+inline constexpr std::uint64_t wait_for_others_at_the_end_ns = 500'000'000;
+
 // Files: mpi/transport.cpp --------------------------------------------------------------------------------------------
 
 /// At most so many files are looked at in one pass: there is a place for each. More are looked at when one of these has ended.

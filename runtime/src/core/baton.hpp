@@ -22,7 +22,8 @@ public:
         std::uintptr_t holder = nobody;
         // acquire: partner of the release in return_baton(); what the last driver did is visible.
         const bool has_it =
-            holder_.load(std::memory_order_relaxed) == nobody && !is_lost() &&
+            holder_.load(std::memory_order_acquire) == nobody &&
+            !is_lost() && // in this order: who gives a lost one back saw it
             holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
         if (has_it) ++n_held_by_me();
         return has_it;

@@ -2,22 +2,22 @@
 //
 // Whether threads of the program drive a lane beside the worker that shares their core: passes that the worker has not made tell.
 // They cost less than a change of threads, so it stays out of their way, also when a pass of its own has just ended what they had
-// begun: who drives now and then comes again. How long a task of theirs is in flight tells whether it would stand still meanwhile: by
-// Little's law that is how many are in flight on average, over how many end in a time. A pure function of counts and times, so it is
+// begun: who drives now and then comes again. How long a task of theirs is unfinished tells whether it would stand still meanwhile: by
+// Little's law that is how many are unfinished on average, over how many end in a time. A pure function of counts and times, so it is
 // tested without threads.
 #pragma once
 
 #include "base/tuning.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace commtask::detail {
 
 /// What a lane has done so far, by whomever.
 struct lane_flow {
-    std::uint64_t now_ns = 0;
     std::uint64_t n_ended = 0;
-    std::uint64_t n_live = 0; ///< Of now.
+    std::uint64_t n_live = 0; ///< Unfinished now.
 };
 
 class company {
@@ -34,16 +34,21 @@ public:
     void know_of_more(std::uint64_t n_passes) noexcept { n_known_ += n_passes; }
 
     /// Before it sleeps or naps: what is seen after it counts.
-    void begin_pause(const lane_flow& flow) noexcept {
-        n_pauses_alone_ = was_here_ ? 0 : n_pauses_alone_ + 1;
+    void begin_pause() noexcept {
+        n_pauses_alone_ = was_here_ ? 0 : std::min(n_pauses_alone_ + 1, tuning::pauses_until_others_are_gone);
         was_here_ = false;
-        // What was in flight when the last pause began stands for the time since, and some eight pauses count: hops are longer than a
-        // pause, and all that a hop waits for may end in one.
-        live_time_ns_ = kept * live_time_ns_ +
-                        static_cast<double>(before_.n_live) * static_cast<double>(flow.now_ns - before_.now_ns);
-        n_ends_ = kept * n_ends_ + static_cast<double>(flow.n_ended - before_.n_ended);
-        before_ = flow;
     }
+
+    /// After a nap of `nap_ns`, before its own pass, which may end what stood still meanwhile. Some eight naps count: hops are longer than a
+    /// nap, and all that a hop waits for may end in one.
+    void end_nap(std::uint64_t nap_ns, const lane_flow& flow) noexcept {
+        live_time_ns_ = kept * live_time_ns_ + static_cast<double>(flow.n_live) * static_cast<double>(nap_ns);
+        n_ends_ = kept * n_ends_ + static_cast<double>(flow.n_ended - n_ended_before_);
+        n_ended_before_ = flow.n_ended;
+    }
+
+    /// After a sleep that something has ended: its length says nothing.
+    void end_sleep(const lane_flow& flow) noexcept { n_ended_before_ = flow.n_ended; }
 
     /// Others have driven since the last turn.
     [[nodiscard]] bool is_here() const noexcept { return is_here_; }
@@ -53,7 +58,7 @@ public:
     [[nodiscard]] bool was_here_lately() const noexcept {
         return was_here_ || n_pauses_alone_ < tuning::pauses_until_others_are_gone;
     }
-    /// Of late a task was in flight for less than `ns` on average: nobody else need look after it so soon.
+    /// Of late a task was unfinished for less than `ns` on average: nobody else need look after it so soon.
     [[nodiscard]] bool ends_within(std::int64_t ns) const noexcept {
         return live_time_ns_ < n_ends_ * static_cast<double>(ns);
     }
@@ -65,7 +70,7 @@ private:
     bool is_here_ = false;
     bool was_here_ = false;
     int n_pauses_alone_ = tuning::pauses_until_others_are_gone;
-    lane_flow before_;
+    std::uint64_t n_ended_before_ = 0;
     double live_time_ns_ = 0;
     double n_ends_ = 0;
 };

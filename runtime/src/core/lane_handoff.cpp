@@ -29,7 +29,9 @@ void lane::take_handed() noexcept {
         if ((marks & mark_released) != 0) on_released(*which);
         if ((marks & mark_cancel) != 0) on_cancel(*which);
         // A poster may be the one who looks, and ends nothing.
-        if ((marks & mark_members_ended) != 0 && --which->run.open_parts == 0) ended_at_once_.push(*which);
+        // A run that was given up has ended without them.
+        const bool tells_a_run = (marks & mark_members_ended) != 0 && is_live(*which);
+        if (tells_a_run && --which->run.open_parts == 0) ended_at_once_.push(*which);
         task_pool::drop(which);
         which = next;
     }

@@ -4,7 +4,7 @@
 // statistics also before a pass and after one that moved something. A shared worker that found nothing to do yields a few
 // times. Then it naps, each time twice as long as before, up to a bound. If other threads drive, it
 // naps for several such bounds. A window keeps it awake as long as its core is idle otherwise, and its naps within one bound.
-// If nothing is in flight, nobody drives and no window is to be attended, a worker of either kind sleeps until somebody rings,
+// If nothing is in flight, nobody drives, or did a few naps ago, and no window is to be attended, a worker sleeps until somebody rings,
 // and costs nothing. While the program has paused the workers neither kind does more than look seldom at what is unfinished.
 #include "core/worker.hpp"
 
@@ -311,7 +311,7 @@ void worker::run_shared() noexcept {
     int n_yields = 0; // of turns that found nothing, since the last find
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     company others;
-    const auto begin_pause = [&] { others.begin_pause({now_ns(), lane_.approx_ended(), lane_.approx_live()}); };
+    const auto flow = [this] { return lane_flow{lane_.approx_ended(), lane_.approx_live()}; };
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
             rest();
@@ -361,7 +361,8 @@ void worker::run_shared() noexcept {
             yield_and_learn(core);
             continue;
         }
-        begin_pause();
+        others.begin_pause();
+        const std::uint64_t begin_ns = now_ns();
         if (next == next_pause::beside_drivers) {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it
             // more than this thread saves it.
@@ -372,10 +373,12 @@ void worker::run_shared() noexcept {
             } else {
                 const auto nap_ns = static_cast<std::int64_t>(settings_.nap_max_ns);
                 const std::int64_t short_ns = tuning::naps_when_others_drive * nap_ns;
-                const std::int64_t long_ns = tuning::naps_beside_brisk_others * nap_ns;
-                lane_.wake_up.nap(others.ends_within(short_ns) ? long_ns : short_ns,
+                // Half, since what waits for this worker alone waits for one nap. Those for whom a watcher looks are not among the tasks.
+                const bool is_long = others.ends_within(short_ns / 2) && !lane_.is_attentive();
+                lane_.wake_up.nap(is_long ? tuning::naps_beside_brisk_others * nap_ns : short_ns,
                                   [this] { return has_reason_to_wake(); });
             }
+            others.end_nap(now_ns() - begin_ns, flow());
         } else if (next == next_pause::sleep) {
             if (!doze_in_sight(naps)) {
                 count_sleep();
@@ -386,9 +389,12 @@ void worker::run_shared() noexcept {
             }
             core.found_something();
             others.know(lane_.approx_passes());
+            others.end_sleep(flow());
         } else {
+            const std::uint64_t n_live = lane_.approx_live(); // its naps have passes of their own
             others.know_of_more(lane_.attends_windows() ? nap_and_learn(naps, core) : nap(naps));
             if (was_rung_) core.found_something();
+            others.end_nap(now_ns() - begin_ns, {lane_.approx_ended(), n_live});
         }
     }
     lane_.release_watcher();

@@ -14,7 +14,7 @@ std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes,
     return setting_below{contexts_variable, std::to_string(n_contexts)};
 }
 
-lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts) {
+lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n_reserved) {
     const std::string lanes = std::to_string(n_lanes) + " lanes";
     const auto take_turns = [&](const std::string& why) {
         return lanes_in_mpi{false, lanes + " take turns in " + mpi.text() + ": " + why};
@@ -22,8 +22,10 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts) {
     if (mpi.family == "mpich") {
         if (mpi.most_contexts == 1)
             return take_turns("it is made for one network context, with one lock for all threads");
-        if (mpi.most_contexts < n_lanes)
-            return take_turns("it is made for " + std::to_string(mpi.most_contexts) + " network contexts");
+        const int n_free = mpi.most_contexts - std::max(0, n_reserved);
+        if (n_free < n_lanes)
+            return take_turns("it is made for " + std::to_string(mpi.most_contexts) + " network contexts" +
+                              (n_reserved > 0 ? ", of which " + std::to_string(n_reserved) + " are reserved" : ""));
         const std::string variable = contexts_variable;
         if (n_contexts < n_lanes) {
             return take_turns("set " + variable + "=" + std::to_string(n_lanes) +

@@ -23,7 +23,8 @@ inline constexpr const char* contexts_variable = "MPIR_CVAR_CH4_NUM_VCIS";
 inline constexpr const char* reserved_variable = "MPIR_CVAR_CH4_RESERVE_VCIS";
 
 /// @param n_contexts  that MPI has; 0: not known
-[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts);
+/// @param n_reserved  for the program's streams, beside these
+[[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n_reserved = 0);
 
 /// What must be in the environment before MPI_Init for lanes that go on side by side.
 struct setting_below {

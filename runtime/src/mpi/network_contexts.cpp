@@ -32,7 +32,8 @@ namespace {
 
 lanes_in_mpi lanes_in_this_mpi(std::size_t n_lanes) {
     const mpi_identity& mpi = mpi_at_run_time();
-    return lanes_below(mpi, static_cast<int>(n_lanes), mpi.most_contexts > 1 ? read_number(contexts_variable) : 0);
+    const auto number = [&](const char* variable) { return mpi.most_contexts > 1 ? read_number(variable) : 0; };
+    return lanes_below(mpi, static_cast<int>(n_lanes), number(contexts_variable), number(reserved_variable));
 }
 
 } // namespace commtask::detail
