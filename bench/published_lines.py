@@ -53,7 +53,7 @@ README = (
          "inverse", "free"),
     Line("`commtask-run`: speed of a FUNNELED program over native. The worker has a core.", "offload-crowded",
          "dslash baseline, 1 ranks, commtask-run", "ratio", "crowded"),
-    Line("An accumulate of 8 B to a rank that computes, over one to a rank that waits.", "rma",
+    Line("An accumulate of 8 B to a rank that computes, over one by MPI alone to a rank that waits.", "rma",
          "accumulate of 8 B, Win_create: target computes, tasks"),
     Line("`COMMTASK_TRACE`: one event.", "trace", "event, trace", "median"),
     Line("Speed of Dslash `offload` with a trace over without, 8.8.8.16, one rank with a core for each thread.", "trace", "offload 8.8.8.16, trace"),
@@ -86,7 +86,7 @@ HOLD = (
          "empty task with a dependence, after a detached one, team of 1, bound", "difference"),
 )
 ONE_SIDED = (
-    *(Line(f"An accumulate of {size} with its flush to a rank that sleeps, over one to a rank that waits.", "rma",
+    *(Line(f"An accumulate of {size} with its flush to a rank that sleeps, over one by MPI alone to a rank that waits.", "rma",
            f"accumulate of {n_bytes} B, Win_create: target computes, tasks") for size, n_bytes in (("8 B", 8), ("64 KiB", 65536), ("512 KiB", 524288))),
     *(Line(f"A put of {size} with its notification, over a message.", "rma", f"put_notify of {n_bytes} B, tasks")
       for size, n_bytes in (("8 B", 8), ("1 KiB", 1024), ("64 KiB", 65536))),
