@@ -128,7 +128,7 @@ def measure(build, case, n_rounds, report):
     rate_mbs = balanced_rate_mbs(build, case) if case.setting in network.SLOW else 0.0
     over = network.Network(build, case.setting, N_RANKS, rate_mbs)
     runner = Runner(over, case)
-    modes = [mode for mode in MODES if mode != LEVEL or case.setting not in network.LINKS]
+    modes = network.sides_over(case.setting, MODES)
     times = {mode: [] for mode in modes}
     posts = {mode: [] for mode in POSTING}
     for turn in range(n_rounds + 1):

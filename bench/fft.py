@@ -109,7 +109,7 @@ def over_network(build, setting, is_quick, traces):
         net = load * (produce + consume)
         over = network.Network(build, setting, N_RANKS, alone["traffic"]["bytes"] / net * 1e-6)
         runner = Runner(over, setting)
-        modes = [mode for mode in (*MODES, *PRICE) if mode != LEVEL or setting not in network.LINKS]
+        modes = network.sides_over(setting, (*MODES, *PRICE))
         cases = [(mode, "soi") for mode in modes] + [("baseline", "sixstep"), ("omp", "sixstep")]
         times = {case: [] for case in cases}
         for turn in range(2 if is_quick else 5):

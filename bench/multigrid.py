@@ -86,7 +86,7 @@ def measure(build, setting, case, n_rounds, report):
     """Adds the rows of one case."""
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
     over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
-    sides = [side for side in SIDES if side != LEVEL or setting not in network.LINKS]
+    sides = network.sides_over(setting, SIDES)
     times = {side: [] for side in sides}
     for turn in range(n_rounds + 1):
         for place in range(len(sides)):

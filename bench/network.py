@@ -71,8 +71,13 @@ class Network:
         return f"{what} {self.rate_mbs:.4g} MB/s; {miniapp.describe_wire(self.seen)}"
 
 
+def sides_over(setting, sides):
+    """Those of `sides` that can run over it: links are preloaded, and take the place of what LEVEL preloads."""
+    return [side for side in sides if side != LEVEL or setting not in LINKS]
+
+
 def with_thread_multiple(build):
-    """Words before a program that has MPI with MPI_THREAD_MULTIPLE, whatever it asks for. Links are preloaded, and take their place."""
+    """Words before a program that has MPI with MPI_THREAD_MULTIPLE, whatever it asks for. See sides_over."""
     preloaded = [str(build.program("libcommtask_thread_multiple.so").resolve()), os.environ.get("LD_PRELOAD", "")]
     return ["env", "LD_PRELOAD=" + ":".join(filter(None, preloaded))]
 

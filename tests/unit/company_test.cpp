@@ -112,7 +112,7 @@ TEST(Company, ForgetsHowLongItSlept) {
     company others;
     others.end_nap(600'000, {40, 4});
     ASSERT_TRUE(others.ends_within(half_a_nap_ns));
-    others.end_sleep({50, 4});
+    others.end_sleep(50);
     EXPECT_TRUE(others.ends_within(half_a_nap_ns));
     others.end_nap(600'000, {50, 60});
     EXPECT_FALSE(others.ends_within(half_a_nap_ns)) << "the ten that ended in the sleep do not count";

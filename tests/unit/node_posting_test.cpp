@@ -50,6 +50,13 @@ protected:
         return made;
     }
 
+    task& post_barrier() {
+        task& made = bench_.make();
+        made.op.kind = COMMTASK_OP_BARRIER;
+        bench_.the_lane().post(made);
+        return made;
+    }
+
     /// As often as posts show a hidden worker in one of its naps, and so that the next one does not.
     void post_and_wait_often() {
         for (int i = 0; i < tuning::shows_beside_drivers; ++i) {
@@ -88,11 +95,7 @@ TEST_F(NodePosting, TheWorkerIsWokenForWhatNobodyRings) {
 
 TEST_F(NodePosting, TheWorkerIsWokenForACollectiveWhoseStepsNobodyRings) {
     task* posted = nullptr;
-    EXPECT_TRUE(is_woken_by([&] {
-        posted = &bench_.make();
-        posted->op.kind = COMMTASK_OP_BARRIER;
-        bench_.the_lane().post(*posted);
-    }));
+    EXPECT_TRUE(is_woken_by([&] { posted = &post_barrier(); }));
     bench_.complete(*posted);
 }
 
@@ -146,9 +149,7 @@ TEST_F(NodePosting, AfterThoseTheWorkerIsWokenForACollective) {
     task* posted = nullptr;
     EXPECT_TRUE(is_woken_by([&] {
         post_and_wait_often();
-        posted = &bench_.make();
-        posted->op.kind = COMMTASK_OP_BARRIER;
-        bench_.the_lane().post(*posted);
+        posted = &post_barrier();
     }));
     bench_.complete(*posted);
 }

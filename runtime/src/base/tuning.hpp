@@ -80,8 +80,12 @@ inline constexpr std::int64_t first_nap_ns = 5'000;
 /// flight stands still. Less: it takes the core from them for nothing.
 inline constexpr std::int64_t naps_when_others_drive = 3;
 
-/// The same where what they begin is in flight for less than such a nap: then nothing stands still. Less: timers for nothing.
+/// The same where what they begin is unfinished for less than half of such a nap: then nothing stands still. Less: timers for nothing.
 inline constexpr std::int64_t naps_beside_brisk_others = 10;
+
+/// About so many naps count for how long tasks last. More: a change of the program's is learned late. Less: a hop, which is longer than a
+/// nap, looks like one moment of it, since all that it waits for may end in one.
+inline constexpr int naps_remembered = 8;
 
 /// So many pauses without them, and with nothing in flight, before a worker beside drivers sleeps deep. More: timers for nothing. Less: it is
 /// woken by the next post of each hop that is longer than a pause.

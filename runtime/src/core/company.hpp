@@ -39,8 +39,7 @@ public:
         was_here_ = false;
     }
 
-    /// After a nap of `nap_ns`, before its own pass, which may end what stood still meanwhile. Some eight naps count: hops are longer than a
-    /// nap, and all that a hop waits for may end in one.
+    /// After a nap of `nap_ns`, before its own pass, which may end what stood still meanwhile.
     void end_nap(std::uint64_t nap_ns, const lane_flow& flow) noexcept {
         live_time_ns_ = kept * live_time_ns_ + static_cast<double>(flow.n_live) * static_cast<double>(nap_ns);
         n_ends_ = kept * n_ends_ + static_cast<double>(flow.n_ended - n_ended_before_);
@@ -48,7 +47,7 @@ public:
     }
 
     /// After a sleep that something has ended: its length says nothing.
-    void end_sleep(const lane_flow& flow) noexcept { n_ended_before_ = flow.n_ended; }
+    void end_sleep(std::uint64_t n_ended) noexcept { n_ended_before_ = n_ended; }
 
     /// Others have driven since the last turn.
     [[nodiscard]] bool is_here() const noexcept { return is_here_; }
@@ -64,7 +63,7 @@ public:
     }
 
 private:
-    static constexpr double kept = 0.875;
+    static constexpr double kept = 1 - 1.0 / tuning::naps_remembered;
 
     std::uint64_t n_known_ = 0;
     bool is_here_ = false;

@@ -311,7 +311,6 @@ void worker::run_shared() noexcept {
     int n_yields = 0; // of turns that found nothing, since the last find
     nap_plan naps{static_cast<std::int64_t>(settings_.nap_max_ns)};
     company others;
-    const auto flow = [this] { return lane_flow{lane_.approx_ended(), lane_.approx_live()}; };
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
             rest();
@@ -378,7 +377,7 @@ void worker::run_shared() noexcept {
                 lane_.wake_up.nap(is_long ? tuning::naps_beside_brisk_others * nap_ns : short_ns,
                                   [this] { return has_reason_to_wake(); });
             }
-            others.end_nap(now_ns() - begin_ns, flow());
+            others.end_nap(now_ns() - begin_ns, {lane_.approx_ended(), lane_.approx_live()});
         } else if (next == next_pause::sleep) {
             if (!doze_in_sight(naps)) {
                 count_sleep();
@@ -389,7 +388,7 @@ void worker::run_shared() noexcept {
             }
             core.found_something();
             others.know(lane_.approx_passes());
-            others.end_sleep(flow());
+            others.end_sleep(lane_.approx_ended());
         } else {
             const std::uint64_t n_live = lane_.approx_live(); // its naps have passes of their own
             others.know_of_more(lane_.attends_windows() ? nap_and_learn(naps, core) : nap(naps));

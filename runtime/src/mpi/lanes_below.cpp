@@ -7,9 +7,17 @@
 #include <algorithm>
 
 namespace commtask::detail {
+namespace {
+
+/// What MPICH can still be asked for.
+[[nodiscard]] int most_for_lanes(const mpi_name& mpi, int n_reserved) {
+    return mpi.most_contexts - std::max(0, n_reserved);
+}
+
+} // namespace
 
 std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved) {
-    const int n_contexts = std::min(n_lanes, mpi.most_contexts - std::max(0, n_reserved));
+    const int n_contexts = std::min(n_lanes, most_for_lanes(mpi, n_reserved));
     if (n_contexts < 2) return std::nullopt;
     return setting_below{contexts_variable, std::to_string(n_contexts)};
 }
@@ -22,8 +30,7 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n
     if (mpi.family == "mpich") {
         if (mpi.most_contexts == 1)
             return take_turns("it is made for one network context, with one lock for all threads");
-        const int n_free = mpi.most_contexts - std::max(0, n_reserved);
-        if (n_free < n_lanes)
+        if (most_for_lanes(mpi, n_reserved) < n_lanes)
             return take_turns("it is made for " + std::to_string(mpi.most_contexts) + " network contexts" +
                               (n_reserved > 0 ? ", of which " + std::to_string(n_reserved) + " are reserved" : ""));
         const std::string variable = contexts_variable;
