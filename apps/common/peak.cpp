@@ -8,14 +8,21 @@
 
 namespace miniapp {
 
-double measure_peak_gflops() {
+namespace {
+
 #if defined(__AVX512F__)
-    constexpr int width_bytes = 64;
+constexpr int width_bytes = 64;
 #elif defined(__AVX__)
-    constexpr int width_bytes = 32;
+constexpr int width_bytes = 32;
 #else
-    constexpr int width_bytes = 16;
+constexpr int width_bytes = 16;
 #endif
+
+} // namespace
+
+int vector_register_bytes() noexcept { return width_bytes; }
+
+double measure_peak_gflops() {
     typedef double vector __attribute__((vector_size(width_bytes)));
     constexpr int n_lanes = width_bytes / 8;
     constexpr int n_chains = 12;

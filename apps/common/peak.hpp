@@ -5,6 +5,9 @@
 
 namespace miniapp {
 
+/// Bytes of the widest vector registers of what the kernels are compiled for. Wider vectors take several of them, and spill.
+int vector_register_bytes() noexcept;
+
 /// GF/s of one thread in double precision: independent chains of multiply-adds on the widest vectors of the target.
 double measure_peak_gflops();
 

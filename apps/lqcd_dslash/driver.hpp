@@ -18,7 +18,8 @@ struct run_report {
     coordinates lanes{};
     coordinates block{};
     int width_bytes = 0;
-    int widest_possible = 0; ///< Bytes; larger than `width_bytes` where the lattice or the user chose a narrower one.
+    /// Bytes of a register; larger than `width_bytes` where the lattice or the user chose a narrower one.
+    int widest_possible = 0;
     int n_tiles = 0;
     int n_interior_tiles = 0;
     int compute_threads = 1;

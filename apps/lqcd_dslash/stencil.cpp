@@ -3,6 +3,8 @@
 // It is compiled once; the kernels, which take the compiler long, are in files of their own.
 #include "stencil.hpp"
 
+#include "common/peak.hpp"
+
 #include <cstdlib>
 #include <new>
 #include <sys/mman.h>
@@ -89,7 +91,8 @@ std::string width_refusal(const geometry& geom, const stencil_options& options) 
 }
 
 std::unique_ptr<stencil> make_stencil(const geometry& geom, const stencil_options& options) {
-    const int width = options.width_bytes != 0 ? options.width_bytes : widest_fit(geom, options.real, 64);
+    const int width = options.width_bytes != 0 ? options.width_bytes
+                                               : widest_fit(geom, options.real, miniapp::vector_register_bytes());
     const int n_lanes = width / static_cast<int>(bytes_of(options.real));
     layout shape = make_layout(geom, n_lanes, options.tile_t, options.tile_z, options.n_threads);
     return options.real == precision::double_ ? make_double_stencil(std::move(shape), options.link_reals)

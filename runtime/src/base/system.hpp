@@ -23,9 +23,6 @@ inline void pause_briefly() noexcept {
 #endif
 }
 
-/// Fetches a line that another core wrote, before it is needed.
-inline void prefetch_for_read(const void* address) noexcept { __builtin_prefetch(address, 0, 3); }
-
 /// Fetches a line to write it, so that the store does not wait for the other core. The compiler's builtin becomes a fetch
 /// for reading unless the whole build asks for newer processors; the instruction is a no-op on those that lack it.
 inline void prefetch_for_write(const void* address) noexcept {

@@ -17,10 +17,6 @@ namespace commtask::detail::tuning {
 /// either for ever. More: what is in flight is polled later. Less: a burst needs more passes, or a wake-up.
 inline constexpr int tasks_per_pass = 64;
 
-/// Tasks that a pass takes in before it fetches the lines of later ones. More: a long burst waits for lines at its beginning.
-/// Less: the driver takes lines from a poster that is still writing there, which costs a post of a short burst a half more.
-inline constexpr int taken_before_fetching = 8;
-
 /// Looks, or passes, between two readings of the clock. More: a pause that should end by the clock lasts longer. Less: the
 /// clock, at 20 to 40 ns, takes a share of every short wait.
 inline constexpr unsigned looks_between_clocks = 64;
@@ -36,13 +32,6 @@ inline constexpr int looks_for_baton = 32;
 inline constexpr int looks_before_yield = 64;
 
 // The inbox: inbox.hpp ------------------------------------------------------------------------------------------------
-
-/// A poster fetches the cell so many places on. More: the line is gone again when it is used. Less: the next posts wait for it.
-inline constexpr std::uint64_t cells_ahead_of_poster = 8;
-
-/// The same for the driver, of cells, and of the tasks in nearer ones.
-inline constexpr std::uint64_t cells_ahead_of_driver = 4;
-inline constexpr std::uint64_t tasks_ahead_of_driver = 2;
 
 /// The driver gives cells back whenever this part of them is free. More: posters read its line more often. Less: a poster waits
 /// for room sooner.
@@ -170,9 +159,6 @@ inline constexpr double worth_a_lane = 0.97;
 /// Slots that a thread gets or gives back at once. More: a thread that posts once keeps slots from the others. Less: a lock more
 /// often.
 inline constexpr std::size_t slots_at_once = 32;
-
-/// So many slots ahead are fetched. More: lines are gone again when they are used. Less: a post waits for its line.
-inline constexpr std::size_t slots_fetched_ahead = 8;
 
 // The end of the runtime: api/ending.cpp -----------------------------------------------------------------------------
 

@@ -103,18 +103,6 @@ public:
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
-    /// The taker only, while there is more than one to take. @return the item tuning::tasks_ahead_of_driver places on, or null if it
-    /// is not there yet
-    [[nodiscard]] Item* fetch_ahead() const noexcept {
-        const std::uint64_t head = head_.load(std::memory_order_relaxed);
-        prefetch_for_read(&cells_[(head + tuning::cells_ahead_of_driver) & mask_]);
-        const std::uint64_t place = head + tuning::tasks_ahead_of_driver;
-        // acquire: partner of the release in publish().
-        const std::uintptr_t word = cells_[place & mask_].word.load(std::memory_order_acquire);
-        if (word == 0 || (word & 1U) != lap_parity(place)) return nullptr;
-        return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
-    }
-
     /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb posters.
     [[nodiscard]] bool can_take() const noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
@@ -202,7 +190,6 @@ private:
         // release: partner of the acquire in take(); the item's fields come with it.
         cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
                                          std::memory_order_release);
-        prefetch_for_write(&cells_[(place + tuning::cells_ahead_of_poster) & mask_]);
     }
 
     /// The limit only grows, but two posters may store it in either order: the smaller value is merely cautious.

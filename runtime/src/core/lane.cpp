@@ -43,16 +43,6 @@ lane::refused_waits::~refused_waits() { waits_are_refused = before_; }
 bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
 bool lane::may_wait() noexcept { return !is_driving() && !waits_are_refused; }
 
-/// In the middle of several: what a later one needs is on its way while this one is worked on.
-void lane::fetch_next() const noexcept {
-    if (task* const soon = inbox_.fetch_ahead()) {
-        prefetch_for_read(&soon->op);
-        prefetch_for_read(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
-        prefetch_for_write(&soon->life);
-        prefetch_for_write(&soon->next_in_list);
-    }
-}
-
 /// @return null if nothing has arrived
 task* lane::take_posted() noexcept {
     if (task* const posted = inbox_.take()) return posted;
@@ -131,7 +121,6 @@ bool lane::progress() noexcept {
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int n_taken = 0; posted != nullptr;) {
-        if (n_taken >= tuning::taken_before_fetching) fetch_next();
         accept(*posted);
         posted = ++n_taken < tuning::tasks_per_pass ? take_posted() : nullptr;
     }

@@ -355,7 +355,6 @@ private:
     void take_overflow() noexcept;
     void take_in_posted() noexcept;
     void make_room() noexcept;
-    void fetch_next() const noexcept;
     [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;

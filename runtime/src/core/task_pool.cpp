@@ -79,12 +79,6 @@ class cache {
 public:
     [[nodiscard]] task* acquire() noexcept {
         if (size_ == 0 && !fetch()) return nullptr;
-        if (size_ > tuning::slots_fetched_ahead) {
-            const task* const soon = slots_[(first_ + tuning::slots_fetched_ahead) % slots_.size()];
-            prefetch_for_write(&soon->op);
-            prefetch_for_write(reinterpret_cast<const std::byte*>(&soon->op) + cache_line_bytes);
-            prefetch_for_write(&soon->life);
-        }
         return pop();
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Slots for tasks. Each thread keeps a short queue of free ones and exchanges batches with the common store, so that a
-// post takes no lock and allocates nothing once warm. The queue is first in, first out, so that the slots needed next are
-// known and their lines fetched ahead. The store lives as long as the process and never gives memory back: like an
+// post takes no lock and allocates nothing once warm. The queue is first in, first out: the slot that has been free for the longest
+// is next, which the driver is done with. The store lives as long as the process and never gives memory back: like an
 // allocator it is not part of a context, and handles of an earlier context stay readable.
 #pragma once
 
