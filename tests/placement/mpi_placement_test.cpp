@@ -92,6 +92,22 @@ TEST(PlacementOfRanks, KeepsTheProgramsThreadsOffEveryWorkerAndGivesTheMaskBack)
     EXPECT_EQ(cpus_of(0), before);
 }
 
+TEST(PlacementOfRanks, KeepsTheThreadOfAWindowWithEpochsOffEveryWorker) {
+    ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK) << commtask_last_error();
+    const commtask_info info = get_info();
+    double part = 0;
+    MPI_Win window = MPI_WIN_NULL;
+    ASSERT_EQ(MPI_Win_create(&part, sizeof part, sizeof part, MPI_INFO_NULL, MPI_COMM_WORLD, &window), MPI_SUCCESS);
+    ASSERT_EQ(commtask_win_register_epochs(window, MPI_COMM_WORLD), COMMTASK_OK) << commtask_last_error();
+    commtask_t fence = COMMTASK_NULL;
+    ASSERT_EQ(commtask_submit(commtask_op_win_fence(0, window), nullptr, &fence), COMMTASK_OK) << commtask_last_error();
+    ASSERT_EQ(commtask_wait(&fence, nullptr), COMMTASK_OK) << "after it the thread has begun";
+    if (info.worker_cpu >= 0) EXPECT_EQ(threads_bound_to(info.worker_cpu), 1) << "the worker's alone";
+    EXPECT_EQ(commtask_win_unregister(window), COMMTASK_OK) << commtask_last_error();
+    MPI_Win_free(&window);
+    ASSERT_EQ(commtask_finalize(), COMMTASK_OK);
+}
+
 TEST(PlacementOfRanks, GivesNoCpuToTwoWorkers) {
     ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK) << commtask_last_error();
     std::vector<int> workers = collective_all_of(get_info().worker_cpu);

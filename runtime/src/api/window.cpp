@@ -78,7 +78,12 @@ struct registration {
     int code = run_on_driver([&] {
         MPI_Comm_size(made->channel, &n_ranks);
         try {
-            if (has_epochs) made->epochs = std::make_unique<served_window::own_epochs>(runtime.lanes());
+            if (has_epochs) {
+                made->epochs =
+                    std::make_unique<served_window::own_epochs>(runtime.lanes(), [cpus = runtime.place().compute_cpus] {
+                        static_cast<void>(set_thread_cpus(cpus));
+                    });
+            }
             mine = open(runtime.windows(), *made, why);
         } catch (const std::exception&) { // no thread, or no memory: the others must hear of it
             mine.code = COMMTASK_ERR_NO_MEMORY;

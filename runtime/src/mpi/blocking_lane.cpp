@@ -87,8 +87,12 @@ struct blocking_lane::shared {
     std::atomic<bool> has_ended{false}; ///< A hint that needs no lock.
 };
 
-blocking_lane::blocking_lane(lane_set& beside) : shared_(std::make_shared<shared>(beside)) {
-    shared_->thread = std::thread([mine = shared_] { run(mine); });
+blocking_lane::blocking_lane(lane_set& beside, std::function<void()> on_start)
+    : shared_(std::make_shared<shared>(beside)) {
+    shared_->thread = std::thread([mine = shared_, begin = std::move(on_start)] {
+        begin();
+        run(mine);
+    });
 }
 
 blocking_lane::~blocking_lane() {

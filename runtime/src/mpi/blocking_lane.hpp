@@ -11,15 +11,18 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 
 namespace commtask::detail {
 
 class blocking_lane {
 public:
-    /// On a thread of the program: the new one may run where that may. @throws std::system_error, std::bad_alloc
-    /// @param beside  whose drivers call MPI too; they outlast this object
-    explicit blocking_lane(lane_set& beside);
+    /// @param beside    whose drivers call MPI too; they outlast this object
+    /// @param on_start  called first on the new thread, which may run where the calling one may: next to a worker's
+    ///                  endless loop, if that is the worker
+    /// @throws std::system_error, std::bad_alloc
+    blocking_lane(lane_set& beside, std::function<void()> on_start);
     blocking_lane(const blocking_lane&) = delete;
     blocking_lane& operator=(const blocking_lane&) = delete;
     /// A thread that MPI does not give back is left alone, and touches nothing of ours any more.

@@ -13,9 +13,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -37,7 +39,7 @@ struct served_window {
     std::string name;
     /// Of a window that the program synchronises itself; null in the library's epoch.
     struct own_epochs {
-        explicit own_epochs(lane_set& lanes) : thread(lanes) {}
+        own_epochs(lane_set& lanes, std::function<void()> on_start) : thread(lanes, std::move(on_start)) {}
         epoch_book book;
         blocking_lane thread;
         std::atomic<const transport*> serves{nullptr}; ///< The one whose tasks it has.
