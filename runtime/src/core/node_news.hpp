@@ -4,9 +4,9 @@
 // mirror of what they are told when it begins and when it ends.
 #pragma once
 
+#include "core/handed_over.hpp"
 #include "core/nap_plan.hpp"
 #include "core/node_bell.hpp"
-#include "core/operation_traits.hpp"
 
 #include <array>
 #include <cstddef>
@@ -40,9 +40,7 @@ inline void add(operation_news& to, const node_peers& peers, news what, int peer
 
 /// `peers`: of its communicator.
 [[nodiscard]] inline operation_news news_awaited_by(const commtask_op& op, const node_peers& peers) noexcept {
-    // A request that was handed over with the operation that it is of.
-    const bool is_handed_over = operation_of(op.kind).takes_request && op.array_form != 0;
-    const operation_traits& kind = operation_of(is_handed_over ? op.array_form : op.kind);
+    const operation_traits& kind = operation_of(kind_of(op));
     operation_news made;
     const bool has_buffers = kind.has_send_side || kind.has_recv_side;
     if (kind.ordered_in == order_class::collectives) {

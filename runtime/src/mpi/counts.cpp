@@ -4,7 +4,7 @@
 // by the worker; a program that cares uses the _int forms, which are passed through.
 #include "mpi/counts.hpp"
 
-#include "core/operation_traits.hpp"
+#include "core/handed_over.hpp"
 #include "mpi/many.hpp"
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace {
 
 /// The side whose one count says what an operation gives; null if there is none.
 [[nodiscard]] const commtask_side* given_side(const commtask_op& op) noexcept {
-    const operation_traits& kind = operation_of(op.kind);
+    const operation_traits& kind = operation_of(kind_of(op));
     switch (kind.counts) {
     case count_shape::one:
         if (kind.takes_file) return nullptr; // its status says
@@ -51,8 +51,9 @@ namespace {
 } // namespace
 
 std::int64_t payload_bytes(const commtask_op& op) noexcept {
-    if (operation_of(op.kind).has_dests) return bytes_to_many(op);
-    if (operation_of(op.kind).has_partitions) return 0; // its groups give
+    const operation_traits& kind = operation_of(kind_of(op));
+    if (kind.has_dests) return bytes_to_many(op);
+    if (kind.has_partitions) return 0; // its groups give
     const commtask_side* const side = op.peer == MPI_PROC_NULL ? nullptr : given_side(op);
     MPI_Count element = 0;
     if (side == nullptr || side->count <= 0 || MPI_Type_size_x(side->type, &element) != MPI_SUCCESS) return 0;

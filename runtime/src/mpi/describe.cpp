@@ -4,7 +4,7 @@
 // may ask MPI for names; it is called by a driver only.
 #include "mpi/transport.hpp"
 
-#include "core/operation_traits.hpp"
+#include "core/handed_over.hpp"
 #include "core/plan.hpp"
 #include "mpi/one_sided.hpp"
 
@@ -33,9 +33,7 @@ namespace {
 } // namespace
 
 std::string mpi_transport::describe(const commtask_op& op) const {
-    const operation_traits& posted = operation_of(op.kind);
-    // The interposer says what it hands over.
-    const operation_traits& kind = posted.takes_request && op.array_form != 0 ? operation_of(op.array_form) : posted;
+    const operation_traits& kind = operation_of(kind_of(op));
     std::string text{kind.name};
     if (kind.family == operation_family::send) text += payload_text(op.send.count, op.send.type);
     if (kind.family == operation_family::receive && kind.has_recv_side) {
