@@ -19,6 +19,10 @@ KNOW_KINDS = tuple(f"runtime/src/mpi/{name}" for name in ("arguments.hpp", "argu
 ROOMS = {"base": (), "config": ("base",), "node": ("base", "config"), "core": ("base",), "mpi": ("base", "core"),
          "report": ("base", "config", "core"), "api": ("base", "config", "node", "core", "mpi", "report")}
 SILENT_ROOMS = ("base", "config", "core")
+# An enumerator on either side, or the kinds of two operations.
+COMPARED_KIND = re.compile(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+|\bCOMMTASK_OP_(?!END)\w+ (?:[=!]=|[<>]=?)(?= )"
+                           r"|(?:\.|->)kind [=!]= \w+(?:\.|->)kind\b")
+OPERATION_BY_VALUE = re.compile(r"[(,]\s*(?:const\s+)?commtask_op(?:\s+const)?(?:\s+\w+)?\s*[,)]")
 # What a macro of a public header may begin with.
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
 PUBLIC_MACRO = re.compile(r"^(COMMTASK_|COMM_)")
@@ -106,11 +110,11 @@ def check_includes(file):
 
 
 def check_kinds(file):
-    """Only what starts an operation or checks its arguments tells kinds apart by name; others ask operation_traits."""
+    """Only what starts an operation, checks its arguments or keeps epochs tells kinds apart by name; others ask operation_traits."""
     if not file.is_cpp or not re.match(r"(runtime|plugins|apps)/", file.path) or file.path in KNOW_KINDS:
         return
     for number, line in enumerate(blank_comments(file.text).split("\n"), 1):
-        compared = re.search(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+", line)
+        compared = COMPARED_KIND.search(line)
         if compared:
             yield number, f"'{compared.group()}': ask for a trait of the kind (runtime/src/core/operation_traits.hpp)"
 
@@ -245,6 +249,16 @@ def check_public_names(file):
             yield number, f"{macro.group(1)}: a public macro's name begins with COMMTASK_ or COMM_"
 
 
+def check_operations_by_value(file):
+    """No exported function takes an operation by value: it could never have more fields (ADR 0081)."""
+    if not is_public_header(file.path):
+        return
+    code = blank_comments(file.text)
+    for declared in re.finditer(r"\bCOMMTASK_API\b[^;{]*", code):
+        if OPERATION_BY_VALUE.search(declared.group()):
+            yield code.count("\n", 0, declared.start()) + 1, "an exported function takes a pointer to an operation (docs/adr/0081)"
+
+
 def check_public_docs(file):
     """Every public C function is documented, with an @param for each parameter and no other."""
     if not is_public_header(file.path) or not file.name.endswith(".h"):
@@ -275,5 +289,6 @@ RULES = {
     "ending": check_endings,
     "memory-order": check_memory_orders,
     "public-name": check_public_names,
+    "operation-by-value": check_operations_by_value,
     "public-doc": check_public_docs,
 }

@@ -98,7 +98,9 @@ class Arrows(unittest.TestCase):
         self.assertEqual(rules_broken("runtime/src/core/worker.cpp", text), [])
 
     def test_who_compares_kinds_of_operations_is_found(self):
-        for line in ("if (op.kind >= COMMTASK_OP_REDUCE) return;", "switch (op.kind) { case COMMTASK_OP_SEND: return; }"):
+        for line in ("if (op.kind >= COMMTASK_OP_REDUCE) return;", "switch (op.kind) { case COMMTASK_OP_SEND: return; }",
+                     "if (COMMTASK_OP_SEND == op.kind) return;", "if (op.kind == other.kind) return;",
+                     "if (op->kind != other->kind) return;"):
             text = HEAD + f"void f(commtask_op op) {{ {line} }}\n"
             self.assertEqual(rules_broken("plugins/omp/src/bridge.cpp", text), ["kind"])
             self.assertEqual(rules_broken("runtime/src/mpi/arguments.cpp", text), [])
@@ -141,6 +143,16 @@ class PublicHeaders(unittest.TestCase):
 
     def broken(self, text, path=PATH):
         return [message for _, _, _, message in lint.check(lint.SourceFile(path, self.TOP + text))]
+
+    def test_an_exported_function_that_takes_an_operation_by_value_is_found(self):
+        for first in ("commtask_op first", "const commtask_op first", "commtask_op"):
+            for others in ("", ",\n    int second"):
+                for text in (f"COMMTASK_API int commtask_do({first}{others});\n",
+                             f"COMMTASK_API int commtask_do(int before, {first}{others});\n"):
+                    self.assertIn("operation-by-value", rules_broken(self.PATH, self.TOP + text), text)
+        for text in ("COMMTASK_API int commtask_do(const commtask_op* first);\n", "COMMTASK_API commtask_op commtask_make(int first);\n",
+                     "static inline int commtask_do(commtask_op first) { return 0; }\n"):
+            self.assertNotIn("operation-by-value", rules_broken(self.PATH, self.TOP + text), text)
 
     def test_a_documented_function_passes(self):
         self.assertEqual(self.broken(DOC + "int commtask_do(int first, const char* second);\n"), [])

@@ -166,6 +166,9 @@ contains
     call comm_task_plan(plan, status=ended, ierror=error)
     !$omp taskwait
     call expect(61, error /= COMMTASK_OK .or. ended%state == COMMTASK_STATE_FAILED)
+    call comm_task_plan(no_plan, status=ended, ierror=error)
+    !$omp taskwait
+    call expect(62, error /= COMMTASK_OK .or. ended%state == COMMTASK_STATE_FAILED)
   end subroutine be_refused
 
   subroutine expect(number, is_right)

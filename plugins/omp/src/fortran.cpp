@@ -31,8 +31,7 @@ commtask_side side_of(const commtask_omp_fortran_side& given) noexcept {
 }
 
 commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
-    const commtask_op plan = commtask_op_plan(given.plan);
-    if (given.kind == plan.kind) return plan;
+    if (given.plan != COMMTASK_PLAN_NULL) return commtask_op_plan(given.plan);
     commtask_op op = commtask_op_noop(MPI_Comm_f2c(given.comm));
     op.kind = static_cast<std::uint16_t>(given.kind);
     if (given.send.counts != nullptr || given.recv.counts != nullptr) op.array_form = COMMTASK_COUNTS_INT;

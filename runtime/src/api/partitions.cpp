@@ -37,6 +37,7 @@ struct type_layout {
 [[nodiscard]] bool is_taken(plan& in, const commtask_op& wanted) noexcept {
     for (std::size_t i = 0; i < in.n_posted(); ++i) {
         const commtask_op& other = in.posted(i).op;
+        // lint-allow(kind): whether two operations are of one kind, whatever it is
         if (other.kind == wanted.kind && other.comm == wanted.comm && other.peer == wanted.peer &&
             other.source == wanted.source && other.send_tag == wanted.send_tag && other.recv_tag == wanted.recv_tag) {
             return true;

@@ -87,7 +87,7 @@ template <typename... Differences>
     const commtask_op& one = planned.op;
     const commtask_op& other = posted.op;
     const operation_traits& kind = operation_of(one.kind);
-    if (one.kind != other.kind) {
+    if (one.kind != other.kind) { // lint-allow(kind): whether two operations are of one kind, whatever it is
         return std::string(operation_of(other.kind).name) + " where the plan has " + kind.name;
     }
     const bool has_types = kind.counts == count_shape::typed_arrays;
