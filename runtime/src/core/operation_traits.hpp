@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is to be known about each kind of operation, from operation_table.def. Who must tell operations apart asks for a
-// trait; only the functions that start an operation or check its arguments know kinds by their names. The price is one
-// load from a constant table where a comparison stood.
+// trait; only what starts an operation, alone or in a plan, checks its arguments or keeps a window's epochs knows kinds by
+// their names (KNOW_KINDS in tools/lint_cpp.py). The price is one load from a constant table where a comparison stood.
 #pragma once
 
 #include "core/comm_queue.hpp"
