@@ -358,7 +358,9 @@ def text_of_page(rows):
     lines = ["# Operations", "",
              f"<!-- Written from {TABLE} by tools/generate_operations.py; a test compares the two. -->", "",
              comment("What a communication task can do. The C function that makes the operation is `commtask_op_NAME`; "
-                     "`COMM_TASK(NAME(...))`, `comm(NAME: ...)` and the C++ function `commtask::NAME` have the same name. "
+                     "`COMM_TASK(NAME(...))`, `comm(NAME: ...)` and the C++ function `commtask::NAME` have the same name. In C++ "
+                     "operations on windows are members of `commtask::window`, without `win_`, a plan's is `commtask::plan::run`, and "
+                     "those on files are written `commtask::operation{commtask_op_NAME(...)}`. "
                      "Operations with arrays of counts have a second C function, `commtask_op_NAME_int`, for arrays of `int`.",
                      ""), "",
              comment("*Order*: collectives take their place in their communicator's order when they are posted; messages do if "
