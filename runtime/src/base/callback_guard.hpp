@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long the program's callbacks hold the worker up, in processor time: what the scheduler gives to other threads
-// meanwhile is not their doing. The thread's own clock costs a system call, so it is read ahead of a callback only where
-// the last reading is old, and once more after one that took long by the cheap clock.
+// meanwhile is not their doing. The cheap clock is read twice for each callback that is timed. The thread's own clock costs a
+// system call, so it is read ahead of a callback only where the last reading is old, and once more after one that took long
+// by the cheap clock.
 #pragma once
 
 #include "base/system.hpp"

@@ -2,7 +2,7 @@
 //
 // Who is told of the steps in every task's life: posted, ready, issued, completed, successor started. Statistics are one
 // observer. A lane without observers pays one branch a step; one with them reads the clock once in a pass that moves
-// something, so steps of one pass have one time.
+// something, so steps of one pass have one time. Callbacks are timed apart from that, observed or not (callback_guard.hpp).
 #pragma once
 
 #include "core/task.hpp"
