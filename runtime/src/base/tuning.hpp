@@ -51,11 +51,6 @@ inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
 /// Less: what needs an answer of MPI's takes more calls.
 inline constexpr int passes_of_progress = 4;
 
-// A worker beside threads that are blocked in MPI ---------------------------------------------------------------------
-
-/// Its pause after a pass: MPI's lock is not fair, and who polls without a pause keeps it.
-inline constexpr std::int64_t pause_for_blocked_ns = 20'000;
-
 // A worker that shares its core: worker.cpp ---------------------------------------------------------------------------
 
 /// Yields with something in flight before it naps. A yield costs least if what is in flight ends soon.
@@ -92,7 +87,7 @@ inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
 /// the neighbours, and wakes nobody. More: wake-ups for nothing after the last message. Less: a change of threads for a post.
 inline constexpr int naps_before_deep_sleep = 25;
 
-/// At most so many posts show a worker again that waiting threads have hidden, in one of its naps. More: a message to and fro, each end of
+/// So many posts show a worker again that waiting threads have hidden, in one of its naps. More: a message to and fro, each end of
 /// which is waited for at once, pays for a look at each post: beyond them a small message is left to the nap, and for anything else the
 /// worker is woken. Less: it is woken more often.
 inline constexpr int shows_beside_drivers = 4;

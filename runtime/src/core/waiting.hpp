@@ -61,7 +61,7 @@ inline void leave_to_worker(lane& driven) noexcept {
 /// @return whether anything moved
 template <typename IsDone>
 bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
-    // Who is blocked in MPI needs pauses, which the worker makes.
+    // Who is blocked in MPI may have this thread's core only, and needs MPI's lock; the worker has a core of its own.
     const auto must_leave = [&] { return driven.has_guests() || driven.has_blocked_outside(); };
     if (must_leave() || !driven.try_claim_driving()) return false;
     bool has_moved = false;
@@ -104,6 +104,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         waiting_turn turn{.must_drive = has_baton};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
+            if (lanes[0].has_blocked_outside()) sched_yield(); // to a thread in MPI, which may have this core only
             if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;

@@ -83,10 +83,7 @@ void worker::run_reserved() noexcept {
             rest();
             if (!take_baton()) return;
         }
-        if (timed_pass() || lane_.has_work() || lane_.is_attentive()) {
-            if (lane_.has_blocked_outside()) make_way();
-            continue;
-        }
+        if (timed_pass() || lane_.has_work() || lane_.is_attentive()) continue;
         // Nothing to do: threads that call MPI themselves find the baton free, even if this one loses its processor.
         lane_.prepare_sleep();
         lane_.return_baton();
@@ -264,12 +261,6 @@ bool worker::let_guests_in() noexcept {
     lane_.tell(trace::thread_state::driven);
     lane_.return_baton();
     return take_baton();
-}
-
-/// MPI's lock is not fair: a worker that polled without a pause would keep it.
-void worker::make_way() noexcept {
-    lane_.tell(trace::thread_state::nap);
-    lane_.wake_up.nap(tuning::pause_for_blocked_ns, [this] { return has_reason_to_wake(); });
 }
 
 void worker::yield_and_learn(core_gauge& core) noexcept {

@@ -63,7 +63,6 @@ private:
     [[nodiscard]] bool spin_until_work() noexcept;
     [[nodiscard]] bool take_baton() noexcept;
     [[nodiscard]] bool let_guests_in() noexcept;
-    void make_way() noexcept;
     void sleep() noexcept;
     template <typename IsTold>
     void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;

@@ -57,7 +57,7 @@ private:
 struct blocking_lane::shared {
     explicit shared(lane_set& lanes) : beside(&lanes) {}
 
-    /// With the mutex.
+    /// With the mutex. From the moment on that there is something to do: the thread may have to wait for a processor first.
     void set_blocked(bool is_now) noexcept {
         if (is_blocked == is_now || beside == nullptr) return;
         is_blocked = is_now;
@@ -129,6 +129,7 @@ void blocking_lane::start(task& next) noexcept {
         const std::lock_guard guard{shared_->mutex};
         if (shared_->is_lost) return shared_->lose(next);
         shared_->waiting.push(next);
+        if (waits_for_others(next.op)) shared_->set_blocked(true);
     }
     shared_->has_news.notify_one();
 }

@@ -4,7 +4,7 @@
 // its thread until other processes come, and no lane may wait for that. So all operations of such a window are called here,
 // one after the other, in the window's order; other windows and all communicators go on. One thread for each window, since
 // ranks may come to different windows in different orders. It sleeps while there is nothing to do. While it waits in MPI the lanes
-// know of it: drivers that never pause would keep MPI's lock from it.
+// know of it: threads that wait for tasks yield, since it may have their core only.
 #pragma once
 
 #include "core/lane_set.hpp"
