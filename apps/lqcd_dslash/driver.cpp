@@ -84,7 +84,7 @@ run_report run(const options& settings, MPI_Comm comm) {
     const geometry geom = make_geometry(*settings.lattice, *settings.grid, rank, settings.force_comm);
     const auto on = make_stencil(geom, settings.kernel);
     report.width_bytes = on->width_bytes();
-    report.widest_possible = miniapp::vector_register_bytes();
+    report.register_bytes = miniapp::vector_register_bytes();
     report.lanes = on->shape().lanes;
     report.block = on->shape().block;
     report.n_tiles = static_cast<int>(on->shape().parity[0].tiles.size());

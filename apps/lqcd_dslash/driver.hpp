@@ -18,8 +18,8 @@ struct run_report {
     coordinates lanes{};
     coordinates block{};
     int width_bytes = 0;
-    /// Bytes of a register; larger than `width_bytes` where the lattice or the user chose a narrower one.
-    int widest_possible = 0;
+    /// Bytes of a register: `width_bytes` unless the lattice holds less or the user chose otherwise.
+    int register_bytes = 0;
     int n_tiles = 0;
     int n_interior_tiles = 0;
     int compute_threads = 1;

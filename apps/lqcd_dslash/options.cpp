@@ -37,9 +37,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
     line.number("--iterations", o.iterations, 1, most_iterations, "D_eo and D_oe per timed run");
     line.word("--check", o.check, check_names, "golden: against values that others have computed");
     line.word("--links", has_short_links, {"18", "12"}, "reals stored per link; of 12 the third row is rebuilt");
-    app.add_option(
-        "--width", width,
-        "SIMD width in bytes: 64|32|16|8|4; default: the widest that the processor has and the lattice can hold");
+    app.add_option("--width", width,
+                   "SIMD width in bytes: 64|32|16|8|4; default: the widest that the processor it is compiled for has "
+                   "and the lattice can hold");
     line.extents("--tile", tile, most_extent, "2.4", "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
     line.number("--probe-every", o.probe_every, 1, most_iterations, "Mode iprobe: interior tiles between probes");
     app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();

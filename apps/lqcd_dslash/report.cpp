@@ -48,7 +48,7 @@ nlohmann::ordered_json tell(const run_report& r) {
                                {"compute_threads", r.compute_threads},
                                {"cores", r.cores},
                                {"simd_bytes", r.width_bytes},
-                               {"simd_bytes_possible", r.widest_possible},
+                               {"register_bytes", r.register_bytes},
                                {"lanes", r.lanes},
                                {"block", r.block},
                                {"tiles", r.n_tiles},

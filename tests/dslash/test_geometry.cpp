@@ -4,6 +4,9 @@
 #include "layout.hpp"
 #include "options.hpp"
 #include "reduction.hpp"
+#include "stencil.hpp"
+
+#include "common/peak.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,6 +66,11 @@ TEST(Width, IsTheWidestThatTheLocalExtentsHold) {
     EXPECT_EQ(widest({4, 6, 6, 4}, precision::double_), 16);
     EXPECT_EQ(widest({6, 6, 6, 8}, precision::double_), 8);
     EXPECT_EQ(widest({6, 6, 6, 8}, precision::single), 4);
+}
+
+TEST(Width, IsThatOfTheRegistersByDefault) {
+    const geometry geom = make_geometry({8, 8, 8, 8}, {1, 1, 1, 1}, 0, false);
+    EXPECT_EQ(make_stencil(geom, {})->width_bytes(), miniapp::vector_register_bytes());
 }
 
 TEST(Refusal, NamesTheNearestLatticeThatWorks) {

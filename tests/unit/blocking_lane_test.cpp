@@ -63,7 +63,7 @@ protected:
 
     lanes_bench<2> lanes_;
     lane_bench bench_;
-    std::unique_ptr<blocking_lane> thread_ = std::make_unique<blocking_lane>(lanes_.lanes());
+    std::unique_ptr<blocking_lane> thread_ = std::make_unique<blocking_lane>(lanes_.lanes(), [] {});
 };
 
 TEST_F(BlockingLane, IsKnownToAllDriversWhileItWaitsForOthers) {
