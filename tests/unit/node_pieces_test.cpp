@@ -19,27 +19,15 @@ namespace {
 using testing::comes_true;
 using testing::lane_bench;
 
-TEST(RingPace, DoublesWithEachThatWakesSomebodyUpToTheNapsPace) {
+TEST(RingPace, IsThatOfNapsAndTakesAShareOfTheTimeHoweverMuchIsOpen) {
     ring_pace pace;
-    std::uint64_t now = 1'000'000;
-    EXPECT_TRUE(pace.may_ring(now));
-    for (const std::uint64_t pause : {50'000U, 100'000U, 200'000U, 200'000U}) {
-        pace.rang(now, 0, true);
-        EXPECT_FALSE(pace.may_ring(now + pause - 1));
-        now += pause;
-        EXPECT_TRUE(pace.may_ring(now));
+    EXPECT_TRUE(pace.may_ring(1'000'000));
+    for (const std::size_t n_open : {1U, 10'000U}) {
+        const std::uint64_t pause = tuning::ring_pause_ns + n_open * tuning::ring_pause_for_each_open_ns;
+        pace.rings(1'000'000, n_open);
+        EXPECT_FALSE(pace.may_ring(1'000'000 + pause - 1)) << n_open;
+        EXPECT_TRUE(pace.may_ring(1'000'000 + pause)) << n_open;
     }
-    pace.something_ended();
-    pace.rang(now, 0, false);
-    EXPECT_TRUE(pace.may_ring(now + 50'000)) << "who woke nobody looks on";
-    pace.rang(now, 0, true);
-    EXPECT_TRUE(pace.may_ring(now + 50'000));
-}
-
-TEST(RingPace, TakesAShareOfTheTimeHoweverMuchIsOpen) {
-    ring_pace pace;
-    pace.rang(0, 10'000, false);
-    EXPECT_FALSE(pace.may_ring(10'000 * tuning::ring_pause_for_each_open_ns));
 }
 
 TEST(NapPlan, GoesBackToItsBoundWhereABellBroughtNoEnd) {
@@ -105,7 +93,7 @@ TEST_F(NodePieces, ALookWakesNobodyWhoWaitsForSomethingElse) {
     theirs.add({4, news::message, 1, 99});
     theirs.word() = bell::asleep_in_sight;
     const std::uint64_t begin_ns = now_ns();
-    while (now_ns() - begin_ns < 20 * tuning::longest_ring_pause_ns) EXPECT_FALSE(bench_.the_lane().progress());
+    while (now_ns() - begin_ns < 20 * tuning::ring_pause_ns) EXPECT_FALSE(bench_.the_lane().progress());
     EXPECT_TRUE(neighbor_is_asleep());
     bench_.complete(sent);
 }

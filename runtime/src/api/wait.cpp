@@ -125,8 +125,7 @@ int commtask_progress(int* moved) noexcept {
     *moved = 0;
     if (!runtime->should_drive()) return COMMTASK_OK;
     for (lane& each : runtime->lanes()) {
-        const drive_result result =
-            drive_for_a_moment(each, tuning::passes_of_progress, [](bool has_moved) { return has_moved; });
+        const drive_result result = drive_for_a_moment(each, 1, [](bool) { return false; });
         if (result == drive_result::refused) {
             // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
             each.wake_up.ring();

@@ -47,10 +47,6 @@ inline constexpr std::size_t tasks_looked_ahead = 31;
 /// is lost would be lost for ever.
 inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
 
-/// Passes of a thread that calls commtask_progress, or less if one moves something. More: a call in a loop of computing takes longer.
-/// Less: what needs an answer of MPI's takes more calls.
-inline constexpr int passes_of_progress = 4;
-
 // A worker that shares its core: worker.cpp ---------------------------------------------------------------------------
 
 /// Yields with something in flight before it naps. A yield costs least if what is in flight ends soon.
@@ -92,11 +88,9 @@ inline constexpr int naps_before_deep_sleep = 25;
 /// worker is woken. Less: it is woken more often.
 inline constexpr int shows_beside_drivers = 4;
 
-/// The first pause between two rings for messages that stay open, doubled by each that wakes somebody and taken back by an end:
-/// ring_pace.hpp. More: pieces of a large message wait. Less: what only looks alike at both ends wakes both in turn.
-inline constexpr std::uint64_t first_ring_pause_ns = 50'000;
-/// The longest: the pace of naps.
-inline constexpr std::uint64_t longest_ring_pause_ns = 200'000;
+/// The pause between two rings for messages that stay open, the pace of naps: ring_pace.hpp. More: pieces of a large message wait. Less:
+/// what only looks alike at both ends wakes both in turn.
+inline constexpr std::uint64_t ring_pause_ns = 200'000;
 /// More for each open operation: a look through all of them takes a twentieth of the driver's time.
 inline constexpr std::uint64_t ring_pause_for_each_open_ns = 1'000;
 

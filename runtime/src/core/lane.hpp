@@ -276,7 +276,7 @@ public:
     /// The watcher, before it sleeps: a neighbour that is about to need it finds its line.
     void show_watcher() const noexcept;
     /// Rings who sleeps at the other end of a message that is open here.
-    void ring_for_what_is_open() noexcept { static_cast<void>(ring_open_messages()); }
+    void ring_for_what_is_open() noexcept;
 
     /// Chooses among unfinished tasks.
     using task_filter = bool (*)(const task&);
@@ -333,7 +333,6 @@ private:
     };
     unsigned ring_neighbors(const task& which, moment at) noexcept;
     void ring_at_end(const task& ended) noexcept;
-    unsigned ring_open_messages() noexcept;
     void look_after_open_messages() noexcept;
     [[nodiscard]] bool is_rung_by_watcher(const task& which) const noexcept;
     [[nodiscard]] node_line my_line() const noexcept { return settings_.node->my_line(settings_.number); }

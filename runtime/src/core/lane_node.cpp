@@ -51,7 +51,6 @@ unsigned lane::ring_neighbors(const task& which, moment at) noexcept {
 }
 
 void lane::ring_at_end(const task& ended) noexcept {
-    pace_.something_ended();
     static_cast<void>(ring_neighbors(ended, moment::end));
     if (notices_) count_announced(ended);
 }
@@ -160,18 +159,16 @@ bool lane::is_rung_by_watcher(const task& which) const noexcept {
 
 /// Before the worker sleeps in sight, and now and then while nothing moves: who has a message open with this rank, and sleeps, may
 /// have something to do for it, if this rank has gone on with it since.
-unsigned lane::ring_open_messages() noexcept {
+void lane::ring_for_what_is_open() noexcept {
     struct ringer final : in_flight_visitor {
         lane& mine;
-        unsigned n_woken = 0;
         explicit ringer(lane& its) noexcept : mine(its) {}
         void visit(const task& which) noexcept override {
             if (operation_of(which.op.kind).ordered_in == order_class::messages)
-                n_woken += mine.ring_neighbors(which, moment::start);
+                static_cast<void>(mine.ring_neighbors(which, moment::start));
         }
     } all{*this};
     transport_->each_in_flight(all);
-    return all.n_woken;
 }
 
 /// A pass has ended nothing. What a message's other end must do next it may have done.
@@ -180,7 +177,9 @@ void lane::look_after_open_messages() noexcept {
     const std::size_t n_open = transport_->in_flight();
     if (n_open == 0) return;
     const std::uint64_t now = now_ns();
-    if (pace_.may_ring(now)) pace_.rang(now, n_open, ring_open_messages() > 0);
+    if (!pace_.may_ring(now)) return;
+    pace_.rings(now, n_open);
+    ring_for_what_is_open();
 }
 
 /// Large messages to other nodes, to the watchers there. Not what plans start: MPI may know the types of their members no longer.
