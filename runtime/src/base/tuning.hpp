@@ -155,9 +155,23 @@ inline constexpr std::size_t slots_at_once = 32;
 /// can never end would keep the program for ever.
 inline constexpr std::uint64_t look_at_the_end_ns = 10'000'000;
 
+/// At most so long it waits while nothing is at work: only a signal that is on its way could move something then, and without it a
+/// program whose event nobody signals would never end.
+inline constexpr std::uint64_t longest_idle_end_ns = 1'000'000'000;
+
+/// At most so long a driver may be without a processor before it is taken for one that does not come back: without it a short limit of the
+/// user's would call one stuck that only waits for its turn.
+inline constexpr std::uint64_t longest_turn_of_others_ns = 2'000'000'000;
+
 /// How long commtask_finalize, which leaves a worker behind, waits for those who made no pass of late and may only have waited for that one's
 /// baton. More: such an end takes longer. Less: one that has lost its processor for a moment is called stuck.
 inline constexpr std::uint64_t wait_for_others_at_the_end_ns = 500'000'000;
+
+// Communicators: mpi/comms.cpp ----------------------------------------------------------------------------------------
+
+/// At most so many queues of freed communicators are looked at for one that can be used again: those whose tickets were never used stay
+/// busy, and without it would make each look longer.
+inline constexpr int looks_for_closed_queue = 2;
 
 // Files: mpi/transport.cpp --------------------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@
 // the user's own limit where MPI, or a function of the program's, is at work.
 #pragma once
 
+#include "base/tuning.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -24,7 +26,6 @@ public:
 
     /// Whether it is over. Every task that ends, and every restart(), begins it anew.
     [[nodiscard]] bool is_over(const drain_look& look) noexcept {
-        constexpr std::uint64_t grace_ns = 1'000'000'000;
         if (!has_begun_ || look.n_ended != n_ended_) {
             has_begun_ = true;
             n_ended_ = look.n_ended;
@@ -35,15 +36,15 @@ public:
             idle_since_ns_ = look.now_ns; // what it was at may have handed something on
             return limit_ns_ > 0 && look.now_ns - since_ns_ >= limit_ns_;
         }
-        return look.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, grace_ns) : grace_ns);
+        constexpr std::uint64_t longest_ns = tuning::longest_idle_end_ns;
+        return look.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, longest_ns) : longest_ns);
     }
 
     void restart() noexcept { has_begun_ = false; }
 
     /// Of the same user, for one pass of a driver: after it the driver is taken for one that does not come back.
     [[nodiscard]] static drain_patience for_a_pass(std::uint64_t limit_ns) noexcept {
-        constexpr std::uint64_t without_processor_ns = 2'000'000'000; // a driver may have to wait as long for its turn
-        return drain_patience{limit_ns == 0 ? 0 : std::max(limit_ns, without_processor_ns)};
+        return drain_patience{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::longest_turn_of_others_ns)};
     }
 
 private:

@@ -5,6 +5,7 @@
 // its communicator is gone: its life tells whether it is still the one that was remembered.
 #include "mpi/comms.hpp"
 
+#include "base/tuning.hpp"
 #include "mpi/peers.hpp"
 #include "mpi/trace_comm.hpp"
 
@@ -201,9 +202,8 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
 
 /// One that no communicator has. With the lock held.
 comm_queue& mpi_comms::closed_queue(std::size_t lane) {
-    constexpr int looks = 2; // one whose tickets were never used stays busy, and must not make each look longer
     closed_queues& closed = closed_[lane];
-    for (int i = 0; i < looks && closed.first != nullptr; ++i) {
+    for (int i = 0; i < tuning::looks_for_closed_queue && closed.first != nullptr; ++i) {
         comm_queue& first = *closed.first;
         closed.first = first.next_closed;
         if (first.is_idle()) return first;
