@@ -76,6 +76,43 @@ TEST(Life, OfAnOrderedTaskHasItsTurnInIt) {
     EXPECT_EQ(seen.way_of(unwanted), (path{phase::posted, phase::held, phase::ready, phase::dropped}));
 }
 
+/// The process dies of a step that cannot be.
+void expect_death_of(void (*misuse)(), [[maybe_unused]] const char* words) {
+#if defined(COMMTASK_ASSERTIONS) && COMMTASK_ASSERTIONS
+    EXPECT_DEATH(misuse(), words);
+#else
+    static_cast<void>(misuse);
+    GTEST_SKIP() << "this build has no assertions";
+#endif
+}
+
+TEST(LifeDeathTest, NoStepBeginsInAnotherPhaseThanTheTaskIsIn) {
+    expect_death_of(
+        [] {
+            lane_bench bench;
+            task& ready = bench.make();
+            const auto meddle = [](const commtask_status*, void* with) {
+                static_cast<task*>(with)->run.now = phase::waiting;
+            };
+            bench.post({.tag = at_once, .callback = meddle, .argument = &ready});
+            bench.the_lane().post(ready);
+            bench.run();
+        },
+        "broken invariant: which.run.now == from");
+}
+
+TEST(LifeDeathTest, WhatWaitsForAPredecessorDoesNotEndByAResult) {
+    expect_death_of(
+        [] {
+            lane_bench bench;
+            task& waiting = bench.post({.after = {&bench.post()}});
+            bench.run();
+            waiting.run.open_parts = 1;
+            bench.complete(waiting);
+        },
+        "broken invariant: which.run.now == phase::ready");
+}
+
 TEST(Life, StepsOfOnePassHaveOneTime) {
     recorder seen;
     lane_bench bench{64, {&seen}};

@@ -412,6 +412,10 @@ void lane::finish(task& which, task_state state) noexcept {
         transport_->clean_up(which);
         move(which, phase::in_flight, phase::ended, state);
     } else {
+        // What waits, or is held, is given up alone.
+        [[maybe_unused]] const bool is_given_up =
+            state == task_state::given_up && (which.run.now == phase::waiting || which.run.now == phase::held);
+        COMMTASK_ASSERT(which.run.now == phase::ready || is_given_up);
         std::memset(which.mpi_status, 0, sizeof which.mpi_status);
         move(which, which.run.now, phase::dropped, state);
     }
