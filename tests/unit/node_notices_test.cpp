@@ -6,7 +6,9 @@
 #include "fake_transport.hpp"
 #include "in_sight.hpp"
 #include "patience.hpp"
+#include "report/stats_table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -80,7 +82,7 @@ TEST(NoticeQueue, GoesOnWhereACarrierHadNoRoom) {
 }
 
 /// A node of two: place 0 is the lane's, place 1 the watcher's. Rank 0 of the communicator is the lane's own, rank 1 the watcher,
-/// rank 2 on another node, whose watcher is rank 5 of the world, and place 7 there.
+/// ranks 2 and 3 on another node, whose watcher is rank 5 of the world, and places 7 and 8 there.
 class NodeNotices : public ::testing::Test {
 protected:
     static constexpr std::uint32_t context = 6;
@@ -90,7 +92,7 @@ protected:
         peers->context = context;
         peers->me = 0;
         peers->neighbors = {{1, 1}};
-        peers->far_ranks = {-1, -1, 2};
+        peers->far_ranks = {-1, -1, 2, 3};
         bench_.queue(0).node = std::move(peers);
         bench_.carrier().carrier_of_notices = &carrier_;
         bench_.carrier().sizes = {.sent_bytes = 2 * limit_bytes, .room_bytes = 2 * limit_bytes};
@@ -120,7 +122,7 @@ protected:
     alignas(4096) std::array<std::atomic<std::uint64_t>, 2 * node_bells::page_bytes / sizeof(std::uint64_t)> pages_{};
     node_bells mine_{pages_.data(), {0, 1}, 0, 1, 1};
     node_bells watchers_{pages_.data(), {0, 1}, 1, 1, 1};
-    announcing announcing_{limit_bytes, {{1, 0}, {1, 1}, {5, 7}}};
+    announcing announcing_{limit_bytes, {{1, 0}, {1, 1}, {5, 7}, {5, 8}}};
     fake_carrier carrier_;
     lane_stats counters_;
     lane_bench bench_{
@@ -144,6 +146,16 @@ TEST_F(NodeNotices, LargeMessagesToOtherNodesAreAnnouncedAndNoOthers) {
     bench_.carrier().sizes.sent_bytes = limit_bytes;
     bench_.complete(post(COMMTASK_OP_SEND, 2));
     EXPECT_EQ(carrier_.sent.size(), 1U) << "to a neighbour, received, small";
+}
+
+TEST_F(NodeNotices, WhatIsLostStandsInTheTableOfTheStatistics) {
+    carrier_.room = 0;
+    for (std::size_t i = 0; i < notice_queue::capacity; ++i) bench_.complete(post(COMMTASK_OP_SEND, 2));
+    for (int i = 0; i < 3; ++i) bench_.complete(post(COMMTASK_OP_SEND, 3));
+    std::array<lane_stats, 2> lanes;
+    bench_.the_lane().count_into(lanes[1]);
+    EXPECT_THAT(format_stats(lanes, std::array{0, 1}, 2, {}),
+                ::testing::HasSubstr("  3 notices of messages to other nodes were lost"));
 }
 
 TEST_F(NodeNotices, AReceiverSleepsUntilTheWatcherRingsAndNapsWhileItIsUnderWay) {

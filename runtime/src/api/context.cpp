@@ -284,8 +284,7 @@ std::string context::stats_table(drained how) {
     std::vector<lane_stats> mine;
     for (const auto& each : statistics_) {
         mine.push_back(each->collected());
-        mine.back().rang = lanes_[mine.size() - 1].n_rung();
-        mine.back().notices_lost = lanes_[mine.size() - 1].n_notices_lost();
+        lanes_[mine.size() - 1].count_into(mine.back());
         const mpi_notices* const heard = transports_[mine.size() - 1].notices();
         if (heard != nullptr) mine.back().rang += heard->n_rung();
     }

@@ -33,6 +33,8 @@
 
 namespace commtask::detail {
 
+struct lane_stats;
+
 /// One task in a list of unfinished ones.
 struct unfinished_line {
     std::uint64_t since_ns;
@@ -195,8 +197,8 @@ public:
 
     /// Workers of the node's other ranks that this lane's drivers have woken. Exact once nobody drives.
     [[nodiscard]] std::uint64_t n_rung() const noexcept { return n_rung_; }
-    /// Notices to other nodes' watchers that found no room. The same.
-    [[nodiscard]] std::uint64_t n_notices_lost() const noexcept { return notices_ ? notices_->n_lost() : 0; }
+    /// What the lane itself counts, and no observer. The same.
+    void count_into(lane_stats& told) const noexcept;
 
     bell wake_up; ///< Where the worker sleeps.
 

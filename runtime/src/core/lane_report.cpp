@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of unfinished tasks, which the watchdog and commtask_finalize print: what each task is, how old, and where it
-// waits. Driver only.
+// waits; and what a lane counts for the statistics. Driver only.
 #include "core/lane.hpp"
 
 #include "base/speech.hpp"
+#include "core/counters.hpp"
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
@@ -27,6 +28,11 @@ constexpr std::size_t lines_at_most = 64;
 }
 
 } // namespace
+
+void lane::count_into(lane_stats& told) const noexcept {
+    told.rang = n_rung_;
+    told.notices_lost = notices_ ? notices_->n_lost() : 0;
+}
 
 std::array<char, 32> lane::worker_text() const noexcept {
     std::array<char, 32> text{"the worker"};
