@@ -138,6 +138,22 @@ TEST(Lane, TellsACallbackThatReadsTheStateAloneAllOfWhatDidNotComplete) {
     }
 }
 
+TEST(Lane, WritesNothingButTheStateForACallbackThatReadsNoMore) {
+    lane_bench bench;
+    task& done = bench.post({.tag = fake_transport::completes_at_once});
+    bench.run();
+    constexpr int untouched = 77;
+    for (const bool reads_state_alone : {true, false}) {
+        commtask_status status = COMMTASK_STATUS_INIT;
+        status.tag = untouched;
+        fill_for_callback(done, task_state::completed, reads_state_alone, status);
+        EXPECT_EQ(status.state, COMMTASK_STATE_COMPLETED);
+        EXPECT_EQ(status.tag == untouched, reads_state_alone);
+        fill_for_callback(done, task_state::failed, reads_state_alone, status);
+        EXPECT_EQ(status.tag, done.result.tag);
+    }
+}
+
 TEST(Lane, EndsAChainOfAHundredThousandWithoutRecursion) {
     lane_bench bench{128};
     for (const int first_tag : {fake_transport::completes_at_once, fake_transport::is_refused}) {

@@ -455,4 +455,7 @@ inline void release_to_its_lane(task& successor) noexcept { successor.queue->ser
 /// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept;
 
+/// What a callback is told. `reads_state_alone`: of a completed task nothing else is written, since that costs a line.
+void fill_for_callback(const task& which, task_state state, bool reads_state_alone, commtask_status& status) noexcept;
+
 } // namespace commtask::detail

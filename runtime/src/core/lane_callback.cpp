@@ -36,12 +36,7 @@ void lane::run_callback(task& which, task_state state) noexcept {
     if (extras.callback == nullptr && !tells_plan) return;
     commtask_status status; // written once
     status.struct_size = sizeof status;
-    const bool reads_state_alone = (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan;
-    if (reads_state_alone && state == task_state::completed) {
-        status.state = COMMTASK_STATE_COMPLETED;
-    } else {
-        fill_status(which, state, status);
-    }
+    fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan, status);
     const auto call = [&] {
         tell(trace::thread_state::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
@@ -65,6 +60,14 @@ void lane::report_slow_callback(const task& which, const callback_guard::verdict
         "callback "
         "should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)",
         transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
+}
+
+void fill_for_callback(const task& which, task_state state, bool reads_state_alone, commtask_status& status) noexcept {
+    if (reads_state_alone && state == task_state::completed) {
+        status.state = COMMTASK_STATE_COMPLETED;
+    } else {
+        fill_status(which, state, status);
+    }
 }
 
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept {
