@@ -155,8 +155,16 @@ class Findings(Case):
         other.write(self.folder)
         moment = trace_run.read_run([self.folder]).ranks[1].tasks[task].posted
         self.assertLessEqual(abs(moment - (TraceWriter.BEGIN + sent)), 1_200)
-        self.assertIn("clocks agree within 1.20 us", self.text_of(self.folder))
+        self.assertIn("clocks agree within 1.20 us.", self.text_of(self.folder))
 
+    def test_clocks_that_were_compared_at_the_start_only_are_said_to_drift_unknown(self):
+        halo_run(self.folder)
+        other = TraceWriter(1, 2, clock_domain=6, state=0)  # killed after ten minutes
+        other.clock(0, 0, 900)
+        other.thread(1, "main")
+        other.post(1, 600_000_000_000, "send", 0, 0)
+        other.write(self.folder)
+        self.assertIn("clocks agree within 900 ns at the start, drift unknown.", self.text_of(self.folder))
 
     def test_clocks_are_put_right_where_the_file_of_rank_0_is_missing(self):
         for rank, ahead, error in ((1, 3_000_000_000, 900), (2, 7_000_000_000, 700)):

@@ -252,7 +252,7 @@ def loaded(read):
     """What was read, as the analyses see it."""
     zero = min(trace.begin for trace in read.ranks)
     loaders = {trace.rank: _Loader(trace, zero) for trace in read.ranks}
-    run = Run([loader.load() for loader in loaders.values()], read.remarks, read.clock_error)
+    run = Run([loader.load() for loader in loaders.values()], read.remarks, read.clock_error, read.clocks_may_drift)
     _join_messages(run, read.messages, loaders)
     _join_collectives(read.ranks, loaders)
     return run

@@ -189,9 +189,10 @@ class Rank:
 class Run:
     """All that was traced."""
 
-    def __init__(self, ranks, notes=(), clock_error_ns=0):
+    def __init__(self, ranks, notes=(), clock_error_ns=0, clocks_may_drift=False):
         self.ranks = sorted(ranks, key=lambda r: r.rank)
         self.clock_error_ns = clock_error_ns  #: how far the clocks of two ranks are off at most; None: unknown
+        self.clocks_may_drift = clocks_may_drift  #: that is so at the start only, since some were not compared at the end
         self.notes = list(notes)  #: sentences about what the trace lacks
         self.messages = []  #: (send, receive) of different or the same rank
         self._by_rank = {r.rank: r for r in self.ranks}

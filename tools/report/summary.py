@@ -53,7 +53,8 @@ class Summary:
         error = self.run.clock_error_ns
         if error is None:
             return "clocks of some ranks were not compared: do not trust times between ranks"
-        return f"clocks agree within {units.time(error)}" if error else "all ranks have one clock"
+        within = f"clocks agree within {units.time(error)}" if error or self.run.clocks_may_drift else "all ranks have one clock"
+        return within + (" at the start, drift unknown" if self.run.clocks_may_drift else "")
 
     def notes(self):
         notes = [note.rstrip(".") + "." for note in self.run.notes]

@@ -27,6 +27,7 @@ class Run:
     messages: list[Message]
     remarks: list[str]  # what the reader of a report must know: drops, clocks, missing ranks
     clock_error: int | None = 0  # how far the clocks of two ranks are off at most; None: unknown
+    clocks_may_drift: bool = False  # some were compared at the start only: the error holds there, and nobody knows how it grew
 
     @property
     def begin(self) -> int:
@@ -58,7 +59,7 @@ class _Clock:
         start, end = by.clocks[0], by.clocks.get(1)
         self.error = _error_of(by)
         if end is None or end[0] <= start[0]:
-            self.drift_ppm, self.how = None, "measured at the start only"
+            self.drift_ppm, self.how = None, "measured at the start only, drift unknown"
             self.convert = lambda time: time + start[1]
             return
         slope = (end[1] - start[1]) / (end[0] - start[0])
@@ -77,8 +78,8 @@ def _error_of(trace: RankTrace) -> int:
     return max(error for _, _, error in trace.clocks.values())
 
 
-def _align(ranks: list[RankTrace]) -> int | None:
-    """Puts all times on rank 0's clock, whether its file is there or not; how far two of them are off at most, None: unknown."""
+def _align(ranks: list[RankTrace]) -> tuple[int | None, bool]:
+    """Puts all times on rank 0's clock, whether its file is there or not; Run's clock_error and clocks_may_drift."""
     by_domain: dict[object, list[RankTrace]] = defaultdict(list)
     for each in ranks:
         by_domain[each.clock_domain or (each.rank,)].append(each)
@@ -93,8 +94,8 @@ def _align(ranks: list[RankTrace]) -> int | None:
                 _shift(each, clock.convert)
     errors = [clock.error for clock in clocks]
     if len(clocks) == 1:
-        return 0
-    return None if None in errors else sum(sorted(errors)[-2:])
+        return 0, False
+    return None if None in errors else sum(sorted(errors)[-2:]), any(clock.drift_ppm is None for clock in clocks)
 
 
 def _shift(trace: RankTrace, clock) -> None:
@@ -235,7 +236,7 @@ def read_run(paths) -> Run:
     if missing := sorted(set(range(root.n_ranks)) - set(numbers)):
         remarks.append(f"of {root.n_ranks} ranks {len(missing)} are missing: {', '.join(map(str, missing[:8]))}"
                        f"{', …' if len(missing) > 8 else ''}")
-    clock_error = _align(ranks)
+    clock_error, clocks_may_drift = _align(ranks)
     for each in ranks:
         if each.n_dropped:
             kept = "the newest" if each.keep else "the oldest"
@@ -244,7 +245,7 @@ def read_run(paths) -> Run:
             remarks.append(f"rank {each.rank} did not come to the end of commtask_finalize")
         if each.clock_error is None:
             remarks.append(f"rank {each.rank}: its clock was not compared with rank 0's; the time of day stands in")
-    return Run(ranks, match_messages(ranks), remarks, clock_error)
+    return Run(ranks, match_messages(ranks), remarks, clock_error, clocks_may_drift)
 
 
 if __name__ == "__main__":
