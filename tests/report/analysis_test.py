@@ -13,7 +13,8 @@ import critical_path  # noqa: E402
 import delays  # noqa: E402
 import tables  # noqa: E402
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker, overlap_length, subtract, union  # noqa: E402
-from page_data import MOST_TASK_ROWS, innermost, place  # noqa: E402
+from page_data import MOST_TASK_ROWS, collect, innermost, place  # noqa: E402
+from summary import Summary  # noqa: E402
 
 
 def message(send, receive):
@@ -257,6 +258,20 @@ class Delays(unittest.TestCase):
         path = critical_path.critical_path(run)
         self.assertIn("other", {step.kind for step in path})
         self.assertEqual([step.begin for step in path[1:]], [step.end for step in path[:-1]])
+
+    def test_the_critical_path_of_a_long_run_reaches_back_to_its_begin(self):
+        tasks, spans = [], []
+        for t in range(0, 55_000_000, 1000):
+            task = receive(t + 100, t + 110, t + 800)
+            waited(task, t + 200, t + 900)
+            tasks.append(task)
+            spans += [Span(t, t + 200, "compute"), Span(t + 200, t + 900, "wait"), Span(t + 900, t + 1000, "compute")]
+        run = Run([Rank(0, tasks, [Thread(1, "main", spans)])])
+        summary = Summary(run)
+        path = summary.path
+        self.assertEqual((path[0].begin, path[-1].end), (0, 55_000_000))
+        drawn, _ = collect(summary)
+        self.assertEqual(drawn["arrays"][drawn["path"]["begin"]][2], len([step for step in path if step.end > step.begin]))
 
     def test_the_critical_path_of_a_run_without_threads_is_empty(self):
         self.assertEqual(critical_path.critical_path(Run([Rank(0, [receive(0, 1, 2)])])), [])

@@ -10,8 +10,6 @@ from causes import blame
 from delays import delays
 from model import overlap_length
 
-MOST_STEPS = 200_000
-
 
 class Step:
     """A piece of the path: `kind` is computing, other (a thread between its compute tasks) or a cause."""
@@ -100,7 +98,7 @@ def critical_path(run, all_delays=None):
             if since < until:
                 path.append(Step(rank, thread, since, until, kind))
 
-    while len(path) < MOST_STEPS:
+    while True:  # each turn goes back in time
         delay = threads.delay_before((rank, thread), t)
         if delay is None:
             begin = threads.first((rank, thread))
@@ -112,7 +110,7 @@ def critical_path(run, all_delays=None):
         task, at = delay.task, delay.end
         cause = _later_post(task)
         before = _last_predecessor(cause)
-        while before is not None and before.ended < at and len(path) < MOST_STEPS:
+        while before is not None and before.ended < at:
             _add(path, run, task, before.ended, at)
             task, at = before, before.ended
             cause = _later_post(task)

@@ -16,7 +16,6 @@ from model import PHASES
 MOST_TASK_ROWS = 64
 #: Kinds of a thread's spans, in the order in which they are painted.
 THREAD_KINDS = ("region", "drive", "wait", "sync", "call", "compute")
-MOST_PATH_STEPS = 20_000
 NOTHING = 0xFFFFFFFF
 
 
@@ -191,7 +190,7 @@ def collect(summary):
     table = _task_table(columns, words, tasks, places, index, summary.delays)
     messages = sorted(((send, receive) for send, receive in summary.run.messages if receive.ended is not None),
                       key=lambda pair: pair[0].issued or pair[0].posted)
-    path = [step for step in summary.path if step.end > step.begin][-MOST_PATH_STEPS:]
+    path = [step for step in summary.path if step.end > step.begin]
     head = {
         "begin": summary.begin, "end": summary.end, "rows": rows, "tasks": table, "n_tasks": len(tasks),
         "ranks": [{"rank": r.rank, "host": r.facts.get("host", "")} for r in summary.run.ranks],
