@@ -124,8 +124,15 @@ class Findings(Case):
         self.assertEqual([(task.title(), task.tag) for task in rank.tasks],
                          [("recv <- 1 tag 5", 5), ("recv <- 1 tag 6", 6), ("allreduce", None)])
 
-    def test_the_text_has_at_most_forty_lines_however_many_ranks_and_communicators_there_are(self):
-        self.assertLessEqual(len(self.text_of(halo_run(self.folder / "trace", n_ranks=8, late="send")).splitlines()), 40)
+    def test_text_and_page_have_the_ten_longest_idle_times_and_the_text_forty_lines_whatever_else_there_is(self):
+        folder = halo_run(self.folder / "trace", n_ranks=8, late="send", state=0)
+        lines = self.text_of(folder).splitlines()
+        self.assertLessEqual(len(lines), 40)
+        at = lines.index("Unblock delays, the longest idle time first:") + 2
+        self.assertEqual(lines[at + 10], "Time of a task in each phase:")
+        self.assertEqual(lines[-1][:14], "Critical path:")
+        shown = page.render(Summary(load.load([folder])), None, "0").split('<section id="delays">')[1].split("</section>")[0]
+        self.assertEqual(shown.count("data-task="), 10)
 
     def test_a_message_is_matched_over_the_ranks_of_a_communicator_that_turns_them_round(self):
         for rank in range(2):
@@ -352,7 +359,7 @@ class Refusals(Case):
     def test_text_of_a_trace_and_results_has_both(self):
         (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
         said = report("--text", halo_run(self.folder / "trace"), "a.json", folder=self.folder).stdout
-        self.assertIn("Longest unblock delays:", said)
+        self.assertIn("Unblock delays, the longest idle time first:", said)
         self.assertIn("post, here: no goals", said)
 
     def test_json_that_is_none(self):

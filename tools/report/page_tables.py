@@ -84,7 +84,7 @@ def _delays(summary, index):
                       delay.cause, delay.where, units.time(delay.begin - summary.begin))))
     if not rows:
         return ""
-    return ('<section id="delays"><h2>The longest unblock delays</h2><p class="soft">A row brings its task up in the timeline.</p>' +
+    return ('<section id="delays"><h2>Unblock delays, the longest idle time first</h2><p class="soft">A row brings its task up in the timeline.</p>' +
             table(("delay", "thread idle", "rank", "what went on late", "task", "number", "cause", "at rank", "from"), rows, (0, 1, 2, 7, 8)) +
             "</section>")
 

@@ -8,6 +8,7 @@ import textwrap
 import units
 
 MOST_LINES = 40
+N_DELAYS = 10
 
 
 def aligned(rows, indent="  ", n_headings=0):
@@ -31,15 +32,15 @@ def _findings(summary, most):
     return lines
 
 
-def _delays(summary, most):
+def _delays(summary):
     if not summary.delays:
         return []
     rows = [("delay", "idle", "rank", "task", "number", "cause", "at rank")]
-    for delay in summary.delays[:most]:
+    for delay in summary.delays[:N_DELAYS]:
         title = delay.task.title()
         rows.append((units.time(delay.ns), units.time(delay.idle), str(delay.task.rank), title if len(title) <= 40 else title[:39] + "…",
                      delay.task.number, delay.cause, str(delay.where)))
-    return ["Longest unblock delays:", *aligned(rows, n_headings=1)]
+    return ["Unblock delays, the longest idle time first:", *aligned(rows, n_headings=1)]
 
 
 def _phases(summary):
@@ -81,17 +82,17 @@ def _depth(summary):
 
 
 def render(summary, most_lines=MOST_LINES):
-    """Lines, at most `most_lines`: tables with many rows are shortened first."""
+    """Lines, at most `most_lines`: all but the delays and the phases is shortened until they fit."""
     notes = [f"Note: {note}" for note in summary.notes()]
     path = [f"{kind} {units.share(ns / sum(summary.path_kinds.values()))}" for kind, ns in list(summary.path_kinds.items())[:5]]
-    for shorter in range(10):
+    for shorter in range(4):
         lines = [summary.headline(), f"{summary.clocks()}."]
-        lines += notes[:max(1, 3 - shorter // 4)]
-        lines += _findings(summary, 3 if shorter < 6 else 2)
-        lines += _delays(summary, 10 - shorter // 2)
+        lines += notes[:max(1, 3 - shorter)]
+        lines += _findings(summary, 3 if shorter < 3 else 2)
+        lines += _delays(summary)
         lines += _phases(summary)
-        lines += _overlap(summary, max(1, 3 - shorter // 2))
-        lines += _workers(summary, max(1, 4 - shorter // 2))
+        lines += _overlap(summary, max(1, 3 - shorter))
+        lines += _workers(summary, max(1, 4 - shorter))
         lines += _depth(summary)
         if path:
             lines.append("Critical path: " + ", ".join(path) + ".")
