@@ -69,6 +69,26 @@ class Loading(unittest.TestCase):
         spans = {thread.identity: [(span.begin, span.end) for span in thread.spans if span.label == "body"] for thread in rank.threads}
         self.assertEqual(spans, {1: [(10, 110)], 3: [(520, 700)]})
 
+    def test_a_task_knows_who_drove_it_and_what_depends_on_it_or_it_on(self):
+        out = self.one_rank()
+        pack = out.compute(1, 0, 100, "pack")
+        clause = out.new_id(1)
+        first = out.post(1, 110, "send", 0, 7, inside=clause)
+        out.put(1, 17, 50, clause, sub=1)
+        out.put(1, 3, 50, clause, pack)
+        out.put(1, 18, 105, clause, sub=1)
+        out.put(1, 19, 115, clause, sub=2)
+        out.moved(2, first, (READY, 120), (IN_FLIGHT, 130))
+        second = out.post(1, 140, "recv", 0, 7)
+        out.put(1, 3, 140, second, first)
+        out.put(3, 6, 300, first, 8, 1, sub=ENDED, flags=IN_FLIGHT)
+        out.moved(2, second, (READY, 310), (IN_FLIGHT, 320), (ENDED, 400), matched=(0, 7))
+        out.compute(3, 410, 500, "use", after=(second,))
+        one, other = load.load([out.write(self.folder)]).ranks[0].tasks
+        self.assertEqual([(task.poster, task.issuer, task.ender) for task in (one, other)], [(1, 2, 3), (1, 2, 2)])
+        self.assertEqual((one.computed_before, one.predecessors, one.computed_after), ([(100, 1, "pack")], (), []))
+        self.assertEqual((other.computed_before, other.predecessors, other.computed_after), ([], (one,), [(410, 3, "use")]))
+
     def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
         for rank in range(2):
             out = TraceWriter(rank, 2)

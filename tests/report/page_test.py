@@ -246,6 +246,38 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(self.window.run("[0, 1].map(k => taskTitle(commtask.data, k)).sort()"),
                          ["await_notify <- 0 tag 7", "put_notify -> 1 tag 7"])
 
+    def test_a_held_task_shows_and_names_what_it_depends_on_and_what_depends_on_it(self):
+        out = TraceWriter(0, 1)
+        for thread, name, lane in ((1, "main", -1), (2, "worker 0", 0)):
+            out.thread(thread, name, lane)
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        tasks = []
+        pack = out.compute(1, 0, 90, "pack")
+        for k in range(3):
+            tasks.append(out.post(1, 100 + k, "send", 0, k))
+            out.put(1, 3, 100 + k, tasks[-1], tasks[-2] if k else pack)
+            out.moved(2, tasks[-1], (READY, 200 + k * 1000), (IN_FLIGHT, 300 + k * 1000), (ENDED, 1100 + k * 1000))
+        out.compute(1, 2200, 4000, "use", after=(tasks[1],))
+        folder = pathlib.Path(self.holder.name) / "dependent"
+        out.write(folder)
+        (pathlib.Path(self.holder.name) / "links").mkdir()
+        self.open(make_page(pathlib.Path(self.holder.name) / "links", folder))
+        lines = self.window.run("""(() => {
+            const t = commtask.timeline, seen = [];
+            t.painter.curve = (x0, y0, x1, y1) => seen.push([x0 <= x1, y0 === y1]);
+            t.showFlows = false;
+            t.select(1);
+            t.paintNow();
+            return [t.links.map(one => [one.isAfter, one.task, one.time]), seen];
+        })()""")
+        self.assertEqual(lines[0], [[False, 0, 1100], [True, 2, 2200], [True, -1, 2200]])
+        self.assertEqual([forward for forward, _ in lines[1]], [True, True, True])
+        said = self.window.run("(links => taskTip(commtask.data, 1, links).map(one => one.textContent).join('|'))(commtask.timeline.links)")
+        for words in ("lane 0 · posted by main · issued by worker 0 · ended by worker 0", "predecessors: send -> 0 tag 0, number 1.2|",
+                      "successors: send -> 0 tag 2, number 1.4; use"):
+            self.assertIn(words, said)
+        self.assertIn("predecessors: pack", self.window.run("taskTip(commtask.data, 0, dependencesOf(commtask.data, 0, 9)).map(one => one.textContent).join('|')"))
+
     def test_a_rank_folds_and_a_row_of_a_table_brings_its_task_up(self):
         height = self.window.run("commtask.timeline.layout.height")
         self.window.click(self.box["x"] + 40, self.box["y"] + 34)

@@ -38,7 +38,7 @@ class _Loader:
                     self.posts[each.compute].append(self.tasks[identity])
         self.began = defaultdict(list)  #: compute task -> (begin, thread) of its slices
         self.detached = set()  #: compute tasks that end by an event
-        self.ends = {}  #: compute task -> end of its last slice
+        self.ends = {}  #: compute task -> (end, thread, name) of its last slice
         self.slices = defaultdict(list)  #: thread -> (begin, end, compute task) of its slices
         self.busy = {}  #: thread -> when its waits and calls of MPI ended
         self.nodes_seen = set()
@@ -59,14 +59,14 @@ class _Loader:
         self._edges()
         self._go_on_behind_nodes()
         facts = {"host": trace.host, "program": trace.program, "mpi": trace.mpi, "n_ranks": trace.n_ranks,
-                 "n_dropped": trace.n_dropped}
+                 "n_dropped": trace.n_dropped, "thread_names": {number: each.name for number, each in trace.threads.items()}}
         tasks = sorted(self.tasks.values(), key=lambda task: task.posted)
         return Rank(trace.rank, tasks, threads, workers, **facts)
 
     def _task(self, each):
-        begins = [None] * (DROPPED + 1)
+        begins, by = [None] * (DROPPED + 1), [None] * (DROPPED + 1)
         for step in each.steps:
-            begins[step.phase] = step.time - self.zero
+            begins[step.phase], by[step.phase] = step.time - self.zero, step.thread
         ended = begins[ENDED] if begins[ENDED] is not None else begins[DROPPED]
         flags = self.trace.flags_of(each)
         peer, tag = each.matched if each.matched and not flags & SENDS else (each.peer, each.tag)
@@ -79,7 +79,8 @@ class _Loader:
         needs_others = flags & COLLECTIVE and (known is None or known.size > 1) or flags & RECEIVES and not flags & MRECV
         return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,
                     each.posted - self.zero, stands=each.stands, needs_others=bool(needs_others),
-                    lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster, bytes=each.bytes, tag=tag,
+                    lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,
+                    issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], bytes=each.bytes, tag=tag,
                     peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
                     ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended, state=ENDS[each.end] if ended is not None else "open")
 
@@ -111,7 +112,7 @@ class _Loader:
                 self.slices[each.number].append((begin, end, span.id))
             spans.append(Span(begin, end, "compute", span.name))
             self.began[span.id].append((begin, each.number))
-            self.ends[span.id] = max(end, self.ends.get(span.id, 0))
+            self.ends[span.id] = max((end, each.number, span.name), self.ends.get(span.id, (0,)))
             if span.how == 2:
                 self.detached.add(span.id)  # its body only posted: what comes after waits for its event
         for span in each.regions:
@@ -165,12 +166,18 @@ class _Loader:
         return self.posts.get(identity, ()) if identity in self.detached else ()
 
     def _edges(self):
-        """Before a communication task its predecessors; after it the compute tasks that it let start, or go on."""
+        """Before a communication task its predecessors; after it the compute tasks that it let start, or go on. One that a detached compute
+        task posted depends on what that depends on."""
         for identity, each in self.trace.tasks.items():
             if each.members and identity in self.tasks:
                 self.tasks[identity].members = tuple(self.tasks[one] for one in each.members if one in self.tasks)
-            if each.after and identity in self.tasks:
-                self.tasks[identity].predecessors = tuple(task for one in each.after for task in self._behind(one))
+            befores = each.after
+            if each.compute in self.detached and each.compute in self.trace.computes:
+                befores = befores + [before for before, _ in self.trace.computes[each.compute].after]
+            if befores and identity in self.tasks:
+                task = self.tasks[identity]
+                task.predecessors = tuple(before for one in befores for before in self._behind(one) if before is not task)
+                task.computed_before = [self.ends[one] for one in befores if one in self.ends and one not in self.detached]
         for identity, each in self.trace.computes.items():
             slices = sorted(self.began.get(identity, ())) if identity not in self.detached else ()
             waited_for = defaultdict(list)  # slice -> what it began after: what was said before it
@@ -179,7 +186,7 @@ class _Loader:
                 if k < len(slices):
                     waited_for[slices[k]].append(before)
             for (at, thread), befores in waited_for.items():
-                self._let_start(at, thread, befores)
+                self._let_start(at, thread, befores, each.name)
 
     def _go_on_behind_nodes(self):
         """oneTBB does not tell what lets a body start. A thread that idled before it started one is taken to have gone on at the moment,
@@ -198,10 +205,11 @@ class _Loader:
                     tasks[k].unblocks.append(Unblock(tasks[k], times[k], thread, None, "compute"))
                 idle_from = max(idle_from, end)
 
-    def _let_start(self, at, thread, befores):
+    def _let_start(self, at, thread, befores, name):
         """What ended last let a slice of a compute task start: of no interest if that was computing."""
-        computed = max((self.ends.get(one, 0) for one in befores if one in self.began and one not in self.detached), default=0)
+        computed = max((self.ends[one][0] for one in befores if one in self.ends and one not in self.detached), default=0)
         for task in (task for one in befores for task in self._behind(one)):
+            task.computed_after.append((at, thread, name))
             if task.ended is not None and computed <= task.ended <= at:
                 task.unblocks.append(Unblock(task, at, thread, None, "compute"))
 

@@ -12,18 +12,21 @@ PHASES = ("queued", "predecessor", "order", "ready", "in flight", "unblock")
 
 class Task:
     """One communication task. `peers` are the tasks of other ranks without which it cannot end, `members` those of its own rank of
-    which it consists, if it is the run of a plan."""
+    which it consists, if it is the run of a plan. `poster`, `issuer` and `ender` are threads. `computed_before` are the compute tasks that
+    it depends on, `computed_after` those that depend on it: (end or begin, thread, name)."""
 
-    __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "waiting", "held", "ready",
-                 "issued", "ended", "state", "stands", "needs_others", "predecessors", "peers", "members", "unblocks")
+    __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "issuer", "ender", "waiting",
+                 "held", "ready", "issued", "ended", "state", "stands", "needs_others", "predecessors", "peers", "members", "unblocks",
+                 "computed_before", "computed_after")
 
     def __init__(self, rank, number, op, posted, **rest):
         self.rank, self.number, self.op, self.posted = rank, number, op, posted
         self.lane, self.peer, self.tag, self.comm, self.bytes = 0, None, None, "", 0
-        self.poster = self.waiting = self.held = self.ready = self.issued = self.ended = None
+        self.poster = self.issuer = self.ender = self.waiting = self.held = self.ready = self.issued = self.ended = None
         self.state, self.stands = "open", False
         self.needs_others = False  #: it cannot end without another rank, whose task `peers` has if the trace has it
         self.predecessors, self.peers, self.members, self.unblocks = (), (), (), []
+        self.computed_before, self.computed_after = [], []
         for name, value in rest.items():
             setattr(self, name, value)
 

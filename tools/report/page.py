@@ -24,7 +24,7 @@ TIMELINE = """<section id="timeline">
 </div>
 <div class="legends"></div>
 <div class="timeline"><div class="spacer"></div><canvas tabindex="0"></canvas></div>
-<p class="soft">Wheel: zoom. Drag: move. Click on a rank: fold it. Click on a task: hold it and its message. With the timeline in focus also
+<p class="soft">Wheel: zoom. Drag: move. Click on a rank: fold it. Click on a task: hold it, its message, and what it depends on or lets go on. With the timeline in focus also
 w, s, a, d or the arrows. Messages are drawn once fewer than 600 begin in view.</p>
 </section>"""
 

@@ -151,8 +151,8 @@ def _task_rows(columns, rank, index):
     return rows, {id(task): number for number, tasks in enumerate(placed) for task in tasks}
 
 
-def _task_table(columns, words, tasks, places, index, delays):
-    """One column for each fact of a task; times that never came are -1."""
+def _task_table(columns, words, tasks, places, index, delays, threads):
+    """One column for each fact of a task; times that never came are -1. `threads`: rank -> number -> name."""
 
     def times(name):
         return columns.add("d", [-1 if (t := getattr(task, name)) is None else t for task in tasks])
@@ -164,8 +164,11 @@ def _task_table(columns, words, tasks, places, index, delays):
     table = {name: times(name) for name in ("posted", "waiting", "held", "ready", "issued", "ended", "unblocked")}
     table["bytes"] = columns.add("d", [task.bytes or 0 for task in tasks])
     for name, value in (("rank", lambda t: t.rank), ("peer", lambda t: -1 if t.peer is None else t.peer),
-                        ("tag", lambda t: -1 if t.tag is None else t.tag), ("row", lambda t: places[id(t)])):
+                        ("tag", lambda t: -1 if t.tag is None else t.tag), ("lane", lambda t: t.lane), ("row", lambda t: places[id(t)])):
         table[name] = columns.add("i", [value(task) for task in tasks])
+    for name in ("poster", "issuer", "ender"):
+        table[name] = columns.add("I", [NOTHING if (by := getattr(task, name)) is None else words.number(threads[task.rank].get(by, f"thread {by}"))
+                                        for task in tasks])
     for name, value in (("op", lambda t: words.number(t.op)), ("comm", lambda t: words.number(t.comm)),
                         ("state", lambda t: words.number(t.state)), ("number", lambda t: words.number(t.number)),
                         ("partner", lambda t: index[id(t.peers[0])] if len(t.peers) == 1 else NOTHING)):
@@ -173,6 +176,18 @@ def _task_table(columns, words, tasks, places, index, delays):
     table["idle"] = columns.add("d", [d.idle if d else -1 for d in found])
     table["cause"] = columns.add("I", [words.number(f"{d.cause} (rank {d.where})") if d else NOTHING for d in found])
     return table
+
+
+def _dependences(columns, words, tasks, index):
+    """Between communication tasks, and of each those with compute tasks: when these ended or began, and where."""
+    edges = [(index[id(before)], k) for k, task in enumerate(tasks) for before in task.predecessors]
+    computed = [(k, is_after, *one) for k, task in enumerate(tasks)
+                for is_after, list_of in enumerate((task.computed_before, task.computed_after)) for one in list_of]
+    return ({"from": columns.add("I", [before for before, _ in edges]), "to": columns.add("I", [task for _, task in edges])},
+            {"task": columns.add("I", [k for k, *_ in computed]), "is_after": columns.add("I", [is_after for _, is_after, *_ in computed]),
+             "time": columns.add("d", [at for _, _, at, _, _ in computed]),
+             "thread": columns.add("i", [thread for *_, thread, _ in computed]),
+             "name": columns.add("I", [words.number(name or "compute") for *_, name in computed])})
 
 
 def collect(summary):
@@ -187,7 +202,8 @@ def collect(summary):
         more, placed = _task_rows(columns, rank, index)
         rows += more
         places.update(placed)
-    table = _task_table(columns, words, tasks, places, index, summary.delays)
+    table = _task_table(columns, words, tasks, places, index, summary.delays,
+                        {rank.rank: rank.facts.get("thread_names", {}) for rank in summary.run.ranks})
     messages = sorted(((send, receive) for send, receive in summary.run.messages if receive.ended is not None),
                       key=lambda pair: pair[0].issued or pair[0].posted)
     path = [step for step in summary.path if step.end > step.begin]
@@ -201,6 +217,7 @@ def collect(summary):
                  "thread": columns.add("i", [-1 if s.thread is None else s.thread for s in path]),
                  "kind": columns.add("I", [words.number(s.kind) for s in path])},
     }
+    head["edges"], head["computed"] = _dependences(columns, words, tasks, index)
     head["words"] = words.list
     head["comes"] = sorted({words.number(task.op) for task in tasks if task.comes})  # operations whose data come from the peer
     head["arrays"] = columns.entries

@@ -15,7 +15,7 @@ async function readData() {
   const buffer = await new Response(stream).arrayBuffer();
   const types = { d: Float64Array, I: Uint32Array, i: Int32Array };
   const arrays = head.arrays.map(([code, offset, length]) => new types[code](buffer, offset, length));
-  for (const group of [head.tasks, head.messages, head.path]) {
+  for (const group of [head.tasks, head.messages, head.path, head.edges, head.computed]) {
     for (const name of Object.keys(group)) group[name] = arrays[group[name]];
   }
   for (const row of head.rows) {
@@ -87,6 +87,20 @@ function messagesOf(data, k, most) {
   const { from, to } = data.messages, found = [];
   for (let m = 0; m < from.length && found.length < most; m++) {
     if (from[m] === k || to[m] === k) found.push([from[m], to[m]]);
+  }
+  return found;
+}
+
+/** What a task depends on, and what depends on it: its end or its begin, and of a communication task the number, else where it computed. */
+function dependencesOf(data, k, most) {
+  const { edges, computed, tasks, words } = data, found = [];
+  for (let e = 0; e < edges.from.length && found.length < most; e++) {
+    if (edges.to[e] === k) found.push({ isAfter: false, task: edges.from[e], time: tasks.ended[edges.from[e]] });
+    else if (edges.from[e] === k) found.push({ isAfter: true, task: edges.to[e], time: Math.max(tasks.posted[edges.to[e]], tasks.ready[edges.to[e]]) });
+  }
+  for (let c = 0; c < computed.task.length && found.length < most; c++) {
+    if (computed.task[c] !== k) continue;
+    found.push({ isAfter: computed.is_after[c] === 1, task: -1, time: computed.time[c], thread: computed.thread[c], name: words[computed.name[c]] });
   }
   return found;
 }

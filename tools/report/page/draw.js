@@ -16,7 +16,7 @@ class Painter {
   }
 
   /** `view`: from, to (times), width, height (CSS pixels), scrollTop, layout, index, hits (rowsOfHits or null), selected (task
-   *  or -1), held (its messages), showFlows, showPath. */
+   *  or -1), held (its messages), links (its dependences), showFlows, showPath. */
   paint(view) {
     if (view.width <= GUTTER || view.height < 1) return; // not laid out
     const { context, canvas } = this;
@@ -173,12 +173,28 @@ class Painter {
 
   /** From the issue of the send to the end of the receive. */
   flow(send, receive, colour, width) {
-    const { context, data, view } = this;
+    const { data, view } = this;
     const one = view.index.tasks.get(`${data.tasks.rank[send]}/${data.tasks.row[send]}`);
     const other = view.index.tasks.get(`${data.tasks.rank[receive]}/${data.tasks.row[receive]}`);
     if (!one || !other || send === receive) return;
     const x0 = this.x(Math.max(data.tasks.issued[send], data.tasks.posted[send])), x1 = this.x(data.tasks.ended[receive]);
-    const y0 = this.topOf(one) + one.height / 2, y1 = this.topOf(other) + other.height / 2;
+    this.curve(x0, this.topOf(one) + one.height / 2, x1, this.topOf(other) + other.height / 2, colour, width);
+  }
+
+  /** From the end of what was first to the begin of what depends on it. */
+  link(k, { isAfter, task, time, thread }) {
+    const { data, view } = this;
+    const rowOf = one => view.index.tasks.get(`${data.tasks.rank[one]}/${data.tasks.row[one]}`);
+    const mine = rowOf(k), other = task < 0 ? view.index.threads.get(`${data.tasks.rank[k]}/${thread}`) : rowOf(task);
+    if (!mine || !other || time < 0) return;
+    const own = isAfter ? data.tasks.ended[k] : Math.max(data.tasks.posted[k], data.tasks.ready[k]);
+    const ends = [[this.x(own), this.topOf(mine) + mine.height / 2], [this.x(time), this.topOf(other) + other.height / 2]];
+    if (!isAfter) ends.reverse();
+    this.curve(...ends[0], ...ends[1], "#7b3fa0", 1.4);
+  }
+
+  curve(x0, y0, x1, y1, colour, width) {
+    const { context } = this;
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = width;
     context.beginPath();
@@ -217,6 +233,7 @@ class Painter {
       context.lineWidth = 1;
     }
     for (const [send, receive] of view.held) this.flow(send, receive, "#d62728", 1.8);
+    for (const link of view.links) this.link(k, link);
   }
 
   labels() {

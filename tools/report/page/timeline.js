@@ -58,10 +58,11 @@ class Timeline {
     this.box.style.height = `${Math.min(this.layout.height + AXIS + 10, Math.max(240, window.innerHeight * 0.72))}px`;
   }
 
-  /** The task that is held, with its messages. */
+  /** The task that is held, with its messages and dependences. */
   select(k) {
     this.selected = k;
     this.held = k < 0 ? [] : messagesOf(this.data, k, MOST_FLOWS);
+    this.links = k < 0 ? [] : dependencesOf(this.data, k, MOST_FLOWS);
   }
 
   resize() {
@@ -104,7 +105,7 @@ class Timeline {
     const [from, to] = this.range();
     const begun = performance.now();
     this.painter.paint({ from, to, width: this.width, height: this.height, scrollTop: this.box.scrollTop, layout: this.layout,
-      index: this.index, hits: this.hits, selected: this.selected, held: this.held, showFlows: this.showFlows, showPath: this.showPath,
+      index: this.index, hits: this.hits, selected: this.selected, held: this.held, links: this.links, showFlows: this.showFlows, showPath: this.showPath,
       folded: this.folded });
     this.lastPaintMs = performance.now() - begun;
   }
@@ -183,7 +184,7 @@ class Timeline {
       this.tip.hidden = true;
       return;
     }
-    this.tip.replaceChildren(...(at.task >= 0 ? taskTip(this.data, at.task) : spanTip(this.data, at)));
+    this.tip.replaceChildren(...(at.task >= 0 ? taskTip(this.data, at.task, at.task === this.selected ? this.links : []) : spanTip(this.data, at)));
     this.tip.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.tip;
     this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
@@ -198,8 +199,10 @@ function element(name, text, className) {
   return made;
 }
 
-/** A task's life in words. */
-function taskTip(data, k) {
+const MOST_LINKS_TOLD = 6;
+
+/** A task's life in words, and what is given of its dependences. */
+function taskTip(data, k, links) {
   const { tasks, words } = data;
   const head = element("b", taskTitle(data, k));
   const facts = [`rank ${tasks.rank[k]}`, words[tasks.comm[k]], bytesText(tasks.bytes[k]), `number ${words[tasks.number[k]]}`,
@@ -215,6 +218,14 @@ function taskTip(data, k) {
   for (const [phase, begin, end] of taskLife(data, k)) line(phase, timeText(end - begin), COLOURS[phase]);
   line("whole life", timeText(taskEnd(data, k) - tasks.posted[k]));
   const parts = [head, element("div", facts.join(" · "), "facts"), table];
+  const by = [["posted", tasks.poster[k]], ["issued", tasks.issuer[k]], ["ended", tasks.ender[k]]].filter(([, name]) => name !== NOTHING);
+  parts.push(element("div", [`lane ${tasks.lane[k]}`, ...by.map(([what, name]) => `${what} by ${words[name]}`)].join(" · "), "facts"));
+  for (const isAfter of [false, true]) {
+    const some = links.filter(one => one.isAfter === isAfter);
+    const told = some.slice(0, MOST_LINKS_TOLD).map(one => one.task < 0 ? one.name : `${taskTitle(data, one.task)}, number ${words[tasks.number[one.task]]}`);
+    if (some.length > MOST_LINKS_TOLD) told.push(`${some.length - MOST_LINKS_TOLD} more`);
+    if (told.length) parts.push(element("div", `${isAfter ? "successors" : "predecessors"}: ${told.join("; ")}`, "facts"));
+  }
   if (tasks.partner[k] !== NOTHING) {
     const other = tasks.partner[k], lag = tasks.posted[other] - tasks.posted[k];
     parts.push(element("div", `other side: rank ${tasks.rank[other]}, number ${words[tasks.number[other]]}, posted ` +
