@@ -44,6 +44,18 @@ class Loading(unittest.TestCase):
         self.assertEqual([state[:2] for state in rank.workers[0].states], [(0, 400_000), (500_000, 900_000)])
         self.assertEqual([thread.computing() for thread in rank.threads if thread.name == "worker 0"], [[]])
 
+    def test_the_core_of_a_worker_of_another_lane_is_the_ranks_word_and_its_cpu_that_of_its_samples(self):
+        for reserved, cpus, cpu in ((1, (5, 5), 5), (0, (5, 6), None), (0, (), None)):
+            out = TraceWriter(0, 1, reserved=reserved, cpu=3)
+            for lane in (0, 1):
+                out.thread(2 + lane, f"worker {lane}", lane)
+                out.state(2 + lane, 0, ISSUE, lane)
+            for k, one in enumerate(cpus):
+                out.processor(3, 1000 + k, k, one)
+            first, second = load.load([out.write(self.folder)]).ranks[0].workers
+            self.assertEqual((first.cpu, first.has_own_core), (3, bool(reserved)))
+            self.assertEqual((second.cpu, second.has_own_core), (cpu, bool(reserved)))
+
     def test_a_wait_inside_a_wait_ends_first(self):
         out = self.one_rank()
         outer, inner = (out.post(1, at, "recv", 0, at) for at in (1, 2))

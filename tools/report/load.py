@@ -131,8 +131,11 @@ class _Loader:
         states = list(self._states(each, last))
         if each.is_worker:
             served = [(begin, end, state) for begin, end, state, lane in states if lane == each.lane]
-            own = self.trace.worker_is_reserved if each.lane == 0 else None
-            cpu = self.trace.worker_cpu if each.lane == 0 and self.trace.worker_cpu >= 0 else None
+            cpus = {cpu for _, _, cpu in each.processor}
+            if each.lane == 0 and self.trace.worker_cpu >= 0:
+                cpus = {self.trace.worker_cpu}
+            own = self.trace.worker_is_reserved  # all workers of a rank have cores of their own, or none has
+            cpu = cpus.pop() if len(cpus) == 1 else None  # of other lanes the samples tell it, unless they went about
             samples = [(at - self.zero, ns) for at, ns, _ in each.processor]
             workers.append(Worker(each.lane, cpu, own, served, samples))
         spans += [Span(begin, end, "drive", state, None if lane == EVERY_LANE else lane)
