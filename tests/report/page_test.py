@@ -332,6 +332,30 @@ class InTheBrowser(unittest.TestCase):
             print(f"search '{word}': {n_rows} rows, at most {most} calls a picture; 90 % of the pictures within {paint_ms} ms, two frames {frames_ms} ms")
             self.assertLess(most, 50_000)
 
+    def test_a_picture_of_a_million_spans_reads_what_its_pixels_need_and_never_all_of_them(self):
+        # Few rows, so that a loop over the spans would cost thrice what the pixels do.
+        self.window.be_patient(150)
+        self.window.run(f"window.makeLarge = {(HERE / 'large_run.js').read_text(encoding='utf-8')}")
+        self.assertEqual(self.window.run("makeLarge(commtask, 1e6, 0)"), 1_000_000)
+        most = self.window.run("""(() => {
+            const t = commtask.timeline;
+            let n_reads = 0, most = 0;
+            const counted = array => new Proxy(array, { get: (of, name) => { n_reads++; return of[name]; } });
+            for (const row of t.layout.rows) for (const kind of row.kinds) for (const name of ["begin", "end", "sums", "ref"]) {
+                if (!Object.hasOwn(kind, "counted" + name)) kind["counted" + name] = kind[name] = counted(kind[name]);
+            }
+            for (let k = 0; k < 15; k++) {
+                n_reads = 0;
+                t.paintNow();
+                most = Math.max(most, n_reads);
+                t.selection.call(t.zoom.scaleBy, 2);
+            }
+            return most;
+        })()""")
+        print(f"at most {most} numbers are read for a picture")
+        self.assertGreater(most, 10_000)
+        self.assertLess(most, 800_000)
+
 
 if __name__ == "__main__":
     outcome = unittest.main(exit=False).result
