@@ -2,7 +2,7 @@
 # The C, C++, Fortran and CMake blocks of all pages are parts of what the tests build and run: a block under "<!-- from FILE [part] -->" in
 # the page must be, but for indentation, what stands between the two "// [part]" lines of that file (in C "/* [part] */", in Fortran
 # "! [part]", in CMake "# [part]"). A block without such a line fails, so that nobody writes code into a page that no compiler has
-# seen. With --write pages are brought up to date instead.
+# seen; nor does one without a language: what is no code is text. A part may lie inside another one. With --write pages are brought up to date instead.
 """usage: check_snippets.py [--write] PAGE.md|FOLDER..."""
 import pathlib
 import re
@@ -11,6 +11,7 @@ import textwrap
 
 BLOCK = re.compile(r"(<!-- from (\S+) \[(\w+)\] -->\n)?```(cpp|c|fortran|cmake)\n(.*?)```\n", re.S)
 
+ANY_MARK = re.compile(r"[ ]*(?:// \[\w+\]|/\* \[\w+\] \*/|! \[\w+\]|# \[\w+\])")
 OTHER_NAMES = re.compile(r"^[ ]*```[ ]*(c\+\+|cxx|cc|C|h|hpp|f90|f08|F90|Fortran|CMake)$", re.M)
 
 
@@ -19,7 +20,7 @@ def part_of(file, part):
     if len(pieces) != 3:
         return None
     # Pragmas stand at the margin whatever is around them.
-    lines = pieces[1].split("\n")
+    lines = [line for line in pieces[1].split("\n") if not ANY_MARK.fullmatch(line)]
     code = iter(textwrap.dedent("\n".join(line for line in lines if not line.startswith("#"))).split("\n"))
     return "\n".join(line if line.startswith("#") else next(code) for line in lines).strip("\n") + "\n"
 
@@ -38,6 +39,9 @@ def check_page(page, writes):
     text = page.read_text(encoding="utf-8")
     found = [f"{page}:{text.count(chr(10), 0, match.start()) + 1}: the block's language is called {match[1]}; write cpp, c, fortran or cmake"
              for match in OTHER_NAMES.finditer(text)]
+    fences = [match for match in re.finditer(r"^[ ]*```(.*)$", text, re.M)]
+    found += [f"{page}:{text.count(chr(10), 0, match.start()) + 1}: the block has no language; what is no code is text"
+              for match in fences[::2] if not match[1].strip()]
     n_blocks = 0
 
     def check(match):
