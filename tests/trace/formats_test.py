@@ -97,7 +97,7 @@ def check_otf2(run, archive):
     demand(called == {"ALLREDUCE": len(run.ranks), "BARRIER": len(run.ranks)}, f"collectives {called}")
     demand(kinds["NON_BLOCKING_COLLECTIVE_REQUEST"] == sum(called.values()), f"{kinds}")
     sizes = set(re.findall(r"Length: (\d+)", text))
-    demand(sizes <= {"4", "8"}, f"lengths {sizes}")
+    demand(sizes == {"4"}, f"lengths {sizes}")
     named = output_of("otf2-print", "-G", archive / "traces.otf2")
     for name in ("rank 0", "worker of lane 0", "the second one"):
         demand(f'"{name}"' in named, f"no definition of {name}")

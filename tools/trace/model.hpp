@@ -64,6 +64,7 @@ struct task {
     std::uint64_t posted_ns = 0;                                  ///< 0: the record is lost.
     std::uint64_t post_returned_ns = 0;                           ///< 0: soon.
     std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> received_bytes; ///< Of what sends and receives in one; the rest of its bytes it sent.
     std::vector<std::uint64_t> sent_as;     ///< Identifiers of the messages that it sent, as far as they are known.
     std::vector<std::uint64_t> received_as; ///< The same of those that it received.
     std::vector<step> steps;

@@ -276,19 +276,24 @@ private:
                 });
             }
         };
+        const std::uint64_t received_bytes = each.received_bytes.value_or(each.bytes);
+        const std::uint64_t sent_bytes = each.received_bytes ? each.bytes - received_bytes : each.bytes;
         const bool only_notifies = (flags & detail::trace::one_sided) != 0; // its data go another way
         if ((flags & detail::trace::sends) != 0 && each.peer >= 0)
-            add_send(each.peer, each.tag, only_notifies ? 0 : each.bytes);
-        const std::uint64_t share = each.others.empty() ? 0 : each.bytes / each.others.size();
+            add_send(each.peer, each.tag, only_notifies ? 0 : sent_bytes);
+        // A list has the sum of its messages.
+        const auto n_sent = static_cast<std::uint64_t>(std::ranges::count_if(each.others, &other_message::is_sent));
+        const std::uint64_t n_received = each.others.size() - n_sent;
         for (const other_message& other : each.others) {
             if (other.rank < 0) continue;
-            other.is_sent ? add_send(other.rank, other.tag, share) : add_receive(other.rank, other.tag, share);
+            other.is_sent ? add_send(other.rank, other.tag, sent_bytes / n_sent)
+                          : add_receive(other.rank, other.tag, received_bytes / n_received);
         }
         if ((flags & detail::trace::receives) == 0) return;
         const auto asked = each.source ? *each.source : std::pair{each.peer, each.tag};
         const auto [source, its_tag] = each.matched.value_or(asked);
         // Who sent a notification that might come from anybody is not known.
-        if (source >= 0 || (flags & detail::trace::one_sided) == 0) add_receive(source, its_tag, each.bytes);
+        if (source >= 0 || (flags & detail::trace::one_sided) == 0) add_receive(source, its_tag, received_bytes);
     }
 
     void write_events() {

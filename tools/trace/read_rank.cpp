@@ -270,6 +270,7 @@ private:
             task_of(each.id).others.insert(task_of(each.id).others.end(), std::min(number, most_others),
                                            {both.first, both.second, flags == detail::trace::sends});
             break;
+        case record_type::received: task_of(each.id).received_bytes = each.value; break;
         case record_type::after:
             // What a plan's run consists of began when it did: an arrow would point backwards.
             if ((flags & detail::trace::after_its_member) == 0) after_.emplace_back(each.id, each.value);

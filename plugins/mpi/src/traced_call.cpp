@@ -67,15 +67,14 @@ void traced_passing::write(const MPI_Status* status) noexcept {
     const detail::comm_queue* const queue = runtime == nullptr ? nullptr : runtime->comms().find(op_.comm);
     if (queue == nullptr) return;
     detail::task_result how;
-    how.bytes = detail::payload_bytes(op_);
     how.source = -1;
     if (detail::operation_of(op_.kind).receives && status != MPI_STATUS_IGNORE) {
         MPI_Count received = 0;
         how.source = status->MPI_SOURCE;
         how.tag = status->MPI_TAG;
-        if (MPI_Get_elements_x(status, MPI_BYTE, &received) == MPI_SUCCESS && received > 0) how.bytes += received;
+        if (MPI_Get_elements_x(status, MPI_BYTE, &received) == MPI_SUCCESS && received > 0) how.bytes = received;
     }
-    traced_->passed(op_, *queue, begin_ns_, how);
+    traced_->passed(op_, *queue, begin_ns_, how, detail::payload_bytes(op_));
 }
 
 } // namespace commtask::interposer

@@ -41,6 +41,11 @@ namespace {
     return static_cast<std::uint8_t>(flags);
 }
 
+/// What `moved` says of its bytes is then the sum of two.
+[[nodiscard]] bool sends_and_receives(const operation_traits& kind) noexcept {
+    return (kind.has_dest && kind.has_source) || (kind.has_dests && kind.has_sources);
+}
+
 [[nodiscard]] trace::task_end end_of(task_state state) noexcept {
     switch (state) {
     case task_state::open: return trace::task_end::open;
@@ -78,20 +83,25 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
     if (step.from == phase::posted && which.is_member()) member_begins(which);
     const bool is_final = step.end != task_state::open;
     const operation_traits& kind = operation_of(kind_of(which.op));
-    std::int64_t bytes = 0;
-    if (step.end == task_state::completed) {
-        // What an mprobe finds is counted where it is received.
-        bytes = which.run.sent_bytes + (is_probe(kind) ? 0 : std::max<std::int64_t>(which.result.bytes, 0));
-    }
+    const bool has_completed = step.end == task_state::completed;
+    // What an mprobe finds is counted where it is received.
+    const std::int64_t received = is_probe(kind) ? 0 : std::max<std::int64_t>(which.result.bytes, 0);
+    const std::int64_t bytes = has_completed ? which.run.sent_bytes + received : 0;
     records_.write({now_ns(),
                     which.trace_id,
                     static_cast<std::uint64_t>(bytes),
                     {static_cast<std::uint32_t>(end_of(step.end)), record_type::moved, which.queue->served_by->number(),
                      static_cast<std::uint8_t>(step.to), static_cast<std::uint8_t>(step.from)}});
     if (is_final) records_.set_last_ended(which.trace_id);
-    if (!is_final || step.end != task_state::completed || !kind.receives || which.result.source < 0) return;
+    if (!has_completed) return;
+    if (sends_and_receives(kind)) write_received(step.at_ns, which.trace_id, received);
+    if (!kind.receives || which.result.source < 0) return;
     records_.write(
         {step.at_ns, which.trace_id, halves(which.result.source, which.result.tag), {0, record_type::matched}});
+}
+
+void task_trace::write_received(std::uint64_t time_ns, std::uint64_t id, std::int64_t bytes) noexcept {
+    records_.write({time_ns, id, static_cast<std::uint64_t>(bytes), {0, record_type::received}});
 }
 
 /// No thread posts a member of a plan: its run brings it.
@@ -173,8 +183,8 @@ void task_trace::waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept
     records_.write({records_.last_time_ns(), id, predecessor, {0, record_type::after}});
 }
 
-void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns,
-                        const task_result& how) noexcept {
+void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns, const task_result& how,
+                        std::int64_t sent_bytes) noexcept {
     const std::uint64_t id = records_.new_id();
     const std::uint8_t lane = queue.served_by->number();
     const auto move = [&](std::uint64_t time_ns, phase from, phase to, trace::task_end end, std::int64_t bytes) {
@@ -187,7 +197,8 @@ void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uin
     posted(id, op, queue, trace::posted_by_interposer, begin_ns);
     move(begin_ns, phase::posted, phase::in_flight, trace::task_end::open, 0);
     const std::uint64_t now = now_ns();
-    move(now, phase::in_flight, phase::ended, trace::task_end::completed, how.bytes);
+    move(now, phase::in_flight, phase::ended, trace::task_end::completed, sent_bytes + how.bytes);
+    if (sends_and_receives(operation_of(kind_of(op)))) write_received(now, id, how.bytes);
     if (how.source >= 0) records_.write({now, id, halves(how.source, how.tag), {0, record_type::matched}});
 }
 

@@ -31,8 +31,8 @@ public:
 
     /// A thread that called MPI itself: an operation that began then, and has just ended well, without having been a task.
     /// @param how  source < 0: it has received nothing
-    void passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns,
-                const task_result& how) noexcept;
+    void passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns, const task_result& how,
+                std::int64_t sent_bytes) noexcept;
 
     /// A thread waits for a task, or for several.
     void wait_begins(const task* which) noexcept;
@@ -45,6 +45,7 @@ public:
 
 private:
     void member_begins(const task& which) noexcept;
+    void write_received(std::uint64_t time_ns, std::uint64_t id, std::int64_t bytes) noexcept;
     void write_others(std::uint64_t id, const commtask_op& op, const operation_traits& kind,
                       std::uint64_t begin_ns) noexcept;
     void write_posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
