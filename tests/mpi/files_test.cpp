@@ -227,7 +227,15 @@ TEST_F(Files, AnErrorOfTheFileEndsTheTask) {
     commtask_t task = post(commtask_op_file_write_at(0, &value, 1, MPI_INT, read_only, comm_));
     commtask_status status = COMMTASK_STATUS_INIT;
     EXPECT_EQ(finish(task, &status), COMMTASK_FAILED);
-    EXPECT_NE(status.error_class, MPI_SUCCESS);
+    EXPECT_EQ(status.error_class, MPI_ERR_READ_ONLY);
+    // Also where the program wants to end with its own calls.
+    MPI_File_set_errhandler(read_only, MPI_ERRORS_ARE_FATAL);
+    task = post(commtask_op_file_write_at(0, &value, 1, MPI_INT, read_only, comm_));
+    EXPECT_EQ(finish(task, &status), COMMTASK_FAILED);
+    EXPECT_EQ(status.error_class, MPI_ERR_READ_ONLY);
+    MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+    MPI_File_get_errhandler(read_only, &now);
+    EXPECT_TRUE(now == MPI_ERRORS_ARE_FATAL);
     EXPECT_EQ(MPI_File_close(&read_only), MPI_SUCCESS);
 }
 

@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting file operations. All have a nonblocking form in MPI-3.1. A file has its own error handler, which is
-// MPI_ERRORS_RETURN unless the program chooses another, so what goes wrong comes back as a code by itself.
+// MPI_ERRORS_RETURN unless the program chooses another, so what goes wrong comes back as a code by itself; a choice of
+// MPI_ERRORS_ARE_FATAL is for the program's own calls, and is laid aside for the time of ours.
 #include "mpi/counts.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/operations.hpp"
 
 namespace commtask::detail {
+namespace {
+
+/// While it lives an error of the file ends the task, and not the program.
+class file_errors_come_back {
+public:
+    explicit file_errors_come_back(MPI_File file) noexcept : file_(file) {
+        if (MPI_File_get_errhandler(file, &before_) != MPI_SUCCESS) return;
+        if (before_ == MPI_ERRORS_ARE_FATAL) {
+            MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+        } else if (before_ != MPI_ERRORS_RETURN) {
+            MPI_Errhandler_free(&before_); // only our reference to it
+        }
+    }
+    file_errors_come_back(const file_errors_come_back&) = delete;
+    file_errors_come_back& operator=(const file_errors_come_back&) = delete;
+    ~file_errors_come_back() {
+        if (before_ == MPI_ERRORS_ARE_FATAL) MPI_File_set_errhandler(file_, MPI_ERRORS_ARE_FATAL);
+    }
+
+private:
+    MPI_File file_;
+    MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+} // namespace
 
 int start_file(const commtask_op& op, started_requests& started) noexcept {
     MPI_Request* const request = &started.requests[0];
     MPI_File const file = file_of(op);
+    const file_errors_come_back scope{file};
     void* const to = const_cast<void*>(op.recv.buffer);
     const void* const from = op.send.buffer;
     const one_count nr{op.recv.count};
