@@ -133,6 +133,24 @@ TEST_F(OneSidedRefusals, ACommunicatorWithOtherRanks) {
     ASSERT_EQ(commtask_win_register(window_, comm_), COMMTASK_OK) << commtask_last_error();
 }
 
+TEST_F(OneSidedRefusals, AnIntercommunicator) {
+    if (n_ranks_ == 1) GTEST_SKIP() << "an intercommunicator has two groups";
+    MPI_Comm group = MPI_COMM_NULL;
+    MPI_Comm between = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, rank_ == 0 ? 0 : 1, 0, &group); // of different sizes where there are more than two
+    MPI_Intercomm_create(group, 0, comm_, rank_ == 0 ? 1 : 0, 5, &between);
+    int* memory = nullptr;
+    MPI_Win of_group = MPI_WIN_NULL;
+    ASSERT_EQ(MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, group, static_cast<void*>(&memory),
+                               &of_group),
+              MPI_SUCCESS);
+    EXPECT_EQ(commtask_win_register(of_group, between), COMMTASK_ERR_COMM);
+    EXPECT_NE(std::strstr(commtask_last_error(), "intercommunicator"), nullptr) << commtask_last_error();
+    MPI_Win_free(&of_group);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&group);
+}
+
 TEST_F(OneSidedRefusals, AWindowWithUnfinishedTasksStaysRegistered) {
     event go;
     options how;

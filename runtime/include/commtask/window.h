@@ -18,8 +18,8 @@ extern "C" {
  *  @param window  any flavour. Its errors come back as codes meanwhile, whatever its error handler is.
  *  @param comm    a communicator with the ranks of the window in the same order, such as the one that it was made on.
  *  @return COMMTASK_OK; ERR_WINDOW: it is MPI_WIN_NULL, registered already, in an epoch, or another rank was refused; ERR_COMM:
- *          comm is no communicator, or has other ranks; ERR_WORKER_THREAD: called in a callback; ERR_NOT_INITIALIZED,
- *          ERR_NO_MEMORY. All ranks succeed, or all are refused, but for those with a null or registered window, for whom the
+ *          comm is no communicator, an intercommunicator, or has other ranks; ERR_WORKER_THREAD: called in a callback;
+ *          ERR_NOT_INITIALIZED, ERR_NO_MEMORY. All ranks succeed, or all are refused, but for those with a null or registered window, for whom the
  *          others wait.
  *  @blocking Until all ranks have called it. */
 COMMTASK_API int commtask_win_register(MPI_Win window, MPI_Comm comm) COMMTASK_NOEXCEPT;

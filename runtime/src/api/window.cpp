@@ -67,6 +67,12 @@ struct registration {
 
 /// @throws std::bad_alloc
 [[nodiscard]] int register_on(context& runtime, MPI_Win window, MPI_Comm comm, bool has_epochs) {
+    int known = COMMTASK_OK;
+    const comm_queue* const queue = runtime.queue_of(comm, known);
+    if (queue == nullptr) return known;
+    // What is told below comes from the remote ranks then; all ranks of both groups are refused here.
+    if (queue->is_intercommunicator)
+        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, and a window has one group");
     const auto made = std::make_shared<served_window>();
     made->handle = window;
     if (const int code = run_task(commtask_op_comm_dup(&made->channel, comm)); code != COMMTASK_OK) {
