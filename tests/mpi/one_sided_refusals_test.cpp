@@ -50,6 +50,37 @@ TEST_F(OneSidedRefusals, WhatLiesOutsideOfTheWindow) {
             COMMTASK_ERR_DISPLACEMENT, "target_disp");
 }
 
+TEST_F(OneSidedRefusals, WhatReachesOutsideWithAnotherDatatypeThanCs) {
+    const auto put_of = [this](MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
+        return commtask_op_put(exposed_, 1, MPI_INT, right(), displacement, count, type, window_);
+    };
+    for (MPI_Datatype each : {MPI_AINT, MPI_OFFSET, MPI_2INT, MPI_DOUBLE_INT}) {
+        refused(put_of(0, n_elements, each), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    }
+    MPI_Datatype apart = MPI_DATATYPE_NULL; // two elements, half of the window apart
+    MPI_Type_vector(2, 1, n_elements / 2, MPI_INT, &apart);
+    MPI_Type_commit(&apart);
+    const std::array<int, 2> values{7, 8};
+    const auto put_apart = [&](MPI_Aint displacement) {
+        return commtask_op_put(values.data(), 2, MPI_INT, right(), displacement, 1, apart, window_);
+    };
+    run(put_apart(n_elements / 2 - 1));
+    refused(put_apart(n_elements / 2), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    refused(put_of(0, 2, apart), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    refused(put_of(0, INT32_MAX, apart), COMMTASK_ERR_DISPLACEMENT, "target_disp");
+    MPI_Datatype before = MPI_DATATYPE_NULL; // begins an element before its displacement
+    const int length = 1;
+    const int displacement = -1;
+    MPI_Type_indexed(1, &length, &displacement, MPI_INT, &before);
+    MPI_Type_commit(&before);
+    run(put_of(n_elements, 1, before));
+    refused(put_of(0, 1, before), COMMTASK_ERR_DISPLACEMENT, "target_disp is 0");
+    everybody_has_written();
+    EXPECT_EQ(exposed_[n_elements / 2 - 1], 7);
+    MPI_Type_free(&before);
+    MPI_Type_free(&apart);
+}
+
 TEST_F(OneSidedRefusals, RanksCountsTypesAndBuffers) {
     int value = 0;
     refused(commtask_op_put(&value, 1, MPI_INT, n_ranks_, 0, 1, MPI_INT, window_), COMMTASK_ERR_RANK, "target is");

@@ -332,7 +332,8 @@ static int check_operation(context& runtime, const commtask_op& op, const comm_q
     const auto window = runtime.windows().find(window_of(op));
     if (window == nullptr)
         return refuse(COMMTASK_ERR_WINDOW, "window was freed or unregistered while a task was posted");
-    return check_window_arguments(op, *window, queue, tag_upper_bound);
+    const bool may_ask_mpi = runtime.thread_level() == MPI_THREAD_MULTIPLE || lane::is_driving();
+    return check_window_arguments(op, *window, queue, tag_upper_bound, may_ask_mpi);
 }
 
 bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {

@@ -31,9 +31,9 @@ namespace commtask::detail {
 /// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it. Not for operations on windows.
 [[nodiscard]] int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept;
 
-/// The same for an operation on a window.
+/// The same for an operation on a window; where the calling thread may ask MPI, that says how far other datatypes than C's reach.
 [[nodiscard]] int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
-                                         int tag_upper_bound) noexcept;
+                                         int tag_upper_bound, bool may_ask_mpi) noexcept;
 
 // The parts that both are made of.
 

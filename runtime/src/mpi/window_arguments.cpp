@@ -2,20 +2,40 @@
 //
 // What can be said about an operation on a window before it is posted. The registration has brought every rank's size and
 // displacement unit, so what lies outside is refused where it is written, before MPI writes into memory that is not the
-// window's. Of a derived datatype only its begin is looked at: how far it reaches MPI alone can say.
+// window's. How far a datatype reaches that is not one of C's MPI alone can say, which not every poster may ask.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/arguments.hpp"
+#include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
 
+#include <algorithm>
 #include <climits>
 
 namespace commtask::detail {
 namespace {
 
+/// Whether a byte of it lies outside of the part; what MPI does not know it says itself when it is given the operation.
+[[nodiscard]] bool reaches_outside(const commtask_side& there, const window_part& part) noexcept {
+    const errors_come_back scope;
+    MPI_Count bound = 0;
+    MPI_Count extent = 0;
+    MPI_Count true_bound = 0;
+    MPI_Count true_extent = 0;
+    if (scope.code_of(MPI_Type_get_extent_x(there.type, &bound, &extent)) != MPI_SUCCESS ||
+        scope.code_of(MPI_Type_get_true_extent_x(there.type, &true_bound, &true_extent)) != MPI_SUCCESS) {
+        return false;
+    }
+    if (there.count == 0 || true_extent <= 0) return false;
+    MPI_Count last = 0; // from the first element
+    if (__builtin_mul_overflow(there.count - 1, extent, &last) || last > part.bytes || last < -part.bytes) return true;
+    const MPI_Count begin = displacement_of(there) * part.unit_bytes + true_bound;
+    return begin + std::min(last, MPI_Count{0}) < 0 || begin + std::max(last, MPI_Count{0}) > part.bytes - true_extent;
+}
+
 /// `there`: the side that is in the target's window.
-[[nodiscard]] int check_target_side(const commtask_op& op, const commtask_side& there,
-                                    const served_window& window) noexcept {
+[[nodiscard]] int check_target_side(const commtask_op& op, const commtask_side& there, const served_window& window,
+                                    bool may_ask_mpi) noexcept {
     commtask_side without_buffer = there;
     without_buffer.buffer = &op; // the window has its memory
     if (const int code = check_side(without_buffer, "target"); code != COMMTASK_OK) return code;
@@ -25,7 +45,9 @@ namespace {
     const MPI_Count element = basic_bytes(there.type);
     const MPI_Count most =
         begin >= 0 && begin <= part.bytes / part.unit_bytes ? part.bytes - begin * part.unit_bytes : -1;
-    if (most >= 0 && (element == 0 || there.count <= most / element)) return COMMTASK_OK;
+    const bool is_inside =
+        most >= 0 && (element > 0 ? there.count <= most / element : !may_ask_mpi || !reaches_outside(there, part));
+    if (is_inside) return COMMTASK_OK;
     return refuse(
         COMMTASK_ERR_DISPLACEMENT,
         "target_disp is %lld in units of %lld bytes, with %lld elements there, and the window of rank %d (%s) has "
@@ -52,7 +74,7 @@ namespace {
 } // namespace
 
 int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
-                           int tag_upper_bound) noexcept {
+                           int tag_upper_bound, bool may_ask_mpi) noexcept {
     const operation_traits& kind = operation_of(op.kind);
     if (const int code = check_synchronisation(op, window.epochs != nullptr, window.name); code != COMMTASK_OK)
         return code;
@@ -79,7 +101,7 @@ int check_window_arguments(const commtask_op& op, const served_window& window, c
                               : static_cast<int>(COMMTASK_OK);
     };
     return first_failure(rank, here, contribution, compared, reduction, notification,
-                         [&] { return check_target_side(op, there, window); });
+                         [&] { return check_target_side(op, there, window, may_ask_mpi); });
 }
 
 } // namespace commtask::detail
