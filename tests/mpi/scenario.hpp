@@ -114,6 +114,7 @@ void finalize_epoch();
 // scenario_worker.cpp
 void idle();
 void idle_with_a_receive();
+void idle_with_a_window_of_one_rank();
 void placement();
 
 } // namespace commtask::test

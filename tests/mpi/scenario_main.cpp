@@ -51,6 +51,7 @@ constexpr scenario scenarios[] = {
     {"signalled", signalled},
     {"idle", idle},
     {"idle_with_a_receive", idle_with_a_receive},
+    {"idle_with_a_window_of_one_rank", idle_with_a_window_of_one_rank},
     {"placement", placement},
     {"lanes_serialized", lanes_serialized},
     {"lanes_differ", lanes_differ},

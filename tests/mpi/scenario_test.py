@@ -163,6 +163,7 @@ EXPECTATIONS = {
     "node_differs": {"once": r"commtask_init was refused: COMMTASK_NODE_BELL, here off"},
     "idle": {},
     "idle_with_a_receive": {},
+    "idle_with_a_window_of_one_rank": {},
     "idle.lanes": {"environment": {"COMMTASK_LANES": "2"}},
     "idle_with_a_receive.lanes": {"environment": {"COMMTASK_LANES": "2"}},
     "lanes_serialized": {"environment": {"COMMTASK_LANES": "2"},

@@ -104,6 +104,27 @@ void idle() {
     MPI_Finalize();
 }
 
+// Nobody else needs this process's progress.
+void idle_with_a_window_of_one_rank() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    void* exposed = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(1024, 8, MPI_INFO_NULL, MPI_COMM_SELF, static_cast<void*>(&exposed), &window) ==
+          MPI_SUCCESS);
+    CHECK(commtask_win_register(window, MPI_COMM_SELF) == COMMTASK_OK);
+    const double value = 1;
+    run_one(commtask_op_put(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window));
+    const double share = share_while_idle(2);
+    std::fprintf(stderr, "used %.4f of a core\n", share);
+    CHECK(share < 0.01);
+    run_one(commtask_op_flush_all(window));
+    CHECK(commtask_win_unregister(window) == COMMTASK_OK);
+    CHECK(MPI_Win_free(&window) == MPI_SUCCESS);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
 // With a receive in flight a worker without a core of its own naps, bounded: it costs something, but no core.
 void idle_with_a_receive() {
     const int rank = begin_mpi();

@@ -110,7 +110,7 @@ struct registration {
     }
     for (const registration& each : all) made->parts.push_back(each.part);
     if (refused < 0 && differs < 0 && runtime.windows().add(made)) {
-        runtime.lanes()[0].attend(1);
+        if (made->has_others()) runtime.lanes()[0].attend(1);
         return COMMTASK_OK;
     }
     const bool lacks_memory = refused < 0 && differs < 0;
@@ -263,9 +263,9 @@ int commtask_win_unregister(MPI_Win window) noexcept {
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
         // By the driver: from the caller's thread the worker could still be in MPI when the caller goes on to call it.
-        attentive.attend(-1);
+        if (opened->has_others()) attentive.attend(-1);
     });
-    if (code_of_errand != COMMTASK_OK) attentive.attend(-1); // nobody has run it
+    if (code_of_errand != COMMTASK_OK && opened->has_others()) attentive.attend(-1); // nobody has run it
     if (code == COMMTASK_OK) code = code_of_errand;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
     return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());

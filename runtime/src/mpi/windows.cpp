@@ -204,7 +204,7 @@ int mpi_windows::on_free(MPI_Win window, int /*keyval*/, void* /*attribute*/, vo
     if (!lost->epochs) MPI_Win_unlock_all(window);
 #endif
     free_handler(lost->handler_before);
-    if (mine.on_lost != nullptr) mine.on_lost(mine.on_lost_argument);
+    if (mine.on_lost != nullptr && lost->has_others()) mine.on_lost(mine.on_lost_argument);
     return MPI_SUCCESS;
 }
 

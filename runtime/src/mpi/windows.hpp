@@ -37,6 +37,8 @@ struct served_window {
     bool is_dynamic = false;        ///< Displacements are addresses, and nobody knows which are good.
     std::vector<window_part> parts; ///< By rank.
     std::string name;
+    /// Whether other processes need this one's progress.
+    [[nodiscard]] bool has_others() const noexcept { return parts.size() > 1; }
     /// Of a window that the program synchronises itself; null in the library's epoch.
     struct own_epochs {
         own_epochs(lane_set& lanes, std::function<void()> on_start) : thread(lanes, std::move(on_start)) {}
@@ -83,7 +85,7 @@ public:
     /// @return whether one of them had it
     bool forget(const task& which) noexcept;
 
-    /// Called when the program frees a registered window.
+    /// Called when the program frees a registered window of several ranks.
     void (*on_lost)(void* argument) = nullptr;
     void* on_lost_argument = nullptr;
 
