@@ -8,6 +8,8 @@
 #include "common/standard_output.hpp"
 #include "common/whole_file.hpp"
 
+#include <commtask/commtask.h>
+
 #include <mpi.h>
 
 #include <cstdio>
@@ -95,6 +97,8 @@ int run_program(int& argc, char**& argv, const program& what) {
     hold_standard_descriptors();
     const std::string says = std::string(what.name) + ": ";
     const unsigned long long words = hash_of(argc, argv);
+    // Without memory for it the lanes take turns.
+    if (what.usual.n_lanes > 1) static_cast<void>(commtask_lanes_prepare(what.usual.n_lanes));
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, what.usual.thread_level, &provided);
     int rank = 0;

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     int level, rank, size, n_wrong = 0;
     int mine[n_fields], theirs[n_fields] = {-1, -1};
     /* [c] */
+    commtask_lanes_prepare(2); /* some MPIs must know before they start */
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     commtask_config config = COMMTASK_CONFIG_INIT;
     config.lanes = 2; /* or COMMTASK_LANES=2 in the environment */

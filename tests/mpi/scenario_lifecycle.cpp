@@ -36,11 +36,26 @@ void check_not_initialized() {
 
 } // namespace
 
+/// What commtask_lanes_prepare leaves: MPICHs from 4.1 on have several network contexts, if they are asked to in time.
+static void check_contexts(const char* expected) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const bool has_several = std::strstr(text, "MPICH Version:") != nullptr && std::strstr(text, "\t4.0") == nullptr;
+    const char* const found = std::getenv("MPIR_CVAR_CH4_NUM_VCIS");
+    CHECK(has_several ? found != nullptr && std::strcmp(found, expected) == 0 : found == nullptr);
+}
+
 void before_mpi() {
     check_not_initialized();
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_MPI_STATE);
     CHECK(last_error_names("MPI_Init_thread"));
+    CHECK(commtask_lanes_prepare(2) == COMMTASK_OK);
+    check_contexts("2");
     begin_mpi();
+    CHECK(commtask_lanes_prepare(3) == COMMTASK_ERR_MPI_STATE);
+    CHECK(last_error_names("before MPI_Init"));
+    check_contexts("2");
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();

@@ -19,6 +19,15 @@ extern "C" {
  *  (docs/lanes.md); with several lanes a value that names none of them is refused then. */
 #define COMMTASK_LANE_KEY "commtask_lane"
 
+/** Asks MPI for a network context for each lane, where that must be said before MPI_Init (MPICH from 4.1 on). A program that sets
+ *  `lanes` of commtask_config calls it before MPI_Init_thread; a user who sets COMMTASK_LANES, which counts instead of n_lanes,
+ *  needs no call. Without it the lanes take turns there. It sets MPIR_CVAR_CH4_NUM_VCIS in the environment, unless that is set or
+ *  the MPI would abort on it.
+ *  @param n_lanes  what `lanes` of commtask_config will say.
+ *  @return COMMTASK_OK, also where the MPI needs nothing; ERR_MPI_STATE if MPI is initialised already; ERR_NO_MEMORY.
+ *  @threads Before other threads look at the environment. */
+COMMTASK_API int commtask_lanes_prepare(int n_lanes) COMMTASK_NOEXCEPT;
+
 /** Makes duplicates of a communicator, the first on lane 0, the second on lane 1, and so on: the same on every rank. Threads
  *  that each use one of their own do not wait for each other's messages.
  *  @param comm     the communicator; no intercommunicator.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several lanes go on side by side only if MPI_Init makes a network context for each, and a program that sets COMMTASK_LANES has no
-// place to say so. So the library says it when it is loaded, which is before main(). What the user has set himself stays.
+// Several lanes go on side by side only if MPI_Init makes a network context for each, and a program whose user sets COMMTASK_LANES
+// has no place to say so. So the library says it when it is loaded, which is before main(). A program that asks for lanes itself
+// calls commtask_lanes_prepare. What the user has set himself stays.
 #include "mpi/identity.hpp"
 #include "mpi/lanes_below.hpp"
 
+#include "api/starting.hpp"
+#include "base/last_error.hpp"
 #include "config/config.hpp"
+
+#include <commtask/commtask.h>
 
 #include <cstdlib>
 #include <new>
@@ -15,19 +20,42 @@
 namespace commtask::detail {
 namespace {
 
-[[gnu::constructor]] void ask_for_contexts() noexcept {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): before main()
-    if (std::getenv("COMMTASK_LANES") == nullptr) return;
+/// Before MPI_Init. @throws std::bad_alloc
+void ask_for_contexts(int n_lanes) {
+    const char* const said = std::getenv(reserved_variable);      // NOLINT(concurrency-mt-unsafe)
+    const int n_reserved = said == nullptr ? 0 : std::atoi(said); // NOLINT(cert-err34-c): as MPICH reads it
+    const auto setting = setting_for_lanes(mpi_at_run_time(), n_lanes, n_reserved);
+    if (setting) setenv(setting->variable.c_str(), setting->value.c_str(), 0); // NOLINT(concurrency-mt-unsafe)
+}
+
+// NOLINTNEXTLINE(concurrency-mt-unsafe): before MPI_Init
+[[nodiscard]] bool has_user_chosen() noexcept { return std::getenv("COMMTASK_LANES") != nullptr; }
+
+[[gnu::constructor]] void ask_when_loaded() noexcept {
+    if (!has_user_chosen()) return;
     try {
         config settings;
-        static_cast<void>(apply_environment(settings, environ));      // what is wrong commtask_init says
-        const char* const said = std::getenv(reserved_variable);      // NOLINT(concurrency-mt-unsafe)
-        const int n_reserved = said == nullptr ? 0 : std::atoi(said); // NOLINT(cert-err34-c): as MPICH reads it
-        const auto setting = setting_for_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes), n_reserved);
-        if (setting) setenv(setting->variable.c_str(), setting->value.c_str(), 0); // NOLINT(concurrency-mt-unsafe)
+        static_cast<void>(apply_environment(settings, environ)); // what is wrong commtask_init says
+        ask_for_contexts(static_cast<int>(settings.lanes));
     } catch (const std::bad_alloc&) { // then lanes take turns, and commtask_init says so
     }
 }
 
 } // namespace
 } // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_lanes_prepare(int n_lanes) noexcept {
+    int is_initialized = 0;
+    MPI_Initialized(&is_initialized);
+    if (is_initialized != 0) {
+        return refuse(COMMTASK_ERR_MPI_STATE,
+                      "MPI is initialised already: call commtask_lanes_prepare before MPI_Init");
+    }
+    if (has_user_chosen()) return COMMTASK_OK; // and was heard when the library was loaded
+    return guarded([&] {
+        ask_for_contexts(n_lanes);
+        return static_cast<int>(COMMTASK_OK);
+    });
+}
