@@ -87,6 +87,15 @@ TEST(LanesBelow, AskForNoMoreContextsThanAnMpichIsMadeForAndCountWhatIsReserved)
     EXPECT_EQ(setting_for_lanes(of_none, 16, 0).value().value, "16");
 }
 
+TEST(LanesBelow, AreRefusedWhereIntelsThreadSplitModelWouldAbort) {
+    for (const char* on : {"1", "yes", "enable"})
+        EXPECT_THAT(why_not_lanes(intel(), 2, on), HasSubstr(std::string{"I_MPI_THREAD_SPLIT="} + on + " has Intel"));
+    for (const char* off : {"", "0", "no", "off", "disable"}) EXPECT_EQ(why_not_lanes(intel(), 2, off), "") << off;
+    EXPECT_EQ(why_not_lanes(intel(), 2, nullptr), "");
+    EXPECT_EQ(why_not_lanes(intel(), 1, "1"), "") << "one worker has the first context";
+    EXPECT_EQ(why_not_lanes(mpich("5.0.2"), 2, "1"), "") << "it does not know the variable";
+}
+
 TEST(LanesBelow, SaysWhatIsKnownOfTheOthers) {
     EXPECT_THAT(lanes_below(openmpi(), 2, 0).sentence, HasSubstr("one lock"));
     EXPECT_THAT(lanes_below(intel(), 2, 0).sentence, HasSubstr("I_MPI_THREAD_SPLIT"));

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -180,7 +181,10 @@ struct own_lanes {
 }
 
 /// The table of COMMTASK_LANE_TABLE, and what this rank's MPI makes of several lanes.
-[[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings) {
+[[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings, int rank) {
+    const std::string why_not = why_not_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes),
+                                              std::getenv(thread_split_variable)); // NOLINT(concurrency-mt-unsafe)
+    if (!why_not.empty()) return refuse(COMMTASK_ERR_CONFIG, "%s", why_not.c_str());
     mine.selection.table = default_table();
     if (settings.lanes > 1) {
         mine.selection.are_independent = lanes_in_this_mpi(static_cast<std::size_t>(settings.lanes)).are_independent;
@@ -329,7 +333,7 @@ start_outcome collective_start(const commtask_config* given) {
     if (code == COMMTASK_OK) code = library_code;
     if (code == COMMTASK_OK) code = check_thread_level(thread_level, settings.lanes, settings.node_announce_bytes > 0);
     own_lanes lanes;
-    if (code == COMMTASK_OK) code = guarded([&] { return collect_lanes(lanes, settings); });
+    if (code == COMMTASK_OK) code = guarded([&] { return collect_lanes(lanes, settings, rank); });
     agreement agreed = collective_agree(code, rank, settings, lanes);
     if (agreed.code == COMMTASK_OK) agreed.code = code = guarded([&] { return check_same(agreed, settings); });
     static int n_sessions = 0;

@@ -5,6 +5,8 @@
 #include "mpi/lanes_below.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace commtask::detail {
 namespace {
@@ -15,6 +17,16 @@ namespace {
 }
 
 } // namespace
+
+std::string why_not_lanes(const mpi_name& mpi, int n_lanes, const char* thread_split) {
+    constexpr std::array<std::string_view, 5> off{"", "0", "no", "off", "disable"};
+    if (mpi.family != "intel" || n_lanes < 2 || thread_split == nullptr) return "";
+    if (std::ranges::find(off, thread_split) != off.end()) return "";
+    // That model leaves the lock out, and a communicator without the key thread_id is the first thread's: with two such on two
+    // lanes MPI 2021.19 aborts. Lanes serve any communicator.
+    return std::string{thread_split_variable} + "=" + thread_split + " has " + mpi.text() +
+           " abort where two lanes use communicators without its info key thread_id: unset it, or set COMMTASK_LANES=1";
+}
 
 std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved) {
     const int n_contexts = std::min(n_lanes, most_for_lanes(mpi, n_reserved));
@@ -43,10 +55,7 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n
     }
     if (mpi.family == "openmpi") return take_turns("its network module has one lock for all threads");
     if (mpi.family == "intel") {
-        // Its thread-split model leaves the lock out, and a communicator without the key thread_id is the first thread's: with two
-        // such on two lanes MPI 2021.19 aborts. Lanes serve any communicator.
-        return take_turns("it has one lock for all threads, but with I_MPI_THREAD_SPLIT=1, which works only for "
-                          "communicators that have its info key thread_id");
+        return take_turns("it has one lock for all threads, but with I_MPI_THREAD_SPLIT=1, which lanes cannot use");
     }
     return {false, lanes + " in " + mpi.text() + ": whether its threads go on side by side is not known"};
 }

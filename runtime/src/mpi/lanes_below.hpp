@@ -21,10 +21,16 @@ struct lanes_in_mpi {
 inline constexpr const char* contexts_variable = "MPIR_CVAR_CH4_NUM_VCIS";
 /// Its number of contexts for the program's streams.
 inline constexpr const char* reserved_variable = "MPIR_CVAR_CH4_RESERVE_VCIS";
+/// Intel MPI's: a context for each thread, and no lock.
+inline constexpr const char* thread_split_variable = "I_MPI_THREAD_SPLIT";
 
 /// @param n_contexts  that MPI has; 0: not known
 /// @param n_reserved  for the program's streams, beside these
 [[nodiscard]] lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n_reserved = 0);
+
+/// @param thread_split  what thread_split_variable says; may be null
+/// @return why lanes would abort in that MPI; empty: they do not
+[[nodiscard]] std::string why_not_lanes(const mpi_name& mpi, int n_lanes, const char* thread_split);
 
 /// What must be in the environment before MPI_Init for lanes that go on side by side.
 struct setting_below {
