@@ -184,6 +184,18 @@ TEST_F(LaneChoice, RefusesWhatIsNoBurst) {
     EXPECT_EQ(choice.n_lanes, 1U);
 }
 
+/// A table of another MPI. What rank 0 says of it once, the others do not.
+TEST(LaneTable, OfAnotherMpiIsWarnedOfAndUsed) {
+    const table_file other{std::string{R"({"mpi": "MPICH 3.2", )"} + table_text(1000).substr(1)};
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK) << commtask_last_error();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("measured with MPICH 3.2") != std::string::npos, rank == 0) << said;
+    EXPECT_EQ(commtask_finalize(), COMMTASK_OK);
+}
+
 /// commtask_init with a table that is wrong here. @return what it said
 [[nodiscard]] std::string refusal() {
     EXPECT_EQ(commtask_init(nullptr), COMMTASK_ERR_CONFIG);

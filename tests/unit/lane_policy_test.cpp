@@ -121,6 +121,7 @@ TEST(LaneTable, IsReadAsItWasWritten) {
     ASSERT_EQ(read.why_not, "");
     EXPECT_EQ(read.table.machine, "a test");
     EXPECT_EQ(text_of(read.table, "MPICH 4.0.2"), text_of(table, "MPICH 4.0.2"));
+    EXPECT_EQ(read.mpi, "MPICH 4.0.2");
     EXPECT_EQ(read.sum, lane_table_of(text_of(table, "MPICH 4.0.2")).sum);
     EXPECT_NE(read.sum, lane_table_of(text_of(table, "MPICH 5")).sum);
     EXPECT_GE(read.sum, 0);

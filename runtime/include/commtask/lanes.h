@@ -100,7 +100,7 @@ COMMTASK_API int commtask_lanes_set(int n_lanes) COMMTASK_NOEXCEPT;
 /** What a burst is made of. */
 typedef enum commtask_burst_kind {
     COMMTASK_BURST_MESSAGES = 0, /**< Messages from rank to rank, each with a receive. */
-    COMMTASK_BURST_PUTS = 1,     /**< One-sided operations. */
+    COMMTASK_BURST_PUTS = 1, /**< One-sided operations: judged like messages, since a table has no rows of their own. */
     COMMTASK_BURST_COLLECTIVES =
         2 /**< Collectives, each on a communicator of its own: a lane serves each as a whole. */
 } commtask_burst_kind;
@@ -131,8 +131,9 @@ typedef struct commtask_lane_choice {
 
 /** How many of the process's lanes should serve a burst of messages: a function of the burst and of the saturation table alone,
  *  which comes from COMMTASK_LANE_TABLE (commtask-info --calibrate writes one), else from the library. All ranks have the same
- *  table and the same number of lanes, so the same burst gets the same answer everywhere. Without a table of this machine the
- *  answer is one lane where the MPI lets lanes take turns.
+ *  table and the same number of lanes, so the same burst gets the same answer everywhere. Without a table of
+ *  COMMTASK_LANE_TABLE the answer is one lane where the MPI lets lanes take turns; with one it is what the table says, whatever
+ *  machine that was measured on, and rank 0 warns of one that was measured with another MPI.
  *  @param burst   what is to be sent.
  *  @param choice  written on success: never fewer lanes than one, nor more than there are.
  *  @return COMMTASK_OK; ERR_ARGUMENT if a pointer is null, a size is not set, n_messages is 0 or kind is none;

@@ -10,7 +10,7 @@ namespace commtask::detail {
 
 struct lane_selection {
     saturation_table table;          ///< Empty until the settings are known: default_table(), or the program's.
-    bool is_measured = false;        ///< The table is of this machine: it knows what its MPI makes of several lanes.
+    bool is_measured = false;        ///< The table is the user's, who has measured what its MPI makes of several lanes.
     bool are_independent = false;    ///< On every rank; or nobody knows.
     unsigned n_lanes_with_cores = 1; ///< On every rank; 1 too if no worker has one.
 };

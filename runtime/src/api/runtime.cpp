@@ -180,6 +180,16 @@ struct own_lanes {
                   static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
 }
 
+/// A table of another machine is nothing to warn of: it has the name of one node, and serves those like it.
+void warn_of_other_mpi(const std::string& measured_with) {
+    const std::string here = mpi_at_run_time().text();
+    if (measured_with.empty() || measured_with == here) return;
+    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s: what lanes bring may be something else "
+        "here; "
+        "commtask-info --calibrate measures it anew",
+        measured_with.c_str(), here.c_str());
+}
+
 /// The table of COMMTASK_LANE_TABLE, and what this rank's MPI makes of several lanes.
 [[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings, int rank) {
     const std::string why_not = why_not_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes),
@@ -196,6 +206,7 @@ struct own_lanes {
                       "COMMTASK_LANE_TABLE=%s cannot be used: %s. A file that commtask-info --calibrate wrote is meant",
                       settings.lane_table.c_str(), found.why_not.c_str());
     }
+    if (rank == 0 && settings.verbose >= 1) warn_of_other_mpi(found.mpi);
     mine.table_sum = found.sum;
     mine.selection.table = std::move(found.table);
     mine.selection.is_measured = true;

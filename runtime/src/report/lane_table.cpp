@@ -51,7 +51,9 @@ lane_table_file lane_table_of(const std::string& text) {
     lane_table_file made;
     made.sum = sum_of(text);
     try {
-        made.table = table_of(json::parse(text));
+        const json all = json::parse(text);
+        made.table = table_of(all);
+        made.mpi = all.value("mpi", "");
         made.why_not = why_not_usable(made.table);
     } catch (const json::exception& wrong) {
         made.why_not = wrong.what();
