@@ -447,5 +447,25 @@ TEST_F(SpreadOverOneLane, ChangesNothing) {
     EXPECT_EQ(received, value_of(left(), 2));
 }
 
+class SpreadByMessageOverOneLane : public Spread {};
+
+TEST_P(SpreadByMessageOverOneLane, RefusesWhatSeveralLanesWould) {
+    MPI_Comm& comm = make({no_source, no_tag});
+    ASSERT_EQ(commtask_comm_spread(comm, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_comm_spread(comm, COMMTASK_SPREAD_BY_MESSAGE), COMMTASK_OK) << "again";
+    int received = -1;
+    EXPECT_NE(refusal_of(commtask_op_recv(&received, 1, MPI_INT, MPI_ANY_SOURCE, 3, comm)).find(no_source),
+              std::string::npos);
+    EXPECT_NE(refusal_of(commtask_op_recv(&received, 1, MPI_INT, left(), MPI_ANY_TAG, comm)).find(no_tag),
+              std::string::npos);
+    const int sent = value_of(rank_, 2);
+    commtask_t receive = post(commtask_op_recv(&received, 1, MPI_INT, left(), 3, comm));
+    run(commtask_op_send(&sent, 1, MPI_INT, right(), 3, comm));
+    EXPECT_EQ(finish(receive), COMMTASK_OK);
+    EXPECT_EQ(received, value_of(left(), 2));
+}
+
+INSTANTIATE_TEST_SUITE_P(Lanes, SpreadByMessageOverOneLane, testing::Values(1));
+
 } // namespace
 } // namespace commtask::test

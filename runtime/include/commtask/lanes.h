@@ -70,7 +70,8 @@ typedef enum commtask_spread {
     COMMTASK_SPREAD_BY_MESSAGE = 2
 } commtask_spread;
 
-/** Has several lanes serve the messages of one communicator, until it is freed. With one lane it changes nothing.
+/** Has several lanes serve the messages of one communicator, until it is freed. With one lane all stays there, and what
+ *  several would refuse is refused all the same.
  *
  *  By message: an operation of several messages (sendrecv, multicast, many_to_many) is refused with COMMTASK_ERR_ARGUMENT unless
  *  all of them have the same rank and tag, as far as these are keys; so is a receive from MPI_ANY_SOURCE or of MPI_ANY_TAG that the

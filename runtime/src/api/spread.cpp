@@ -74,9 +74,10 @@ template <typename Ask>
         "spread already)",
         code);
     const auto n_lanes = static_cast<int>(runtime.lanes().size());
-    if (code != COMMTASK_OK || n_lanes == 1 || home.spread() != nullptr) return code;
+    if (code != COMMTASK_OK || home.spread() != nullptr) return code;
+    // One lane needs none, but refuses what several would: a program is not to find its wildcards on the day it has two.
     std::vector<MPI_Comm> duplicates;
-    code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
+    if (n_lanes > 1) code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
     if (code == COMMTASK_OK) {
         auto spread = [&] { return runtime.comms().spread_by_message(home, duplicates, promised); };
         code = ask_on_driver(spread, home.comm, "spread comm over the lanes");

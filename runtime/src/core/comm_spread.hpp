@@ -42,6 +42,7 @@ struct message_key {
     /// be odd for all neighbours in a ring. Which distances make pairs of one place differ was tried on grids
     /// (tests/unit/comm_spread_test.cpp).
     [[nodiscard]] std::size_t spread_over(std::size_t n_queues) const noexcept {
+        if (n_queues == 1) return 0;
         const auto distance = static_cast<std::uint64_t>(high_rank) - static_cast<std::uint64_t>(low_rank);
         const auto low = static_cast<std::uint64_t>(low_rank);
         const std::uint64_t place = distance == 0 ? low : low / distance + (distance + 1) / 2;

@@ -57,6 +57,7 @@ int mpi_comms::spread_by_message(comm_queue& home, const std::vector<MPI_Comm>& 
     if (const int code = scope.code_of(MPI_Comm_rank(home.comm, &my_rank)); code != MPI_SUCCESS) return code;
     try {
         std::vector<comm_queue*> over;
+        if (duplicates.empty()) over.push_back(&home);
         for (MPI_Comm each : duplicates) {
             comm_queue* const its = find(each);
             if (its == nullptr) return MPI_ERR_COMM;

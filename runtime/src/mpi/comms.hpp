@@ -54,7 +54,7 @@ public:
     /// @return an MPI error code: there is no memory, or no thread for a lane's worker
     [[nodiscard]] int spread_by_thread(comm_queue& home) noexcept;
     /// A driver. The same, each the messages of some ranks and tags, by a duplicate of its own.
-    /// @param duplicates  registered already, each on its lane; they are the library's from now on
+    /// @param duplicates  registered already, each on its lane; they are the library's from now on. None: its own queue serves all
     [[nodiscard]] int spread_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
                                         message_promises promised) noexcept;
 
