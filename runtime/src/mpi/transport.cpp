@@ -216,6 +216,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
     if (must_test_one_by_one(first, count)) return test_one_by_one(first, count, sink);
     int n_ended = 0;
     const errors_come_back errors;
+    // Also where nobody reads a status: without them MPI_ERR_IN_STATUS would not say which request failed.
     const int code = errors.code_of(
         MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data()));
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
