@@ -191,6 +191,15 @@ EXPECTATIONS = {
     "placement.crowded": {"match": all_without, "bind_to_one": True, "once": r"commtask: rank 0: warning: .*core"},
 }
 
+# The ends of those with one lane, with two: what is given up is said by lane.
+for name in ("finalize_waits_for_a_call", "finalize_leaves_a_call", "finalize_leaves_a_poster", "finalize_retries",
+             "finalize_late_signal", "finalize_window", "finalize_epoch", "forgotten_finalize", "finalize_half_ready",
+             "finalize_leaves_plans", "peer_leaves_in_a_run"):
+    with_one = EXPECTATIONS[name]
+    EXPECTATIONS[name + ".lanes"] = {
+        **with_one, "environment": {**with_one.get("environment", {}), "COMMTASK_LANES": "2"},
+        "prints": [text.replace("unfinished, given", "unfinished(?: on lane \\d)?, given") for text in with_one.get("prints", [])]}
+
 
 def main():
     parser = argparse.ArgumentParser()
