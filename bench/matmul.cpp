@@ -4,7 +4,7 @@
 // A, B and C, exposes its rows of B in a window, and gets the others' block by block into a few buffers, one multiplied while
 // the next are on their way. The owners compute as well, so MPI alone moves what comes while they are inside MPI. The sides:
 // MPI_Rget with two buffers, tasks with one to four; multiplied here, and elsewhere for as long (a timed sleep, as when an
-// accelerator multiplies). Every product is compared with the exact one.
+// accelerator multiplies). Of every product three rows are compared with the exact ones.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/report.h"
@@ -45,7 +45,7 @@ public:
                 a_[static_cast<std::size_t>(row * n_all() + k)] = a_at(rank_ * n_own + row, k);
         }
         constexpr MPI_Aint size = n_own * n_columns * sizeof(double);
-#ifdef OPEN_MPI // has windows over memory of one's own for some networks only
+#ifdef OPEN_MPI // has windows over memory of one's own for some networks only (docs/mpis.md)
         double* b = nullptr;
         MPI_Win_allocate(size, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&b), &window_);
 #else

@@ -26,7 +26,7 @@ using namespace commtask::bench;
 using namespace commtask::bench::rma;
 
 enum class memory : std::uint8_t { created, allocated };
-#ifdef OPEN_MPI // has windows over memory of one's own for some networks only
+#ifdef OPEN_MPI // has windows over memory of one's own for some networks only (docs/mpis.md)
 constexpr std::array memories{memory::allocated};
 #else
 constexpr std::array memories{memory::created, memory::allocated};

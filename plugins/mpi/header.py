@@ -12,7 +12,7 @@ Function = collections.namedtuple("Function", "name returns parameters")
 Parameter = collections.namedtuple("Parameter", "type name suffix")
 
 CLASSES = {
-    "task": "posted to the worker; completes later",
+    "task": "posted to the worker; completes later (collective accesses of files: the MPI's own requests)",
     "blocking": "made nonblocking: posted, and waited for",
     "request": "waits, tests, starts, cancels and frees, for tasks and for the MPI's own requests",
     "worker": "called where the worker calls MPI, between its calls, after all that was posted is issued",

@@ -44,9 +44,9 @@ protected:
     int* exposed_ = nullptr;
 
 private:
-    /// Over memory of our own, where MPICH needs the target for everything. Open MPI has that for some networks only.
+    /// Over memory of our own, where MPICH needs the target for everything.
     void make_window() {
-#ifdef OPEN_MPI
+#ifdef OPEN_MPI // has that for some networks only (docs/mpis.md)
         ASSERT_EQ(MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, comm_,
                                    static_cast<void*>(&exposed_), &window_),
                   MPI_SUCCESS);
