@@ -81,6 +81,47 @@ TEST_F(Windows, WhatIsAccumulatedIsReadBefore) {
     shared.unregister();
 }
 
+TEST_F(Windows, AnAnswerSaysThatTheTargetMayWriteAgain) {
+    window<double> shared{handle_, comm_};
+    std::array<double, 2> values{-1, -1};
+    task reading = post(shared.get_notify(values, left(), 10, 2));
+    run(shared.await_notify(2, 1, right()));
+    exposed_[10] = -1;
+    EXPECT_TRUE(finish(reading));
+    EXPECT_EQ(values[0], 1000.0 * left() + 10);
+    run(barrier(comm_));
+    shared.unregister();
+}
+
+TEST_F(Windows, EpochsOfTheProgram) {
+    window<double> shared{handle_, comm_, epochs::of_program};
+    const std::array<double, 1> value{0.5 + rank_};
+    const auto expect_at = [this](int place) { EXPECT_EQ(exposed_[place], 0.5 + left()); };
+    post_detached(shared.fence());
+    post_detached(shared.put(value, right(), 0));
+    run(shared.fence(MPI_MODE_NOSUCCEED));
+    expect_at(0);
+
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Comm_group(comm_, &all);
+    post_detached(shared.post(all));
+    post_detached(shared.start(all));
+    post_detached(shared.put(value, right(), 1));
+    post_detached(shared.complete());
+    run(shared.wait());
+    expect_at(1);
+    MPI_Group_free(&all);
+
+    post_detached(shared.lock(right(), MPI_LOCK_SHARED));
+    post_detached(shared.put(value, right(), 2));
+    run(shared.unlock(right()));
+    run(barrier(comm_));
+    post_detached(shared.lock(rank_, MPI_LOCK_SHARED)); // what others put is seen in a lock of one's own
+    run(shared.unlock(rank_));
+    expect_at(2);
+    shared.unregister();
+}
+
 TEST_F(Windows, OneRankWinsASwap) {
     int* exposed = nullptr;
     MPI_Win handle = MPI_WIN_NULL;

@@ -94,6 +94,7 @@ EXPECTATIONS = {
     "finalize_window": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                         "prints": [UNFINISHED, AGE + r"await_notify of 2 from rank 0, notification 7, halos; in flight",
                                    AGE + r"put of 2 MPI_DOUBLE to rank 0, displacement 16, halos; after await_notify",
+                                   AGE + r"file_write_at of 2 MPI_DOUBLE, offset 32, MPI_COMM_SELF; after await_notify",
                                    r"warning: halos is still registered at commtask_finalize"]},
     "finalize_epoch": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                        "prints": [UNFINISHED, AGE + r"win_wait, halos; in flight"]},

@@ -43,10 +43,15 @@ void finalize_window() {
     how.n_after = 1;
     CHECK(commtask_submit(commtask_op_put(values, 2, MPI_DOUBLE, 0, 16, 2, MPI_DOUBLE, window), &how, nullptr) ==
           COMMTASK_OK);
+    MPI_File file = MPI_FILE_NULL;
+    CHECK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file) == MPI_SUCCESS);
+    CHECK(commtask_submit(commtask_op_file_write_at(32, values, 2, MPI_DOUBLE, file, MPI_COMM_SELF), &how, nullptr) ==
+          COMMTASK_OK);
     CHECK(commtask_win_unregister(window) == COMMTASK_ERR_RUNNING);
     CHECK(last_error_names("2 tasks of halos"));
     CHECK(commtask_release(&awaiting) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
+    CHECK(MPI_File_close(&file) == MPI_SUCCESS);
     CHECK(MPI_Win_unlock_all(window) == MPI_SUCCESS);
     CHECK(MPI_Win_free(&window) == MPI_SUCCESS);
     MPI_Finalize();
