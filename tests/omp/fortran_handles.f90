@@ -10,6 +10,9 @@ program fortran_handles
   integer, target :: mine(6), theirs(6), both(2), sums(2), short(1), everybody(64)
   type(commtask_status), target :: arrived, truncated, reduced
   type(MPI_Comm) :: comm
+  type(MPI_Win) :: window
+  type(MPI_File) :: file
+  type(c_ptr) :: base
   type(MPI_Datatype) :: every_other
   integer :: rank, n_ranks, left, right, provided, n_wrong
 
@@ -73,6 +76,20 @@ program fortran_handles
                           status=truncated)
   if (commtask_omp_wait_all() /= COMMTASK_OK) error stop 'commtask_omp_wait_all'
   call expect(8, truncated%state == COMMTASK_STATE_FAILED .and. truncated%error_class == MPI_ERR_RANK)
+
+  ! A window and a file.
+  call MPI_Win_allocate(256_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, comm, base, window)
+  if (commtask_win_register(window, comm) /= COMMTASK_OK) error stop commtask_last_error()
+  call comm_task_put(c_loc(mine(1)), 1, MPI_INTEGER, right, 0_c_int64_t, 1, MPI_INTEGER, window, status=reduced)
+  if (commtask_omp_wait_all() /= COMMTASK_OK) error stop 'commtask_omp_wait_all'
+  call expect(9, reduced%state == COMMTASK_STATE_COMPLETED)
+  if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
+  call MPI_Win_free(window)
+  call MPI_File_open(comm, '/dev/null', MPI_MODE_WRONLY, MPI_INFO_NULL, file)
+  call comm_task_file_write_at(0_MPI_OFFSET_KIND, c_loc(mine(1)), 6, MPI_INTEGER, file, comm, status=arrived)
+  if (commtask_omp_wait_all() /= COMMTASK_OK) error stop 'commtask_omp_wait_all'
+  call expect(10, arrived%state == COMMTASK_STATE_COMPLETED .and. arrived%bytes == 24)
+  if (commtask_file_close(file, comm) /= COMMTASK_OK) error stop commtask_last_error()
 
   if (commtask_finalize() /= COMMTASK_OK) error stop 'commtask_finalize'
   call MPI_Type_free(every_other)

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Windows and files from Fortran: a window in the library's epoch with a notification that a task depends on, the operations
-! that fetch, a window with fences, and a file.
+! that fetch, a window with fences, groups and a lock, and a file.
 program fortran_windows
   use, intrinsic :: iso_c_binding
   use mpi
@@ -10,7 +10,7 @@ program fortran_windows
   integer, parameter :: n = 64
   integer, pointer :: exposed(:)
   integer, target :: mine(n), one, before, swapped, wanted, read_back(n)
-  integer :: window, file, rank, n_ranks, left, right, provided, error, n_wrong, i
+  integer :: window, file, group, rank, n_ranks, left, right, provided, error, n_wrong, i
   integer(MPI_ADDRESS_KIND), parameter :: bytes = 4 * n
   type(c_ptr) :: base
   type(commtask_status), target :: written
@@ -63,6 +63,13 @@ program fortran_windows
   !$omp end single
   !$omp end parallel
   call expect(5, written%state == COMMTASK_STATE_FAILED)
+  !$omp parallel
+  !$omp single
+  call comm_task_put(c_loc(mine(1)), n, MPI_INTEGER, right, 1_c_int64_t, n, MPI_INTEGER, window, status=written)
+  !$omp taskwait
+  !$omp end single
+  !$omp end parallel
+  call expect(9, written%state == COMMTASK_STATE_FAILED)
   if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
 
   if (commtask_win_register_epochs(window, MPI_COMM_WORLD) /= COMMTASK_OK) error stop commtask_last_error()
@@ -74,6 +81,26 @@ program fortran_windows
   !$omp end single
   !$omp end parallel
   call expect(6, all(exposed == [(100 * left + i, i = 1, n)]))
+  call MPI_Comm_group(MPI_COMM_WORLD, group, error)
+  !$omp parallel
+  !$omp single
+  call comm_task_win_post(group, 0, window, out=[c_loc(one)])
+  call comm_task_win_start(group, 0, window, out=[c_loc(one)])
+  call comm_task_put(c_loc(mine(2)), 1, MPI_INTEGER, right, 0_c_int64_t, 1, MPI_INTEGER, window, in=[c_loc(one)])
+  call comm_task_win_complete(window, out=[c_loc(one)])
+  call comm_task_win_wait(window, out=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call expect(10, exposed(1) == 100 * left + 2)
+  call MPI_Group_free(group, error)
+  !$omp parallel
+  !$omp single
+  call comm_task_win_lock(MPI_LOCK_SHARED, right, 0, window, out=[c_loc(one)])
+  call comm_task_get(c_loc(before), 1, MPI_INTEGER, right, 1_c_int64_t, 1, MPI_INTEGER, window, in=[c_loc(one)])
+  call comm_task_win_unlock(right, window, out=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call expect(11, before == 100 * rank + 2)
   if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
   call MPI_Win_free(window, error)
 
