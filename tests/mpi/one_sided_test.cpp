@@ -252,6 +252,48 @@ TEST_F(OneSided, APlanRepeatsThem) {
     EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
 }
 
+TEST_F(OneSided, ADynamicWindowIsWrittenByAddress) {
+    MPI_Win dynamic = MPI_WIN_NULL;
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(comm_, &before);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    const int code = MPI_Win_create_dynamic(MPI_INFO_NULL, comm_, &dynamic);
+    MPI_Comm_set_errhandler(comm_, before);
+    if (before != MPI_ERRORS_ARE_FATAL && before != MPI_ERRORS_RETURN) MPI_Errhandler_free(&before);
+    if (code != MPI_SUCCESS) GTEST_SKIP() << "this MPI refuses dynamic windows here";
+    std::vector<int> memory(n_elements, -1);
+    MPI_Aint mine = 0;
+    MPI_Win_attach(dynamic, memory.data(), n_elements * sizeof(int));
+    MPI_Get_address(&memory[3], &mine);
+    std::vector<MPI_Aint> all(static_cast<std::size_t>(n_ranks_));
+    run(commtask_op_allgather(&mine, 1, MPI_AINT, all.data(), 1, MPI_AINT, comm_));
+    ASSERT_EQ(commtask_win_register(dynamic, comm_), COMMTASK_OK) << commtask_last_error();
+    run(commtask_op_put(&rank_, 1, MPI_INT, right(), all[static_cast<std::size_t>(right())], 1, MPI_INT, dynamic));
+    run(commtask_op_flush(right(), dynamic));
+    run(commtask_op_barrier(comm_));
+    run(commtask_op_win_sync(dynamic));
+    EXPECT_EQ(memory[3], left());
+    EXPECT_EQ(commtask_win_unregister(dynamic), COMMTASK_OK) << commtask_last_error();
+    MPI_Win_detach(dynamic, memory.data());
+    MPI_Win_free(&dynamic);
+}
+
+TEST_F(OneSided, ASharedWindowIsWrittenLikeAnyOther) {
+    MPI_Win shared = MPI_WIN_NULL;
+    int* memory = nullptr;
+    ASSERT_EQ(MPI_Win_allocate_shared(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, comm_,
+                                      static_cast<void*>(&memory), &shared),
+              MPI_SUCCESS); // all ranks of a test are on one node
+    ASSERT_EQ(commtask_win_register(shared, comm_), COMMTASK_OK) << commtask_last_error();
+    run(commtask_op_put(&rank_, 1, MPI_INT, right(), 3, 1, MPI_INT, shared));
+    run(commtask_op_flush(right(), shared));
+    run(commtask_op_barrier(comm_));
+    run(commtask_op_win_sync(shared));
+    EXPECT_EQ(memory[3], left());
+    EXPECT_EQ(commtask_win_unregister(shared), COMMTASK_OK) << commtask_last_error();
+    MPI_Win_free(&shared);
+}
+
 TEST_F(OneSided, AWindowIsRegisteredAgainAndAgain) {
     for (int round = 0; round < 5; ++round) {
         ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
