@@ -57,6 +57,7 @@ TEST_F(OneSidedRefusals, WhatReachesOutsideWithAnotherDatatypeThanCs) {
     for (MPI_Datatype each : {MPI_AINT, MPI_OFFSET, MPI_2INT, MPI_DOUBLE_INT}) {
         refused(put_of(0, n_elements, each), COMMTASK_ERR_DISPLACEMENT, "target_disp");
     }
+    refused(put_of(1, n_elements, MPI_INTEGER), COMMTASK_ERR_DISPLACEMENT, "target_disp");
     MPI_Datatype apart = MPI_DATATYPE_NULL; // two elements, half of the window apart
     MPI_Type_vector(2, 1, n_elements / 2, MPI_INT, &apart);
     MPI_Type_commit(&apart);
