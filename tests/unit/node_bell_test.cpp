@@ -105,6 +105,13 @@ TEST(NodeNews, KnowsWhatNeighboursRingFor) {
     EXPECT_EQ(news_awaited_by(send_to(1, 5), peers).how, foreseen::all);
     EXPECT_EQ(news_awaited_by(receive_from(MPI_ANY_SOURCE, MPI_ANY_TAG), peers).how, foreseen::nothing);
     EXPECT_EQ(news_awaited_by(receive_from(MPI_PROC_NULL, 0), peers).n, 0U);
+    peers.far_ranks = {-1, -1, 2, -1}; // rank 3 was spawned
+    EXPECT_TRUE(news_awaited_by(receive_from(2, 5), peers).is_only_far);
+    EXPECT_FALSE(news_awaited_by(receive_from(3, 5), peers).is_only_far) << "nobody announces for it";
+    EXPECT_FALSE(news_awaited_by(receive_from(0, 5), peers).is_only_far) << "its own";
+    EXPECT_FALSE(news_awaited_by(receive_from(MPI_ANY_SOURCE, 5), peers).is_only_far);
+    peers.is_each_far_known = true;
+    EXPECT_TRUE(news_awaited_by(receive_from(MPI_ANY_SOURCE, 5), peers).is_only_far);
     commtask_op barrier{};
     barrier.kind = COMMTASK_OP_BARRIER;
     EXPECT_EQ(news_awaited_by(barrier, peers).how, foreseen::nothing);

@@ -32,6 +32,7 @@ struct node_peers {
     /// By rank: of one on another node its rank in MPI_COMM_WORLD; negative: it is on this node, or not in there. Empty unless
     /// messages to other nodes are announced.
     std::vector<std::int32_t> far_ranks{};
+    bool is_each_far_known = false; ///< All that are not on this node have one.
 
     [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
         const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();

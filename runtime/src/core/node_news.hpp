@@ -30,7 +30,10 @@ inline void add(operation_news& to, const node_peers& peers, news what, int peer
     if (peer == MPI_PROC_NULL) return;
     const bool is_any = peer == MPI_ANY_SOURCE && what == news::message;
     const bool is_near = is_any ? peers.are_all : peers.find(peer) != nullptr;
-    if (!is_near) to.is_only_far = what == news::message && (to.how == foreseen::all || to.is_only_far);
+    // Nobody announces a message of this process to itself, or one of a process outside MPI_COMM_WORLD.
+    const bool is_announced =
+        what == news::message && (is_any ? peers.is_each_far_known : peers.far_rank_of(peer) >= 0);
+    if (!is_near) to.is_only_far = is_announced && (to.how == foreseen::all || to.is_only_far);
     to.entries[to.n++] = {peers.context, what, is_any ? awaited_news::any : peer,
                           tag == MPI_ANY_TAG ? awaited_news::any : tag};
     to.how = is_near ? to.how : foreseen::nothing;

@@ -67,6 +67,7 @@ std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunica
         made->context = hash_of(ours) + (is_intercommunicator ? hash_of(theirs) : 0U);
         made->are_all = true;
         if (knows_far) made->far_ranks.assign(theirs.size(), -1);
+        made->is_each_far_known = knows_far && std::ranges::find(theirs, MPI_UNDEFINED) == theirs.end();
         const std::span<const int> node = bells.world_ranks();
         for (std::size_t rank = 0; rank < theirs.size(); ++rank) {
             if (!is_intercommunicator && static_cast<std::int32_t>(rank) == made->me) continue;
