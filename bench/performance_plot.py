@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # The pictures of docs/performance.md. What is drawn is first put into plain lists, of which a digest goes into the picture, so
 # that a test can say that a picture is old without drawing it again; matplotlib is needed to draw alone. Which rows are
-# lines and which are bars is decided where commtask-report decides it, tools/report/bench_results.py.
+# lines and which are bars, and which axis is logarithmic, is decided where commtask-report decides it, tools/report/bench_results.py.
 """Results as pictures."""
 
 import hashlib
 import json
 import struct
 
+import bench_results
 import whole_file
 
 MOST_BARS = 22  # of one plot
 AGAIN = ("again", "beside MPI_Startall")  # rows that compare what is a line already with another one
 MOST_PLOTS = 12  # of one picture
 STYLE = 2  # another number draws all pictures anew
-PART_COLOURS = {"compute": "#4e79a7", "post": "#e15759", "wait": "#f0b64d", "misc": "#b8c4cf"}
 
 
 def _bars(title, unit, rows, names=None):
@@ -106,14 +106,13 @@ def _draw_bars(axes, plot):
 
 
 def _draw_lines(axes, plot):
-    lowest = min((median for points in plot["series"].values() for _, median, _, _ in points), default=0)
     for side, points in plot["series"].items():
         xs, medians = [point[0] for point in points], [point[1] for point in points]
         line, = axes.plot(xs, medians, marker="o", markersize=3, linewidth=1.2, label=side)
         axes.fill_between(xs, [low for _, _, low, _ in points], [high for _, _, _, high in points], alpha=0.15, color=line.get_color())
     if plot["log"]:
         axes.set_xscale("symlog" if any(point[0] == 0 for points in plot["series"].values() for point in points) else "log", base=2)
-    if plot["unit"] != "%" and lowest > 0:
+    if bench_results.is_log(plot["unit"], [median for points in plot["series"].values() for _, median, _, _ in points]):
         axes.set_yscale("log")
     axes.set_xlabel(plot["axis"], fontsize=8)
     axes.set_ylabel(plot["unit"], fontsize=8)
@@ -124,7 +123,7 @@ def _draw_stacked(axes, plot):
     for place, (_, parts) in enumerate(plot["rows"]):
         left, whole = 0.0, sum(parts.values()) or 1
         for part, us in parts.items():
-            axes.barh(place, 100 * us / whole, left=left, color=PART_COLOURS[part], label=part if place == 0 else None, height=0.7)
+            axes.barh(place, 100 * us / whole, left=left, color=bench_results.PART_COLOURS[part], label=part if place == 0 else None, height=0.7)
             left += 100 * us / whole
     axes.set_yticks(range(len(plot["rows"])), [label for label, _ in plot["rows"]], fontsize=7)
     axes.invert_yaxis()

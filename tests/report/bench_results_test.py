@@ -58,6 +58,10 @@ class Sorting(unittest.TestCase):
                                                                  "put Win_allocate: alone", "put Win_allocate: target computes"])
         self.assertEqual({tuple(lines.series) for lines in made.lines}, {("tasks",)})
 
+    def test_an_axis_is_logarithmic_where_all_its_values_are_above_zero_and_no_shares(self):
+        self.assertEqual([bench_results.is_log(*one) for one in (("us", [1, 2]), ("us", [0, 2]), ("%", [1, 2]), ("us", []))],
+                         [True, False, False, False])
+
     def test_the_parts_of_a_miniapps_time_add_up(self):
         times = {"produce_us": 3, "consume_us": 4, "post_us": 1, "wait_us": 2, "misc_us": 5, "overlap": 0.5}
         one = bench_results.Breakdown({"median": times, "mode": "omp", "n": 64, "ranks": 2}, "a.json")

@@ -30,6 +30,12 @@ GROUPS = (re.compile(r"(?P<side>.+?) (?P<what>\d+\.\d+\.\d+\.\d+ \w+)"),
           re.compile(r"(?P<side>(?:baseline|offload|omp|tbb)[^:]*): (?P<what>.+)"), re.compile(r"(?P<what>[^:]+): (?P<side>.+)"))
 #: Parts of a miniapp's time in the order of the papers' tables; the FFT computes in two steps.
 PARTS = (("compute", ("internal_us", "external_us", "produce_us", "consume_us")), ("post", ("post_us",)), ("wait", ("wait_us",)), ("misc", ("misc_us",)))
+PART_COLOURS = {"compute": "#4e79a7", "post": "#e15759", "wait": "#f0b64d", "misc": "#b8c4cf"}
+
+
+def is_log(unit, values):
+    """Whether the values of a plot's lines are drawn on a logarithmic axis."""
+    return unit != "%" and min(values, default=0) > 0
 
 
 class ResultError(Exception):

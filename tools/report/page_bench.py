@@ -8,8 +8,6 @@ import bench_results
 import units
 from page_tables import escape, plot_box, stack, table
 
-PART_COLOURS = {"compute": "#4e79a7", "post": "#e15759", "wait": "#f0b64d", "misc": "#b8c4cf"}
-
 
 def _number(value):
     return "-" if value is None else f"{value:.4g}"
@@ -19,15 +17,13 @@ def _lines(document):
     plots = []
     for lines in document.lines:
         xs = sorted({x for one in lines.series.values() for x in one})
-        spread = max((row["median"] for one in lines.series.values() for row in one.values()), default=0)
-        lowest = min((row["median"] for one in lines.series.values() for row in one.values() if row["median"] > 0), default=1)
-        is_log = lines.unit != "%" and lowest > 0 and spread / lowest > 30
+        is_log = bench_results.is_log(lines.unit, [row["median"] for one in lines.series.values() for row in one.values()])
         plots.append(plot_box({
             "title": f"{lines.title} [{lines.unit}]",
             "x": {"label": lines.axis, "unit": lines.axis_unit, "values": xs, "log": lines.is_log and xs[0] > 0},
             "y": {"label": lines.unit, "unit": lines.unit, "log": is_log},
             "series": [{"label": side, "dash": side.endswith(("again", "beside MPI_Startall")),
-                        "values": [one[x]["median"] if x in one and (one[x]["median"] > 0 or not is_log) else None for x in xs]}
+                        "values": [one[x]["median"] if x in one else None for x in xs]}
                        for side, one in lines.series.items()]}))
     return f'<div class="plots">{"".join(plots)}</div>' if plots else ""
 
@@ -103,7 +99,7 @@ def _breakdowns(results):
         cells = []
         for label, values, overlap in rows:
             whole = sum(values.values()) or 1
-            cells.append(("", (label, stack([(part, us / whole) for part, us in values.items()], PART_COLOURS),
+            cells.append(("", (label, stack([(part, us / whole) for part, us in values.items()], bench_results.PART_COLOURS),
                                *(f"{units.time(us * 1000)} ({units.share(us / whole)})" for us in values.values()), units.time(whole * 1000),
                                units.share(overlap))))
         notes = "".join(f'<p class="soft">Paper: {escape(paper["source"])}. Another machine and size: compare the shares.</p>' for paper in sources)
