@@ -28,6 +28,7 @@ struct settings {
     int n_messages = 40;
     double expect_delay_us = 0;
     double expect_rate_mb_per_s = 0;
+    double expect_gap_us = 0; ///< Between messages of one communicator.
     double tolerance_us = 150;
     std::string expect_absence; ///< What comes of messages meanwhile: "comes", "waits", or not judged.
 };
@@ -218,7 +219,11 @@ int judge(const settings& given, const std::vector<double>& latencies, const std
                     quickest);
         ++n_failed;
     }
-    return n_failed + judge_rate("the stream", given.expect_rate_mb_per_s, 0.5, rates);
+    double expected = given.expect_rate_mb_per_s;
+    if (given.expect_gap_us > 0) {
+        expected = static_cast<double>(1 << 20) * given.n_messages / ((given.n_messages - 1) * given.expect_gap_us);
+    }
+    return n_failed + judge_rate("the stream", expected, 0.5, rates);
 }
 
 /// MPICH 4.0 over TCP sometimes does not come back from MPI_Finalize (docs/benchmarks.md): what was to be shown has been
@@ -245,6 +250,8 @@ int main(int argc, char** argv) {
     app.add_option("--messages", given.n_messages, "messages of 1 MiB in a turn");
     app.add_option("--expect-delay-us", given.expect_delay_us, "fail unless half a round trip takes this long");
     app.add_option("--tolerance-us", given.tolerance_us, "and at most this much longer");
+    app.add_option("--expect-gap-us", given.expect_gap_us,
+                   "fail unless the stream is bound by such a gap; without a rate");
     app.add_option("--expect-rate-mbs", given.expect_rate_mb_per_s, "fail unless the stream comes near this rate");
     app.add_option("--expect-absence", given.expect_absence,
                    "fail unless 1 MiB comes while the receiver is away, or waits until it looks; with a rate")
