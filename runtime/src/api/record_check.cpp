@@ -143,7 +143,10 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
         return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: commtask_record_begin comes first");
     }
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
-    if (plan->has_outlived_runtime()) return refuse_running(*plan);
+    if (plan->has_outlived_runtime()) { // it cannot be compared with: the recording is over, as with any difference
+        static_cast<void>(commtask_record_end(nullptr));
+        return refuse_running(*plan);
+    }
     const context* const runtime = context::current();
     commtask_plan_s& posted = *recorded_here;
     if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);

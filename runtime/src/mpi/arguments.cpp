@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace commtask::detail {
@@ -230,6 +231,12 @@ template <typename Count>
                           static_cast<long long>(n_partitions));
         },
         [&] { return check_side(side, receives ? "recv" : "send"); },
+        [&] {
+            if (side.count <= std::numeric_limits<MPI_Count>::max() / n_partitions)
+                return static_cast<int>(COMMTASK_OK);
+            return refuse(COMMTASK_ERR_COUNT, "%lld partitions of %lld elements are more than can be counted",
+                          static_cast<long long>(n_partitions), static_cast<long long>(side.count));
+        },
         [&] { return check_rank(receives ? op.source : op.peer, false, receives ? "source" : "dest", queue); },
         [&] { return check_tag(receives ? op.recv_tag : op.send_tag, false, "the tag of partitions", most_tag); });
 }
