@@ -45,8 +45,7 @@ enum class precision { double_, single };
 
 struct stencil_options {
     precision real = precision::double_;
-    int width_bytes =
-        0; ///< SIMD vector; 0: the widest that the compiled-for processor has and the local extents can hold.
+    int width_bytes = 0; ///< SIMD vector; 0: as wide as the target's registers, if the local extents hold that.
     int link_reals = 18; ///< 18, or 12: two rows, the third is rebuilt.
     int tile_t = 0;      ///< Extents of a tile's block; 0: chosen.
     int tile_z = 0;

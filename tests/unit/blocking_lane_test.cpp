@@ -74,6 +74,29 @@ TEST_F(BlockingLane, IsKnownToAllDriversWhileItWaitsForOthers) {
     for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.has_blocked_outside());
 }
 
+TEST_F(BlockingLane, IsKnownWhileSomethingThatBlocksWaitsForItsTurn) {
+    static const int value = 0;
+    const auto is_known = [this] {
+        for (const lane& each : lanes_.lanes())
+            EXPECT_EQ(each.has_blocked_outside(), lanes_.lanes()[0].has_blocked_outside());
+        return lanes_.lanes()[0].has_blocked_outside();
+    };
+    start(commtask_op_put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL));
+    task& forgotten = bench_.make();
+    forgotten.op = commtask_op_win_fence(0, MPI_WIN_NULL);
+    thread_->start(forgotten);
+    EXPECT_TRUE(is_known()) << "before MPI has it";
+    EXPECT_TRUE(thread_->forget(forgotten));
+    EXPECT_FALSE(is_known());
+    task& lost = bench_.make();
+    lost.op = forgotten.op;
+    thread_->start(lost);
+    EXPECT_TRUE(is_known());
+    thread_->lose_window();
+    EXPECT_FALSE(is_known());
+    let_it_leave();
+}
+
 TEST_F(BlockingLane, HoldsNoDriverUpForWhatWaitsForNobody) {
     static const int value = 0;
     task& put = start(commtask_op_put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL));

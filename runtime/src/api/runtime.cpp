@@ -184,9 +184,8 @@ struct own_lanes {
 void warn_of_other_mpi(const std::string& measured_with) {
     const std::string here = mpi_at_run_time().text();
     if (measured_with.empty() || measured_with == here) return;
-    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s: what lanes bring may be something else "
-        "here; "
-        "commtask-info --calibrate measures it anew",
+    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s: what lanes bring may be something "
+        "else here; commtask-info --calibrate measures it anew",
         measured_with.c_str(), here.c_str());
 }
 

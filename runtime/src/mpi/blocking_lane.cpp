@@ -57,11 +57,17 @@ private:
 struct blocking_lane::shared {
     explicit shared(lane_set& lanes) : beside(&lanes) {}
 
-    /// With the mutex. From the moment on that there is something to do: the thread may have to wait for a processor first.
-    void set_blocked(bool is_now) noexcept {
-        if (is_blocked == is_now || beside == nullptr) return;
-        is_blocked = is_now;
-        for (lane& each : *beside) each.add_blocked_outside(is_now ? 1 : -1);
+    /// With the mutex. By 1 from the post on, since the thread may have to wait for a processor first; by -1 when MPI has done it, or
+    /// never will. The lanes know whether there is any.
+    void count_blocking(const commtask_op& op, int by) noexcept {
+        if (!waits_for_others(op)) return;
+        const bool was_blocked = n_blocking > 0;
+        n_blocking += by;
+        if (was_blocked != (n_blocking > 0)) tell_lanes(by);
+    }
+    void tell_lanes(int by) noexcept {
+        if (beside == nullptr) return;
+        for (lane& each : *beside) each.add_blocked_outside(by);
     }
 
     /// With the mutex.
@@ -78,8 +84,8 @@ struct blocking_lane::shared {
     task_list waiting;
     task* running = nullptr; ///< Null also if it was given up while MPI had it.
     task_list ended;
-    lane_set* beside;        ///< Null when the thread is left alone.
-    bool is_blocked = false; ///< And the lanes know of it.
+    lane_set* beside;   ///< Null when the thread is left alone.
+    int n_blocking = 0; ///< Operations here that wait for other processes.
     bool is_in_mpi = false;
     bool is_over = false; ///< The thread ends when it comes by.
     bool is_lost = false; ///< The window is gone; then it is over, too.
@@ -102,7 +108,7 @@ blocking_lane::~blocking_lane() {
         shared_->is_over = true;
         shared_->running = nullptr;
         is_stuck = shared_->is_in_mpi;
-        shared_->set_blocked(false);
+        if (shared_->n_blocking > 0) shared_->tell_lanes(-1);
         shared_->beside = nullptr;
     }
     shared_->has_news.notify_one();
@@ -119,7 +125,10 @@ void blocking_lane::lose_window() noexcept {
         shared_->is_over = true;
         shared_->is_lost = true;
         if (shared_->running != nullptr) shared_->lose(*std::exchange(shared_->running, nullptr));
-        while (task* const next = shared_->waiting.pop()) shared_->lose(*next);
+        while (task* const next = shared_->waiting.pop()) {
+            shared_->count_blocking(next->op, -1);
+            shared_->lose(*next);
+        }
     }
     shared_->has_news.notify_one();
 }
@@ -129,7 +138,7 @@ void blocking_lane::start(task& next) noexcept {
         const std::lock_guard guard{shared_->mutex};
         if (shared_->is_lost) return shared_->lose(next);
         shared_->waiting.push(next);
-        if (waits_for_others(next.op)) shared_->set_blocked(true);
+        shared_->count_blocking(next.op, 1);
     }
     shared_->has_news.notify_one();
 }
@@ -150,7 +159,11 @@ bool blocking_lane::forget(const task& which) noexcept {
         shared_->running = nullptr;
         return true;
     }
-    return shared_->waiting.take_first(is_it) != nullptr || shared_->ended.take_first(is_it) != nullptr;
+    if (const task* const waiting = shared_->waiting.take_first(is_it)) {
+        shared_->count_blocking(waiting->op, -1);
+        return true;
+    }
+    return shared_->ended.take_first(is_it) != nullptr;
 }
 
 void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
@@ -167,7 +180,6 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         mine->running = mine->waiting.pop();
         const commtask_op op = mine->running->op;
         mine->is_in_mpi = true;
-        mine->set_blocked(waits_for_others(op));
         lock.unlock();
         int code = MPI_SUCCESS;
         int error_class = MPI_SUCCESS;
@@ -179,7 +191,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         }
         lock.lock();
         mine->is_in_mpi = false;
-        mine->set_blocked(false);
+        mine->count_blocking(op, -1);
         task* const ended = mine->running;
         mine->running = nullptr;
         if (ended != nullptr) mine->end(*ended, code, error_class);
