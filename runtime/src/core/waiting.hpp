@@ -104,6 +104,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         waiting_turn turn{.must_drive = has_baton};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
+            if (is_done()) return leave(true);                 // before a line is read that is the worker's
             if (lanes[0].has_blocked_outside()) sched_yield(); // to a thread in MPI, which may have this core only
             if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
