@@ -39,7 +39,7 @@ def over_gaps(build, is_quick):
         raise miniapp.Skipped("the emulated link needs a build with MPICH")
     library = build.program("libcommtask_emulated_link.so").resolve()
     links = ["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"]
-    return program.report_of(build.mpiexec(2) + links + [str(build.program("bench_lanes")), "--gapped"], is_quick)
+    return program.report_of(build.mpiexec(2) + links + [str(build.program("bench_lanes")), "--one-poster"], is_quick)
 
 
 def rates(build, is_quick, n_ranks, *words):
@@ -171,7 +171,7 @@ def with_mpi(report, mpi):
 
 def run(build, is_quick, json_file, mpi=""):
     """All of it as one result, or with another MPI what is MPI's of it; the exit status of the driver."""
-    parts = []
+    parts = [("lanes, one thread", lambda: with_mpi(rates(build, is_quick, 2, "--one-poster"), mpi))]
     for n_ranks in (1, 2):
         parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: with_mpi(as_it_is(build, is_quick, n), mpi)),
                   (f"lanes, many threads, {n_ranks} ranks", lambda n=n_ranks: with_mpi(posters(build, is_quick, n), mpi))]

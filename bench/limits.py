@@ -10,6 +10,9 @@ import re
 from pathlib import Path
 
 
+FILE = "limits.json"
+
+
 @dataclasses.dataclass(frozen=True)
 class Limit:
     """`rows` is a pattern for whole names of rows; `page` is seen from docs; `setting` is for parts with several."""
@@ -24,8 +27,11 @@ class Limit:
         return self.part == part and self.setting in ("", setting) and re.fullmatch(self.rows, name) is not None
 
 
-def stored():
-    return [Limit(**one) for one in json.loads(Path(__file__).with_name("limits.json").read_text(encoding="utf-8"))]
+def stored(folder=None):
+    """Of the results in `folder` if that has its own, which another machine's do; else those of bench/results."""
+    own = folder / FILE if folder is not None else None
+    file = own if own is not None and own.exists() else Path(__file__).with_name(FILE)
+    return [Limit(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def find(limits, part, document, row):

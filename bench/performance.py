@@ -24,6 +24,9 @@ import published_lines  # noqa: E402
 import whole_file  # noqa: E402
 
 PAGE = ROOT / "docs" / "performance.md"
+FIGURES = ROOT / "docs" / "figures"
+#: (results, page, pictures): of the machine that most figures are of, and of others.
+PAGES = ((campaign.STORED, PAGE, FIGURES), (campaign.STORED / "16-cores", ROOT / "docs" / "performance-16-cores.md", FIGURES / "16-cores"))
 
 
 def caption(stored, link_to_all):
@@ -62,11 +65,13 @@ def tables(folder, root):
 def parse(arguments):
     parser = argparse.ArgumentParser(description="Writes the page of performance, and the tables of other pages, from stored results.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page, a table or a picture is not what the results say")
-    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", metavar="DIR")
+    parser.add_argument("--results", type=Path, metavar="DIR", help="write the page of these alone; without it all that the project has")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")
-    parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "figures", metavar="DIR")
+    parser.add_argument("--figures", type=Path, default=FIGURES, metavar="DIR")
     parser.add_argument("--tables", type=Path, metavar="DIR", help="a folder with README.md and docs, for their tables; the project's if --page is")
     given = parser.parse_args(arguments)
+    if given.results is None and (given.page, given.figures, given.tables) != (PAGE, FIGURES, None):
+        parser.error("--page, --figures and --tables go with --results")
     if given.tables is None and given.page.resolve() == PAGE:
         given.tables = ROOT
     return given
@@ -95,10 +100,11 @@ def check(given, text, pictures):
             found.append(f"{name} is missing, or drawn from other results")
     found += check_demo(given)
     known = {f"{part.name}.json" for part in (*campaign.PARTS, campaign.DEMO)}
-    found += [f"{file.name} is no part of scripts/bench all" for file in sorted(given.results.glob("*.json")) if file.name not in known]
+    found += [f"{file.name} is no part of scripts/bench all" for file in sorted(given.results.glob("*.json"))
+              if file.name not in known | {limits.FILE}]
     found += [f"{file.name} belongs to no result" for file in sorted(given.figures.glob("performance-*.png")) if file.name not in pictures]
     found += [f"limits.json: {one.part} has no goal in a row '{one.rows}'"
-              for one in limits.without_a_goal(limits.stored(), performance_page.Stored(given.results).by_name)]
+              for one in limits.without_a_goal(limits.stored(given.results), performance_page.Stored(given.results).by_name)]
     return found
 
 
@@ -122,8 +128,8 @@ def write(page, text):
         part.write_text(text, encoding="utf-8")
 
 
-def main(arguments):
-    given = parse(arguments)
+def work_on(given):
+    """One page; the exit status."""
     if not any(given.results.glob("*.json")):
         print(f"bench/performance.py: {given.results} has no results", file=sys.stderr)
         return 1
@@ -141,6 +147,14 @@ def main(arguments):
         write(page, with_table)
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
     return 1 if wrong else 0
+
+
+def main(arguments):
+    given = parse(arguments)
+    if given.results is not None:
+        return work_on(given)
+    return max(work_on(argparse.Namespace(check=given.check, results=results, page=page, figures=figures, tables=ROOT if page == PAGE else None))
+               for results, page, figures in PAGES)
 
 
 if __name__ == "__main__":

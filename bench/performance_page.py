@@ -29,6 +29,10 @@ that of the rounds. Machines may differ from section to section: compare within 
 """
 
 
+#: In a folder of results of another machine than most: the introduction of its page, which has no word on parts without a result.
+ABOUT = "about.txt"
+
+
 def number(value):
     return "" if value is None else f"{value:.4g}"
 
@@ -126,7 +130,7 @@ def section(document, part, file, given):
         lines += [f"![{document.benchmark}, {document.setting}]({given.figures_seen}/{name})", ""]
     lines += table(heads, cells) + [""]
     if n_more:
-        lines += [f"{n_more} more rows, which have no goal: `commtask-report --html all.html bench/results/{file.name}`.", ""]
+        lines += [f"{n_more} more rows, which have no goal: `commtask-report --html all.html {given.results_seen}/{file.name}`.", ""]
     lines += reasons.lines()
     lines += [f"- {row['name']}: {row['note']}" for row in rows if row.get("note")]
     lines += [""] if lines[-1] else []
@@ -236,6 +240,7 @@ class Given:
     papers: list
     limits: list
     figures_seen: str  # the folder of the pictures, from the page
+    results_seen: str = "bench/results"  # the folder of the results, as a user names it
 
 
 class Stored:
@@ -250,13 +255,19 @@ class Stored:
 def render(folder, figures_folder):
     """(the page, {picture file: plots})."""
     stored = Stored(folder)
-    given = Given(bench_results.papers(), limits.stored(), figures_folder)
+    results_seen = f"bench/results/{folder.name}" if folder.resolve().parent == campaign.STORED else "bench/results"
+    given = Given(bench_results.papers(), limits.stored(folder), figures_folder, results_seen)
     questions = {**run.PROGRAMS, **run.COMPARISONS}
-    lines = INTRODUCTION.splitlines() + ["", *goals(stored.documents, given.limits)]
-    lines += missing([part for part, file in stored.files.items() if not file.exists()])
+    is_of_some = (folder / ABOUT).exists()
+    introduction = (folder / ABOUT).read_text(encoding="utf-8") if is_of_some else INTRODUCTION
+    lines = introduction.splitlines() + ["", *goals(stored.documents, given.limits)]
+    if not is_of_some:
+        lines += missing([part for part, file in stored.files.items() if not file.exists()])
     lines += older({part: file for part, file in stored.files.items() if file.exists()})
     pictures, seen = chosen(stored.documents), set()
     for part, file in stored.files.items():
+        if is_of_some and not file.exists():
+            continue
         if part.benchmark not in seen:
             seen.add(part.benchmark)
             lines += [f"## {part.benchmark}: {questions[part.benchmark]}", ""]

@@ -4,7 +4,7 @@
 // each with a communicator of its own, post 64 receives and 64 sends and wait for them. Beside it the same threads with one lane,
 // and MPI alone with one thread and with all of them. With one rank the messages go to itself, with two to the other. MPI's
 // thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
-// --simulate and --gapped ask the same of networks that this machine has not.
+// --one-poster asks it of one thread, also over emulated links, --simulate in virtual time, of networks that this machine has not.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/machine.h"
@@ -261,7 +261,7 @@ int main(int argc, char** argv) {
     asked what;
     bool is_to_itself = false;
     bool is_simulated = false;
-    bool is_gapped = false;
+    bool is_one_poster = false;
     app.add_flag("--serialized", what.is_serialized,
                  "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane; of more than two ranks MPI alone");
     app.add_flag("--posters", what.is_of_posters,
@@ -269,7 +269,8 @@ int main(int argc, char** argv) {
     app.add_flag("--to-itself", is_to_itself, "each rank's messages go to itself, as one rank's do anyway");
     app.add_flag("--simulate", is_simulated,
                  "in virtual time instead: three networks, 1 to 24 lanes, and the policy on them");
-    app.add_flag("--gapped", is_gapped, "two ranks over emulated links with gaps (bench/delayed)");
+    app.add_flag("--one-poster", is_one_poster,
+                 "two ranks, one thread posts to 1 to 4 lanes; all-to-alls; also over emulated links (bench/delayed)");
     CLI11_PARSE(app, argc, argv);
     try {
         if (is_simulated) {
@@ -294,8 +295,9 @@ int main(int argc, char** argv) {
             throw std::runtime_error("more than one rank, or pair: --serialized, and not --posters");
         if (!what.is_serialized && level < MPI_THREAD_MULTIPLE)
             throw std::runtime_error("this MPI gives no MPI_THREAD_MULTIPLE");
-        if (is_gapped) {
-            ask_over_gaps(given);
+        if (is_one_poster) {
+            if (at.n_ranks != 2) throw std::runtime_error("--one-poster: two ranks");
+            ask_one_poster(given);
         } else {
             ask(at, given, what);
         }

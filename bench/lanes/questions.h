@@ -17,8 +17,8 @@ namespace commtask::bench {
 /// @throws std::runtime_error
 void simulate(const options& given);
 
-/// Two ranks over links whose contexts each inject one message per gap (EMULATED_LINK_GAP_US): what 1 to 4 lanes bring there.
-/// Between MPI_Init_thread and MPI_Finalize. @throws std::runtime_error
-void ask_over_gaps(const options& given);
+/// Two ranks, one thread of each posts: what 1 to 4 lanes bring it. Goals are those over links whose contexts each inject one
+/// message per gap (EMULATED_LINK_GAP_US). Between MPI_Init_thread and MPI_Finalize. @throws std::runtime_error
+void ask_one_poster(const options& given);
 
 } // namespace commtask::bench

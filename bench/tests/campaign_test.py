@@ -247,6 +247,17 @@ class Page(unittest.TestCase):
         self.assertIn("*dslash, link: no result is stored. Either it was not measured yet, or it could not run; `scripts/bench dslash "
                       "--setting link` says which.*", text)
 
+    def test_a_folder_of_another_machine_has_its_own_words_and_limits_and_none_on_what_it_lacks(self):
+        self.write("post", self.row("post 8 B", goal="ratio <= 0.25", met=False, ratio=0.8))
+        (self.folder / performance_page.ABOUT).write_text("# Of a machine\n\nIts own words.\n", encoding="utf-8")
+        limit = {"part": "post", "rows": "post 8 B", "page": "benchmarks.md", "limit": "This machine's reason."}
+        (self.folder / limits.FILE).write_text(json.dumps([limit]), encoding="utf-8")
+        text, _ = performance_page.render(self.folder, "figures")
+        self.assertTrue(text.startswith("# Of a machine\n\nIts own words.\n"))
+        self.assertIn("- (1) This machine's reason.", text)
+        self.assertNotIn("Without a result", text)
+        self.assertNotIn("dslash", text)
+
     def test_results_of_the_same_question_are_told_apart_by_their_mpi(self):
         for part in campaign.PARTS:
             if part.benchmark == "lanes":
