@@ -111,6 +111,43 @@ TEST_F(NoMemory, ANewCommunicatorIsRefusedAndKnownTheNextTime) {
     EXPECT_EQ(MPI_Comm_free(&fresh), MPI_SUCCESS);
 }
 
+/// Wherever memory ends, the plan is refused or has nothing of a member that was.
+TEST_F(NoMemory, AMemberInPartitionsIsRecordedAsAWholeOrSpoilsThePlan) {
+    constexpr MPI_Count per_partition = 30'000; // so that there are several groups
+    std::vector<double> data(4 * per_partition);
+    bool has_memory = false;
+    int n_refused_plans = 0;
+    for (int n_before = 0; !has_memory && n_before < 1000; ++n_before) {
+        ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+        commtask_t first = post(commtask_op_noop(comm_));
+        options how;
+        how.after({first}); // who has a predecessor needs memory for that
+        const commtask_options* const after_first = how.get();
+        const commtask_op sent = commtask_op_psend(data.data(), 4, per_partition, MPI_DOUBLE, MPI_PROC_NULL, 3, comm_);
+        int code = COMMTASK_OK;
+        {
+            const no_memory scope{n_before};
+            code = commtask_post(&sent, after_first, nullptr);
+        }
+        has_memory = code == COMMTASK_OK;
+        EXPECT_EQ(commtask_release(&first), COMMTASK_OK);
+        commtask_plan_t made = COMMTASK_PLAN_NULL;
+        const int ended = commtask_record_end(&made);
+        if (ended != COMMTASK_OK) {
+            EXPECT_EQ(ended, COMMTASK_ERR_NO_MEMORY);
+            EXPECT_FALSE(has_memory);
+            ++n_refused_plans;
+            continue;
+        }
+        ASSERT_EQ(commtask_plan_size(made), has_memory ? 2U : 1U);
+        if (has_memory) EXPECT_EQ(commtask_plan_partitions_ready(made, 1, 0, 4), COMMTASK_OK);
+        run(commtask_op_plan(made));
+        ASSERT_EQ(commtask_plan_release(&made), COMMTASK_OK);
+    }
+    EXPECT_TRUE(has_memory);
+    EXPECT_GT(n_refused_plans, 0);
+}
+
 TEST_F(NoMemory, CommunicatorsThatComeAndGoLeaveNothingBehind) {
     const auto come_and_go = [&](int n_times) {
         for (int i = 0; i < n_times; ++i) {

@@ -6,18 +6,21 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
 namespace commtask::test {
 namespace {
 
-std::atomic<bool> is_out{false};
+constexpr std::int64_t enough = INT64_MAX / 2;
+std::atomic<std::int64_t> n_left{enough}; ///< Allocations before there is no memory.
 std::atomic<std::int64_t> n_live{0};
 
 [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) {
+    const bool is_out = n_left.fetch_sub(1) <= 0;
     void* const memory =
-        is_out.load() ? nullptr : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+        is_out ? nullptr : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (memory == nullptr) throw std::bad_alloc{};
     n_live.fetch_add(1);
     return memory;
@@ -30,8 +33,8 @@ void deallocate(void* memory) noexcept {
 
 } // namespace
 
-no_memory::no_memory() noexcept { is_out.store(true); }
-no_memory::~no_memory() { is_out.store(false); }
+no_memory::no_memory(int n_before) noexcept { n_left.store(n_before); }
+no_memory::~no_memory() { n_left.store(enough); }
 
 std::int64_t live_allocations() noexcept { return n_live.load(); }
 

@@ -11,7 +11,8 @@ namespace commtask::test {
 /// While one of these lives, operator new fails on every thread.
 class no_memory {
 public:
-    no_memory() noexcept;
+    /// @param n_before  so many allocations succeed before
+    explicit no_memory(int n_before = 0) noexcept;
     no_memory(const no_memory&) = delete;
     no_memory& operator=(const no_memory&) = delete;
     ~no_memory();

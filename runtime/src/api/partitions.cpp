@@ -125,16 +125,16 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     parts->sends = sends;
     make_counters(*parts);
     std::vector<std::uint32_t> groups(parts->groups.count());
+    const bool was_spoilt = std::exchange(into.is_spoilt, true); // until all groups are there, and what sums them up
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         groups[group] = parts->first_group + group;
-        into.is_spoilt =
-            into.is_spoilt || into.add(make_group(whole, *parts, group, tag_upper_bound, layout.bytes)) == nullptr;
+        if (into.add(make_group(whole, *parts, group, tag_upper_bound, layout.bytes)) == nullptr) return COMMTASK_OK;
     }
     whole.predecessors = std::move(groups);
     whole.flags |= COMMTASK_RUN_AFTER_FAILURE; // it says what its groups came to
     whole.partitions = std::move(parts);
-    posted = into.is_spoilt ? nullptr : into.add(std::move(whole));
-    into.is_spoilt = posted == nullptr;
+    posted = into.add(std::move(whole));
+    into.is_spoilt = was_spoilt || posted == nullptr;
     return COMMTASK_OK;
 }
 
