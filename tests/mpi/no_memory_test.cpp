@@ -24,6 +24,16 @@ protected:
         EXPECT_EQ(commtask_event_signal(gate.get()), COMMTASK_OK);
         EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     }
+    /// Takes all the tasks that there is room for; they are there again when their handles are let go.
+    [[nodiscard]] std::vector<commtask_t> take_all_tasks() {
+        std::vector<commtask_t> taken;
+        taken.reserve(1U << 17U);
+        const commtask_op noop = commtask_op_noop(comm_);
+        const no_memory scope;
+        commtask_t next = COMMTASK_NULL;
+        while (commtask_post(&noop, nullptr, &next) == COMMTASK_OK) taken.push_back(next);
+        return taken;
+    }
 };
 
 TEST_F(NoMemory, OperationsThatTheWorkerCannotNoteFailAndTheOthersGoOn) {
@@ -109,6 +119,49 @@ TEST_F(NoMemory, ANewCommunicatorIsRefusedAndKnownTheNextTime) {
     EXPECT_EQ(commtask_comm_register(fresh), COMMTASK_OK);
     run(commtask_op_barrier(fresh));
     EXPECT_EQ(MPI_Comm_free(&fresh), MPI_SUCCESS);
+}
+
+TEST_F(NoMemory, AMessageThatIsGivenBackWithoutMemoryTakesPartAgainWithTheNextOne) {
+    constexpr int tag = 9;
+    struct kept_messages {
+        commtask_event_t both;
+        std::vector<commtask_message*> messages{};
+    };
+    const event both{2};
+    const event third;
+    kept_messages kept{both.get()};
+    kept.messages.reserve(3);
+    const auto keep = [](commtask_message* come, void* argument) -> int {
+        auto& mine = *static_cast<kept_messages*>(argument);
+        mine.messages.push_back(come);
+        static_cast<void>(commtask_event_signal(mine.both));
+        return COMMTASK_MESSAGE_KEPT;
+    };
+    const auto wait_for = [&](const event& all) {
+        options after;
+        run(commtask_op_noop(comm_), after.on({all.get()}).get());
+    };
+    commtask_listener_t listener = COMMTASK_LISTENER_NULL;
+    ASSERT_EQ(commtask_listen(comm_, tag, sizeof(int), 2, +keep, &kept, &listener), COMMTASK_OK);
+    for (const int number : {0, 1}) run(commtask_op_send(&number, 1, MPI_INT, rank_, tag, comm_));
+    wait_for(both);
+    kept.both = third.get();
+    std::vector<commtask_t> taken = take_all_tasks();
+    int refused = COMMTASK_OK;
+    {
+        const no_memory scope;
+        refused = commtask_message_release(kept.messages[0]);
+    }
+    EXPECT_EQ(refused, COMMTASK_ERR_NO_MEMORY);
+    EXPECT_EQ(commtask_wait_all(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_message_release(kept.messages[1]), COMMTASK_OK);
+    const int number = 2;
+    run(commtask_op_ssend(&number, 1, MPI_INT, rank_, tag, comm_)); // somebody receives it
+    wait_for(third);
+    ASSERT_EQ(kept.messages.size(), 3U);
+    EXPECT_EQ(*static_cast<int*>(kept.messages[2]->data), 2);
+    EXPECT_EQ(commtask_message_release(kept.messages[2]), COMMTASK_OK);
+    EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_OK);
 }
 
 /// Wherever memory ends, the plan is refused or has nothing of a member that was.

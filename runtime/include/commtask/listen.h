@@ -62,7 +62,8 @@ COMMTASK_API int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_
 
 /** Gives a message back that a handler has kept.
  *  @param message  must not be touched any more. Null is left alone.
- *  @return COMMTASK_OK; ERR_NO_MEMORY: its memory takes part again when the next message has come.
+ *  @return COMMTASK_OK; ERR_NO_MEMORY: it is given back all the same, but its memory takes part again only when the next message has
+ *          come or is given back. If there is none, since that was the last slot, a new commtask_listen helps.
  *  @threads Any, at any time, also after commtask_unlisten and commtask_finalize; each message once. In the handler too, which then
  *           answers COMMTASK_MESSAGE_KEPT all the same.
  *  @blocking As commtask_post. */
@@ -72,8 +73,8 @@ COMMTASK_API int commtask_message_release(commtask_message* message) COMMTASK_NO
  *  with MPI, for other receives. Messages that were kept stay good until they are released.
  *  @param listener  set to COMMTASK_LISTENER_NULL. COMMTASK_LISTENER_NULL is left as it is.
  *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback or a handler, which may signal an
- *          event for another thread instead.
- *  @blocking Until the handler has been called for the last time. */
+ *          event for another thread instead; ERR_NO_MEMORY: it goes on.
+ *  @blocking Until the handler has been called for the last time, and threads that are giving a message back have done so. */
 COMMTASK_API int commtask_unlisten(commtask_listener_t* listener) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -107,15 +107,16 @@ public:
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// As stop(). In a callback, where it cannot wait, it leaves handler and receives to commtask_finalize.
+    /// As stop(). In a callback, where it cannot wait, and without memory it leaves handler and receives to commtask_finalize.
     ~listener() {
-        if (handle_ != COMMTASK_LISTENER_NULL && commtask_unlisten(&handle_) == COMMTASK_ERR_WORKER_THREAD) {
-            static_cast<void>(handler_.release());
-        }
+        if (handle_ == COMMTASK_LISTENER_NULL) return;
+        const int code = commtask_unlisten(&handle_);
+        const bool goes_on = code == COMMTASK_ERR_WORKER_THREAD || code == COMMTASK_ERR_NO_MEMORY;
+        if (goes_on) static_cast<void>(handler_.release());
     }
 
     /// Waits until the handler has been called for the last time. Messages that were moved away stay good.
-    /// @throws error  in a callback.
+    /// @throws error  in a callback, or without memory.
     void stop() { face::check(commtask_unlisten(&handle_)); }
 
     /// Whether it receives.

@@ -84,7 +84,7 @@ void listener_book::forget_all() noexcept {
     for (commtask_listener_s* const left : listeners_) {
         // One that was given up keeps its memory, which MPI may still write to.
         if (left->has_ended()) {
-            commtask_listener_s::drop(left);
+            commtask_listener_s::let_go(left);
         } else {
             left->abandon();
         }
@@ -117,6 +117,11 @@ commtask_listener_s::~commtask_listener_s() = default;
 void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
     // acq_rel: the last one sees what the others did; partner of itself.
     if (which->n_holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete which;
+}
+
+void commtask_listener_s::let_go(commtask_listener_s* ended) noexcept {
+    ended->take_given_back(); // what no errand has come for
+    drop(ended);
 }
 
 int commtask_listener_s::open() noexcept {
@@ -183,48 +188,65 @@ void commtask_listener_s::hand_on() noexcept {
 void commtask_listener_s::hand_over(slot& taken) noexcept {
     // relaxed: who has one gives another. Before the call, since another thread may release the message within it.
     n_holders_.fetch_add(1, std::memory_order_relaxed);
-    if (handler_(&taken.message, argument_) == COMMTASK_MESSAGE_KEPT) return;
-    n_holders_.fetch_sub(1, std::memory_order_relaxed); // the program or the context has another
-    if (!is_closed_) static_cast<void>(post(taken));    // without memory for that it is a slot less
+    if (handler_(&taken.message, argument_) != COMMTASK_MESSAGE_KEPT) take_back(taken);
 }
 
 /// A driver: what other threads have given back is posted again.
 void commtask_listener_s::take_given_back() noexcept {
-    // acquire: partner of the release in give_back(); the program has left the message alone.
+    // acquire: partner of the release in lay_down(); the program has left the message alone.
     slot* next = given_back_.exchange(nullptr, std::memory_order_acquire);
-    while (next != nullptr) {
-        slot& free = *std::exchange(next, next->next);
-        n_holders_.fetch_sub(1, std::memory_order_relaxed); // the caller has another
-        if (!is_closed_) static_cast<void>(post(free));
+    while (next != nullptr) take_back(*std::exchange(next, next->next));
+}
+
+/// A driver. Without memory for its receive it lies there until somebody looks again: as the next message comes, or is given back.
+void commtask_listener_s::take_back(slot& free) noexcept {
+    if (is_closed_ || post(free) == COMMTASK_OK) {
+        n_holders_.fetch_sub(1, std::memory_order_relaxed); // the program or the context has another
+    } else {
+        lay_down(free);
     }
+}
+
+/// Any thread.
+void commtask_listener_s::lay_down(slot& free) noexcept {
+    slot* first = given_back_.load(std::memory_order_relaxed);
+    do {
+        free.next = first;
+        // release: partner of the acquire in take_given_back().
+    } while (!given_back_.compare_exchange_weak(first, &free, std::memory_order_release, std::memory_order_relaxed));
 }
 
 void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void* self) noexcept {
     auto* const mine = static_cast<commtask_listener_s*>(self);
+    // acq_rel: who has found an errand on its way has laid its message down before; partner of the same in give_back().
+    mine->has_errand_.exchange(false, std::memory_order_acq_rel);
     mine->hand_on();
+    mine->giving_back_.leave();
     drop(mine);
 }
 
 int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
-    if (!late.is_open() || has_ended()) {
+    // Who has entered is waited for by commtask_unlisten, so that the communicator is there; so is the errand.
+    const bool has_entered = giving_back_.try_enter();
+    if (!has_entered || !late.is_open() || has_ended()) {
+        if (has_entered) giving_back_.leave();
         drop(this);
+        return COMMTASK_OK;
+    }
+    lay_down(released);
+    // acq_rel: partner of the same in on_given_back().
+    if (has_errand_.exchange(true, std::memory_order_acq_rel)) {
+        giving_back_.leave();
         return COMMTASK_OK;
     }
     n_holders_.fetch_add(1, std::memory_order_relaxed); // the errand's, which comes back in on_given_back()
-    slot* first = given_back_.load(std::memory_order_relaxed);
-    do {
-        released.next = first;
-        // release: partner of the acquire in take_given_back().
-    } while (
-        !given_back_.compare_exchange_weak(first, &released, std::memory_order_release, std::memory_order_relaxed));
-    if (first != nullptr) { // an errand is on its way
-        drop(this);
-        return COMMTASK_OK;
-    }
     const int code = call_on_lane(comm_, &on_given_back, this, COMMTASK_NONE, nullptr);
-    if (code != COMMTASK_OK) drop(this);
-    return code;
+    if (code == COMMTASK_OK) return code;
+    has_errand_.store(false, std::memory_order_relaxed); // the next one sends another
+    n_holders_.fetch_sub(1, std::memory_order_relaxed);  // who is inside sees to it that there is another
+    giving_back_.leave();
+    return code == COMMTASK_ERR_NOT_INITIALIZED ? COMMTASK_OK : code; // the library is about to end
 }
 
 int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, commtask_message_handler handler,
@@ -300,9 +322,9 @@ int commtask_unlisten(commtask_listener_t* listener) noexcept {
         static_cast<void>(runtime->listeners().add(ended));
         return code;
     }
-    const auto has_ended = [&] { return ended.has_ended(); };
-    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, has_ended)) {}
+    const auto is_left_alone = [&] { return ended.has_ended() && ended.is_left_alone(); };
+    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, is_left_alone)) {}
     *listener = COMMTASK_LISTENER_NULL;
-    commtask_listener_s::drop(&ended);
+    commtask_listener_s::let_go(&ended);
     return COMMTASK_OK;
 }

@@ -5,6 +5,8 @@
 // were. Drivers of the communicator's lane alone touch the queue: what other threads give back they hand to them.
 #pragma once
 
+#include "base/gate.hpp"
+
 #include <commtask/commtask.h>
 
 #include <atomic>
@@ -42,6 +44,11 @@ struct commtask_listener_s {
     [[nodiscard]] bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
     /// Any thread. @return COMMTASK_OK, or the code of why the driver does not know yet
     [[nodiscard]] int give_back(slot& released) noexcept;
+    /// Who ends it, when it has ended: whether no thread is giving a message back, and no errand of one is on its way. From here on
+    /// messages are given back without.
+    [[nodiscard]] bool is_left_alone() noexcept { return giving_back_.close(); }
+    /// The program's or the context's part in one that has ended, when no driver and no other thread comes any more.
+    static void let_go(commtask_listener_s* ended) noexcept;
     /// One who needs it less; the last one destroys it.
     static void drop(commtask_listener_s* which) noexcept;
     /// Whose lane's drivers it belongs to.
@@ -52,6 +59,8 @@ private:
     void hand_on() noexcept;
     void hand_over(slot& taken) noexcept;
     void take_given_back() noexcept;
+    void take_back(slot& free) noexcept;
+    void lay_down(slot& free) noexcept;
     void end_if_idle() noexcept;
     static void on_end(const commtask_status* status, void* slot) noexcept;
     static void on_given_back(const commtask_status* status, void* self) noexcept;
@@ -71,6 +80,8 @@ private:
 
     // Of any thread.
     std::atomic<slot*> given_back_{nullptr};
+    std::atomic<bool> has_errand_{false};   ///< One is on its way that has not looked at them yet.
+    commtask::detail::gate giving_back_;    ///< Inside: threads that give a message back, and the errands of such.
     std::atomic<std::size_t> n_holders_{1}; ///< The program or the context, and every message that is out of the queue.
     std::atomic<bool> has_ended_{false};
 };
