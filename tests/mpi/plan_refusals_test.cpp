@@ -68,7 +68,7 @@ TEST_F(PlanRefusals, OfWhatCannotBeDoneAgain) {
     EXPECT_EQ(finish(outside), COMMTASK_OK);
 }
 
-TEST_F(PlanRefusals, OfAFreedDatatype) {
+TEST_F(PlanRefusals, OfAnUncommittedDatatypeButNotOfOneThatIsFreedAfterwards) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     ASSERT_EQ(MPI_Type_contiguous(3, MPI_INT, &type), MPI_SUCCESS);
     ASSERT_EQ(MPI_Type_commit(&type), MPI_SUCCESS);

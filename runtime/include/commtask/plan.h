@@ -30,7 +30,7 @@ COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
 /** Makes a plan of what was recorded. It may be empty.
  *  @param plan  written on success; give it back with commtask_plan_release. Null: what was recorded is dropped.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or ERR_ARGUMENT: MPI cannot make a
- *          member, e.g. its datatype was freed (the sentence has its number), and what was recorded is dropped;
+ *          member, e.g. its datatype is not committed (the sentence has its number), and what was recorded is dropped;
  *          ERR_WORKER_THREAD: called in a function that MPI calls, and the recording goes on; ERR_NO_MEMORY.
  *  @buffers Of all members, arrays of counts, datatypes and reductions too: they must stay until the plan is released; what is in
  *           the buffers is read or written in runs alone.
