@@ -79,6 +79,33 @@ TEST_F(TbbPlan, ThatFailsWithNobodyAtPortOneLeavesWaitForAll) {
     run(work.run()); // without the node it is a plan like any other
 }
 
+/// Member 1 waits for what the message of member 0 starts: if that came with the end of the run, there would be none.
+TEST_F(TbbPlan, TellsOfAMemberBeforeTheRunHasEnded) {
+    commtask::plan two{[&] {
+        commtask::post_detached(commtask::noop(comm_));
+        commtask::post_detached(commtask::noop(comm_));
+    }};
+    two.hold(1);
+    std::vector<int> completed;
+    in_arena([&] {
+        flow::graph graph;
+        ct::plan_node<int> exchange(graph, two);
+        flow::function_node<std::size_t, flow::continue_msg> members(graph, flow::serial, [&](std::size_t member) {
+            EXPECT_EQ(two.arrived(1), member == 1);
+            if (member == 0) two.ready(1);
+        });
+        flow::function_node<int, flow::continue_msg> good(graph, flow::serial,
+                                                          [&](int message) { completed.push_back(message); });
+        flow::make_edge(exchange.members(), members);
+        flow::make_edge(flow::output_port<0>(exchange), good);
+        for (int step = 0; step < 20; ++step) {
+            exchange.try_put(step);
+            ct::wait_for_all(graph);
+        }
+    });
+    EXPECT_EQ(completed.size(), 20U);
+}
+
 TEST_F(TbbPlan, RefusesAMessageThatComesBeforeTheRunHasEnded) {
     int mine = rank_;
     int theirs = -1;
