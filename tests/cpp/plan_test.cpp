@@ -111,6 +111,28 @@ TEST_F(CheckedCppPlans, RunTheBodyInEveryIterationAndThrowTheFirstDifference) {
     run(exchange.run()); // it is as it was, and this thread does not record
 }
 
+TEST_F(CheckedCppPlans, RefuseToCompareWithOneOfBeforeFinalize) {
+    int number = 0;
+    int n_bodies = 0;
+    plan exchange;
+    const auto record = [&] {
+        exchange.record([&] {
+            ++n_bodies;
+            post_detached(send(one(number), MPI_PROC_NULL, 1, comm_));
+        });
+    };
+    record();
+    ASSERT_TRUE(runtime_->finalize());
+    runtime_.emplace(settings());
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(code_of(record), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(n_bodies, 3);
+    EXPECT_EQ(code_of([&] { static_cast<void>(exchange.start()); }), COMMTASK_ERR_ARGUMENT);
+    run(barrier(comm_)); // this thread does not record
+    exchange = plan{};
+    record();
+    run(exchange.run());
+}
+
 TEST_F(CppPlans, KeepNothingOfABodyThatThrows) {
     int number = 0;
     EXPECT_THROW(plan([&] {

@@ -71,6 +71,47 @@ TEST_F(PlanCheck, NamesTheFirstDifference) {
     made.run();
 }
 
+/// Who does not ask for the code finds it there.
+TEST_F(PlanCheck, SaysTheFirstDifferenceOnStderr) {
+    std::array<int, 4> data{};
+    struct how {
+        bool is_ssend;
+        int peer;
+        int tag;
+        int count;
+        std::size_t from;
+    };
+    const how right{false, MPI_PROC_NULL, 1, 2, 0};
+    const auto by = [&](how its) {
+        return [&data, its, this] {
+            int* const buffer = &data.at(its.from);
+            post_detached(its.is_ssend ? commtask_op_ssend(buffer, its.count, MPI_INT, its.peer, its.tag, comm_)
+                                       : commtask_op_send(buffer, its.count, MPI_INT, its.peer, its.tag, comm_));
+        };
+    };
+    plan made{by(right)};
+    const auto said_of = [&](how its) {
+        ::testing::internal::CaptureStderr();
+        static_cast<void>(check(made, by(its)));
+        return ::testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(said_of(right), "");
+    const auto expect = [&](const std::string& words, auto&& change) {
+        how changed = right;
+        change(changed);
+        const std::string said = said_of(changed);
+        EXPECT_NE(said.find("the program would post something else than its plan: member 0 (send): " + words + "\n"),
+                  std::string::npos)
+            << said;
+    };
+    const std::string nobody = std::to_string(MPI_PROC_NULL);
+    expect("ssend where the plan has send", [](how& its) { its.is_ssend = true; });
+    expect("dest 0 where the plan has " + nobody, [](how& its) { its.peer = 0; });
+    expect("send tag 2 where the plan has 1", [](how& its) { its.tag = 2; });
+    expect("send count 1 where the plan has 2", [](how& its) { its.count = 1; });
+    expect("another send buffer", [](how& its) { its.from = 1; });
+}
+
 TEST_F(PlanCheck, NamesWhatIsOtherInAMessage) {
     int sent = 0;
     int got = 0;
