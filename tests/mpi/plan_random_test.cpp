@@ -2,7 +2,7 @@
 //
 // Part of mpi.plans: random plans against the same posts made singly. All ranks draw the same pattern of messages, operations of many
 // of them, buffers in partitions, collectives and local calls, some of which fail, with predecessors; of it each does its part, in every round by its plan
-// or by posts, as it likes, and in one of two places of memory. What arrives, how each part ends, and the order in which ordered parts
+// or by posts, as it likes, in one of two places of memory. Each part is on one of two communicators. What arrives, how each part ends, and the order in which ordered parts
 // are issued, must be the same. Partitions are for plans alone: who posts singly has a second plan of these.
 #include "plan_fixture.hpp"
 
@@ -26,6 +26,7 @@ struct step {
     int to;
     int tag;
     int count;
+    std::size_t comm; ///< Which of the two.
     bool is_ordered;
     std::array<int, 2> n_partitions; ///< Of the sender and the receiver.
 };
@@ -46,6 +47,7 @@ struct step {
         const bool has_own_tag = made.what != step::kind::message || !made.is_ordered;
         made.tag = has_own_tag ? 1 + static_cast<int>(i) : 0;
         made.count = draw(4) == 0 ? 20'400 : draw(10);
+        made.comm = static_cast<std::size_t>(draw(2));
         for (int& each : made.n_partitions) each = std::array{1, 2, 3, 4, 12}.at(static_cast<std::size_t>(draw(5)));
         if (made.what == step::kind::partitions) made.count = 12 * (draw(2) == 0 ? 4000 : 1 + draw(5));
         if (made.what == step::kind::exchange) made.count *= n_ranks; // a block for each
@@ -63,11 +65,13 @@ struct part {
 
 /// Numbers of parts.
 using part_list = std::vector<std::size_t>;
+/// Duplicates: what is ordered on one of them has no order with the other.
+using two_comms = std::array<MPI_Comm, 2>;
 
 class rank_part {
 public:
-    rank_part(const std::vector<step>& pattern, MPI_Comm comm, int rank, std::mt19937& my_dice)
-        : pattern_(pattern), comm_(comm), everybody_(static_cast<std::size_t>(size_of(comm))) {
+    rank_part(const std::vector<step>& pattern, const two_comms& comms, int rank, std::mt19937& my_dice)
+        : pattern_(pattern), comms_(comms), everybody_(static_cast<std::size_t>(size_of(comms[0]))) {
         std::iota(everybody_.begin(), everybody_.end(), 0);
         for (std::size_t i = 0; i < pattern.size(); ++i) {
             const step::kind what = pattern[i].what;
@@ -76,7 +80,7 @@ public:
             if (is_to_one ? pattern[i].to == rank : is_from_one) add(i, true, my_dice);
             if (!is_from_one || pattern[i].from == rank) add(i, false, my_dice);
         }
-        notes_.reserve(pattern.size());
+        for (part_list& each : notes_) each.reserve(pattern.size());
         ends_.resize(parts_.size(), COMMTASK_OK);
     }
     [[nodiscard]] const step& step_of(std::size_t p) const { return pattern_[parts_[p].of]; }
@@ -95,7 +99,7 @@ public:
 
     /// Draws places and failures, and fills what is sent.
     void begin(int round, std::mt19937& dice) {
-        notes_.clear();
+        for (part_list& each : notes_) each.clear();
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             places_[p] = dice() % 2;
             for (std::vector<int>& each : buffers_[p]) std::ranges::fill(each, untouched);
@@ -117,29 +121,30 @@ public:
     [[nodiscard]] commtask_op operation(std::size_t p) {
         const bool receives = parts_[p].receives;
         const step& what = step_of(p);
+        const MPI_Comm comm = comms_.at(what.comm);
         int* const data = buffer(p).data();
         const auto [n_out, n_in] = what.n_partitions;
         const auto n_ranks = static_cast<int>(everybody_.size());
         switch (what.what) {
         case step::kind::allreduce:
-            return commtask_op_allreduce(data, result(p).data(), what.count, MPI_INT, MPI_MAX, comm_);
+            return commtask_op_allreduce(data, result(p).data(), what.count, MPI_INT, MPI_MAX, comm);
         case step::kind::note:
-        case step::kind::faulty: return commtask_op_call(&take_note, &calls_[p], comm_);
+        case step::kind::faulty: return commtask_op_call(&take_note, &calls_[p], comm);
         case step::kind::partitions:
-            return receives ? commtask_op_precv(data, n_in, what.count / n_in, MPI_INT, what.from, what.tag, comm_)
-                            : commtask_op_psend(data, n_out, what.count / n_out, MPI_INT, what.to, what.tag, comm_);
+            return receives ? commtask_op_precv(data, n_in, what.count / n_in, MPI_INT, what.from, what.tag, comm)
+                            : commtask_op_psend(data, n_out, what.count / n_out, MPI_INT, what.to, what.tag, comm);
         case step::kind::exchange:
             return commtask_op_many_to_many(data, blocks_[p].counts.data(), blocks_[p].displs.data(), MPI_INT,
                                             everybody_.data(), n_ranks, result(p).data(), blocks_[p].counts.data(),
                                             blocks_[p].displs.data(), MPI_INT, everybody_.data(), n_ranks, what.tag,
-                                            comm_);
+                                            comm);
         case step::kind::multicast:
             if (receives) break;
-            return commtask_op_multicast(data, what.count, MPI_INT, everybody_.data(), n_ranks, what.tag, comm_);
+            return commtask_op_multicast(data, what.count, MPI_INT, everybody_.data(), n_ranks, what.tag, comm);
         case step::kind::message: break;
         }
-        return receives ? commtask_op_recv(data, what.count, MPI_INT, what.from, what.tag, comm_)
-                        : commtask_op_send(data, what.count, MPI_INT, what.to, what.tag, comm_);
+        return receives ? commtask_op_recv(data, what.count, MPI_INT, what.from, what.tag, comm)
+                        : commtask_op_send(data, what.count, MPI_INT, what.to, what.tag, comm);
     }
     /// Posts them, each with those of its predecessors that are among them, or has them recorded.
     [[nodiscard]] std::vector<commtask_t> post(const part_list& chosen) {
@@ -159,11 +164,11 @@ public:
         return handles;
     }
     void check(int round) {
-        part_list expected_notes;
+        std::array<part_list, 2> expected_notes;
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             const step& what = step_of(p);
             const bool is_note = what.what == step::kind::note || what.what == step::kind::faulty;
-            if (is_note && ends_[p] != COMMTASK_CANCELED) expected_notes.push_back(p);
+            if (is_note && ends_[p] != COMMTASK_CANCELED) expected_notes.at(what.comm).push_back(p);
             const std::vector<int>& got = has_result(p) ? result(p) : buffer(p);
             const auto size = static_cast<std::size_t>(what.count);
             const std::vector<int> expected(size, value_of(round, static_cast<int>(parts_[p].of)));
@@ -211,7 +216,7 @@ private:
         // The ready of one that was canceled would be the next round's.
         made.is_held = !may_be_lost && what != step::kind::partitions && dice() % 5 == 0;
         may_be_lost_.push_back(may_be_lost || what == step::kind::faulty);
-        calls_.push_back({&notes_, parts_.size(), false});
+        calls_.push_back({&notes_.at(pattern_[of].comm), parts_.size(), false});
         parts_.push_back(std::move(made));
         const std::vector<int> empty(static_cast<std::size_t>(pattern_[of].count));
         buffers_.push_back({empty, empty});
@@ -223,7 +228,7 @@ private:
     }
 
     const std::vector<step>& pattern_;
-    MPI_Comm comm_;
+    const two_comms comms_;
     std::vector<int> everybody_; ///< The numbers of all ranks.
     std::deque<block_list> blocks_;
     std::vector<part> parts_;
@@ -233,7 +238,7 @@ private:
     std::vector<std::size_t> places_; ///< Which of the two it uses in this round.
     std::vector<int> ends_;
     std::deque<call_argument> calls_;
-    part_list notes_;
+    std::array<part_list, 2> notes_; ///< By communicator.
 };
 
 /// Some of a rank's parts as a plan.
@@ -306,13 +311,24 @@ private:
     plan plan_;
 };
 
-class RandomPlans : public Runtime, public testing::WithParamInterface<unsigned> {};
+class RandomPlans : public Runtime, public testing::WithParamInterface<unsigned> {
+protected:
+    void SetUp() override {
+        Runtime::SetUp();
+        ASSERT_EQ(MPI_Comm_dup(comm_, &other_), MPI_SUCCESS);
+    }
+    void TearDown() override {
+        Runtime::TearDown();
+        EXPECT_EQ(MPI_Comm_free(&other_), MPI_SUCCESS);
+    }
+    MPI_Comm other_ = MPI_COMM_NULL;
+};
 
 TEST_P(RandomPlans, DoWhatTheirPostsDo) {
     std::mt19937 dice{GetParam()};
     std::mt19937 my_dice{1000 * GetParam() + static_cast<unsigned>(rank_)};
     const std::vector<step> pattern = draw_pattern(dice, n_ranks_);
-    rank_part mine{pattern, comm_, rank_, my_dice};
+    rank_part mine{pattern, {comm_, other_}, rank_, my_dice};
     const part_list singly = mine.those(false, true);
     planned_parts all{mine, mine.those(true, true)};
     planned_parts partitions{mine, mine.those(true, false)};
