@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mpi.plan_calls: what a plan asks of MPI. This program has MPI's functions that send, receive and start, which count and hand on: the
+// messages of a plan are made once, as persistent requests, and each run is one MPI_Startall.
+#include "plan_fixture.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace {
+
+struct call_counts {
+    std::atomic<int> made{0};     ///< Persistent requests.
+    std::atomic<int> startall{0}; ///< Calls.
+    std::atomic<int> started{0};  ///< Requests in them.
+    std::atomic<int> singly{0};   ///< Any other message.
+} calls;
+
+} // namespace
+
+#define COUNTED_VISIBLE extern "C" [[gnu::visibility("default")]]
+
+COUNTED_VISIBLE int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                                  MPI_Request* request) {
+    ++calls.made;
+    return PMPI_Send_init(buffer, count, type, dest, tag, comm, request);
+}
+COUNTED_VISIBLE int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                  MPI_Request* request) {
+    ++calls.made;
+    return PMPI_Recv_init(buffer, count, type, source, tag, comm, request);
+}
+COUNTED_VISIBLE int MPI_Startall(int count, MPI_Request* requests) {
+    ++calls.startall;
+    calls.started += count;
+    return PMPI_Startall(count, requests);
+}
+COUNTED_VISIBLE int MPI_Start(MPI_Request* request) {
+    ++calls.singly;
+    return PMPI_Start(request);
+}
+COUNTED_VISIBLE int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                              MPI_Request* request) {
+    ++calls.singly;
+    return PMPI_Isend(buffer, count, type, dest, tag, comm, request);
+}
+COUNTED_VISIBLE int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                              MPI_Request* request) {
+    ++calls.singly;
+    return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+namespace commtask::test {
+namespace {
+
+class PlanCalls : public Runtime {};
+
+TEST_F(PlanCalls, AreOneStartallForAllMessagesOfARun) {
+    constexpr int n_messages = 8; // each way
+    constexpr int n_runs = 25;
+    std::array<int, n_messages> mine{};
+    std::array<int, n_messages> theirs{};
+    // The instrument sees messages that are posted singly.
+    commtask_t received = post(commtask_op_recv(&theirs[0], 1, MPI_INT, left(), 0, comm_));
+    run(commtask_op_send(&mine[0], 1, MPI_INT, right(), 0, comm_));
+    EXPECT_EQ(finish(received), COMMTASK_OK);
+    EXPECT_EQ(calls.singly.exchange(0), 2);
+    plan exchange{[&] {
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            post_detached(commtask_op_recv(&theirs.at(i), 1, MPI_INT, left(), static_cast<int>(i), comm_));
+        }
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            post_detached(commtask_op_send(&mine.at(i), 1, MPI_INT, right(), static_cast<int>(i), comm_));
+        }
+    }};
+    EXPECT_EQ(calls.made, 2 * n_messages);
+    EXPECT_EQ(calls.startall, 0) << "recording starts nothing";
+    for (int i = 1; i <= n_runs; ++i) {
+        for (std::size_t k = 0; k < mine.size(); ++k) mine.at(k) = value_of(rank_, i) + static_cast<int>(k);
+        exchange.run();
+        for (std::size_t k = 0; k < mine.size(); ++k) {
+            EXPECT_EQ(theirs.at(k), value_of(left(), i) + static_cast<int>(k));
+        }
+        EXPECT_EQ(calls.startall, i);
+    }
+    EXPECT_EQ(calls.started, n_runs * 2 * n_messages);
+    EXPECT_EQ(calls.made, 2 * n_messages) << "they are made once";
+    EXPECT_EQ(calls.singly, 0);
+}
+
+} // namespace
+} // namespace commtask::test
