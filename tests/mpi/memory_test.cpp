@@ -32,7 +32,42 @@ protected:
     }
     /// Communicators of two lanes, where there are two.
     [[nodiscard]] std::array<MPI_Comm, 2> both() const { return {MPI_COMM_WORLD, comm_}; }
-    /// One round of what a program does in steady state: events, joins, callbacks, tickets, waits.
+    void SetUp() override {
+        Runtime::SetUp();
+        record_plan();
+    }
+    void TearDown() override {
+        EXPECT_EQ(commtask_plan_release(&plan_), COMMTASK_OK);
+        Runtime::TearDown();
+    }
+    /// A plan with members after others, in order, called back for and held, on both communicators.
+    void record_plan() {
+        const auto add = [&](std::size_t which, const commtask_options* how, commtask_t* task) {
+            const commtask_op noop = commtask_op_noop(both()[which]);
+            n_bad_ += commtask_post(&noop, how, task) != COMMTASK_OK;
+        };
+        n_bad_ += commtask_record_begin() != COMMTASK_OK;
+        std::array<commtask_t, 2> first{};
+        for (std::size_t i = 0; i < first.size(); ++i) add(i, nullptr, &first.at(i));
+        options later;
+        add(0, later.after({first[0], first[1]}).flags(COMMTASK_ORDERED).call(&count, &n_callbacks_).get(), nullptr);
+        add(1, nullptr, nullptr);
+        n_bad_ += commtask_record_end(&plan_) != COMMTASK_OK;
+        for (commtask_t& each : first) n_bad_ += commtask_release(&each) != COMMTASK_OK;
+        n_bad_ += commtask_plan_hold(plan_, held) != COMMTASK_OK;
+    }
+    /// A run, waited for as a whole and by one of its members.
+    void one_run() {
+        commtask_t run = COMMTASK_NULL;
+        commtask_t member = COMMTASK_NULL;
+        n_bad_ += commtask_plan_start(plan_, nullptr, &run) != COMMTASK_OK;
+        n_bad_ += commtask_plan_member(plan_, held, &member) != COMMTASK_OK;
+        n_bad_ += commtask_plan_ready(plan_, held) != COMMTASK_OK;
+        n_bad_ += commtask_wait(&member, nullptr) != COMMTASK_OK;
+        n_bad_ += commtask_wait(&run, nullptr) != COMMTASK_OK;
+    }
+    static void count(const commtask_status* /*status*/, void* n) { ++*static_cast<std::atomic<int>*>(n); }
+    /// One round of what a program does in steady state: events, joins, callbacks, tickets, waits, a run of a plan.
     void one_round() {
         constexpr std::size_t width = 16;
         std::array<commtask_t, width> tasks{};
@@ -44,7 +79,7 @@ protected:
             how.events = &gates[i];
             how.n_events = 1;
             how.flags = i % 2 == 0 ? COMMTASK_ORDERED : COMMTASK_NONE;
-            how.callback = [](const commtask_status* /*status*/, void* n) { ++*static_cast<std::atomic<int>*>(n); };
+            how.callback = &count;
             how.callback_argument = &n_callbacks_;
             const commtask_op one_of_both = commtask_op_noop(both()[i / 2 % 2]);
             n_bad_ += commtask_post(&one_of_both, &how, &tasks[i]) != COMMTASK_OK;
@@ -63,18 +98,21 @@ protected:
         }
         n_bad_ += commtask_wait(&join, nullptr) != COMMTASK_OK;
         n_bad_ += commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr) != COMMTASK_OK;
+        one_run();
     }
 
+    static constexpr std::size_t held = 3; ///< The plan's last member.
+    commtask_plan_t plan_ = COMMTASK_PLAN_NULL;
     std::atomic<int> n_callbacks_{0};
     /// Whether some hundred rounds go by without a call of malloc or free. Memory grows with the largest number of tasks
     /// that were ever unfinished at once, which depends on the scheduler, so a few rounds may still add to it; what
-    /// allocates in every round never passes. `count()` reads the calls so far.
+    /// allocates in every round never passes. `count_calls()` reads those so far.
     template <typename Count>
-    bool comes_to_rest(Count count) {
+    bool comes_to_rest(Count count_calls) {
         for (int attempt = 0; attempt < 20; ++attempt) {
-            const std::uint64_t before = count();
+            const std::uint64_t before = count_calls();
             for (int i = 0; i < 500; ++i) one_round();
-            if (count() == before && attempt > 0) return true;
+            if (count_calls() == before && attempt > 0) return true;
         }
         return false;
     }
