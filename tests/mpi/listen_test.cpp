@@ -6,6 +6,7 @@
 #include "runtime_test.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
@@ -216,6 +217,62 @@ TEST_F(Listen, WhatComesAfterTheEndIsLeftToOthers) {
     EXPECT_EQ(got, 6);
     EXPECT_EQ(*static_cast<int*>(last->data), 5) << "it was kept";
     EXPECT_EQ(commtask_message_release(last), COMMTASK_OK);
+}
+
+/// A message that is given back while the driver is kept busy.
+struct late_return {
+    MPI_Comm comm;
+    commtask_message* kept = nullptr;
+    std::atomic<bool> is_worker_busy{false};
+    std::atomic<bool> is_ending{false};
+    std::atomic<bool> has_ended{false};
+    bool was_early = false;
+
+    /// Long enough for another thread to do something, were it to.
+    template <typename Flag>
+    static void yield_until(Flag&& flag) {
+        for (int i = 0; i < 20'000 && !flag(); ++i) std::this_thread::yield();
+    }
+    static void give_back(const commtask_status* /*status*/, void* self) {
+        auto& mine = *static_cast<late_return*>(self);
+        mine.is_worker_busy = true;
+        while (!mine.is_ending) std::this_thread::yield();
+        yield_until([] { return false; }); // the end is asked for
+        options later;
+        post_detached(mine.comm, later.call(&look, self));
+        EXPECT_EQ(commtask_message_release(mine.kept), COMMTASK_OK);
+    }
+    static void look(const commtask_status* /*status*/, void* self) {
+        auto& mine = *static_cast<late_return*>(self);
+        yield_until([&] { return mine.has_ended.load(); });
+        mine.was_early = mine.has_ended;
+    }
+    static void post_detached(MPI_Comm comm, options& how) {
+        const commtask_op noop = commtask_op_noop(comm);
+        EXPECT_EQ(commtask_post(&noop, how.get(), nullptr), COMMTASK_OK) << commtask_last_error();
+    }
+};
+
+/// The worker is kept busy, so that a message is given back between the call that ends the listener and its end: the driver must have
+/// come for it by then, since the program may free the communicator next.
+TEST_F(Listen, EndsAfterAMessageThatIsOnItsWayBack) {
+    late_return play{.comm = comm_};
+    kept_messages kept;
+    commtask_listener_t listener = listen(sizeof(int), 1, &kept_messages::keep, &kept);
+    const int number = 3;
+    run(commtask_op_send(&number, 1, MPI_INT, rank_, tag, comm_));
+    play.kept = kept.take();
+    std::thread ends{[&] {
+        while (!play.is_worker_busy) std::this_thread::yield();
+        play.is_ending = true;
+        unlisten(listener);
+        play.has_ended = true;
+    }};
+    options now;
+    late_return::post_detached(comm_, now.call(&late_return::give_back, &play));
+    ends.join();
+    run(commtask_op_noop(comm_));
+    EXPECT_FALSE(play.was_early);
 }
 
 TEST_F(Listen, OneThatIsTooLongIsReported) {
