@@ -101,6 +101,19 @@ class Loading(unittest.TestCase):
         self.assertEqual((one.computed_before, one.predecessors, one.computed_after), ([(100, 1, "pack")], (), []))
         self.assertEqual((other.computed_before, other.predecessors, other.computed_after), ([], (one,), [(410, 3, "use")]))
 
+    def test_what_ended_while_it_was_posted_lets_start_what_waits_for_it(self):
+        out = self.one_rank()
+        posting = out.new_id(1)
+        out.put(1, 17, 0, posting, sub=1)
+        out.put(1, 18, 5, posting, sub=1)
+        task = out.post(1, 10, "recv", 0, 7, inside=posting)
+        out.moved(1, task, (READY, 11), (IN_FLIGHT, 12), (ENDED, 20), matched=(0, 7))
+        out.put(1, 19, 25, posting, sub=3)  # its event, before the body is done
+        out.put(1, 19, 30, posting, sub=0)
+        out.compute(3, 40, 50, "use", after=(posting,))
+        received, = load.load([out.write(self.folder)]).ranks[0].tasks
+        self.assertEqual((received.computed_after, [each.at for each in received.unblocks]), ([(40, 3, "use")], [40]))
+
     def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
         for rank in range(2):
             out = TraceWriter(rank, 2)

@@ -37,7 +37,8 @@ class _Loader:
                 if each.compute:
                     self.posts[each.compute].append(self.tasks[identity])
         self.began = defaultdict(list)  #: compute task -> (begin, thread) of its slices
-        self.detached = set()  #: compute tasks that end by an event
+        #: compute tasks that end by an event, which may come before the body is done
+        self.detached = {identity for identity, each in trace.computes.items() if each.fulfilled is not None}
         self.ends = {}  #: compute task -> (end, thread, name) of its last slice
         self.slices = defaultdict(list)  #: thread -> (begin, end, compute task) of its slices
         self.busy = {}  #: thread -> when its waits and calls of MPI ended
