@@ -17,8 +17,9 @@ READER, WRITER, CONVERTER = sys.argv[1:4]
 del sys.argv[1:4]
 sys.path[:0] = [READER, WRITER]
 
+import otf2_regions  # noqa: E402: beside this file
 import trace_run  # noqa: E402
-from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
+from trace_writer import CALLBACK, CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, halo_run  # noqa: E402
 
 
 def convert(*words):
@@ -33,7 +34,7 @@ def sends_of_archive(traces, folder):
     done = convert(traces, "--otf2", folder)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
-    text = subprocess.run(["otf2-print", folder / "traces.otf2"], capture_output=True, text=True, check=True).stdout
+    text = otf2_regions.print_archive(folder)
     return sorted(int(time) for time in re.findall(r"(?m)^MPI_ISEND +\d+ +(\d+) ", text))
 
 
@@ -103,10 +104,29 @@ class Regions(Case):
         out.region(1, 5_000_000, 5_000_100, "after", 2)
         out.write(self.traces)
         run = self.agree()
-        self.assertEqual(convert(self.traces, "--otf2", self.folder / "regions").returncode, 0)
-        text = subprocess.run(["otf2-print", self.folder / "regions" / "traces.otf2"], capture_output=True, text=True, check=True).stdout
-        ends = re.findall(r'(?m)^LEAVE +\d+ +(\d+) .*"outer"', text)
-        self.assertEqual([int(when) for when in ends], [TraceWriter.BEGIN + end - run.begin])
+        regions = otf2_regions.read(self.folder / "archive")[1]
+        self.assertEqual([each for each in regions if each[0] == "outer"], [("outer", 0, TraceWriter.BEGIN + end - run.begin)])
+
+    def test_what_ends_inside_of_another_is_left_and_entered_again(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        out.thread(2, "commtask", lane=0)
+        for at, state in ((0, ISSUE), (100, CALLBACK), (200, ISSUE), (300, NOTHING)):
+            out.state(2, at, state)
+        out.compute(2, 100, 250, "body")
+        outer = out.compute(1, 0, 50, "outer")
+        out.put(1, 20, 30, detail=out.text("taskwait"), sub=2)
+        out.compute(1, 60, 150, "inner")
+        out.put(1, 18, 160, outer)
+        out.put(1, 21, 200, detail=out.text("taskwait"), sub=2)
+        out.put(1, 19, 250, outer)
+        out.write(self.traces)
+        self.agree()
+        regions = otf2_regions.read(self.folder / "archive")
+        self.assertEqual(regions[1], [("taskwait", 30, 50), ("outer", 0, 50), ("inner", 60, 150), ("outer", 160, 200),
+                                      ("taskwait", 50, 200), ("outer", 200, 250)])
+        self.assertEqual(regions[2], [("worker: issue", 0, 100), ("body", 100, 200), ("worker: callback", 100, 200), ("body", 200, 250),
+                                      ("worker: issue", 200, 300)])
 
 
 class Lost(Case):

@@ -69,13 +69,15 @@ struct task {
     std::vector<std::uint64_t> received_as; ///< The same of those that it received.
     std::vector<step> steps;
     std::vector<std::uint64_t> after;
+    std::uint64_t compute = 0; ///< The compute task in which it was posted; 0: none.
 
     [[nodiscard]] std::uint32_t poster() const { return static_cast<std::uint32_t>(id >> 48U); }
     [[nodiscard]] const step* step_to(std::uint8_t phase) const;
     [[nodiscard]] bool has_ended() const { return !steps.empty() && steps.back().phase >= ended; }
 };
 
-enum class span_class : std::uint8_t { wait, compute, mpi, openmp, program };
+/// Regions are those from `mpi` on.
+enum class span_class : std::uint8_t { state, wait, compute, mpi, openmp, onetbb, program };
 
 /// What a thread did. Spans of a thread nest once they are put in order.
 struct span {
@@ -84,6 +86,22 @@ struct span {
     span_class what;
     std::string name;
     std::uint64_t id = 0; ///< A wait's task, a slice's compute task.
+    bool is_rest = false; ///< What was left of it when what it lies in had ended.
+};
+
+/// Puts outer spans before inner ones, of those that begin together states first. What begins inside of another and ends after it is cut there, and its rest goes on behind.
+void nest(std::vector<span>& spans);
+
+/// A task of OpenMP's, a body of oneTBB's.
+struct compute_task {
+    std::string name;
+    detail::trace::compute_model model{}; ///< 0: unknown.
+    bool is_detached = false;             ///< It ends by an event: what its body posted is what others wait for.
+    struct predecessor {
+        std::uint64_t id;
+        std::uint64_t said_ns;
+    };
+    std::vector<predecessor> after;
 };
 
 struct state_change {
@@ -123,6 +141,7 @@ struct rank_trace {
     std::array<operation, 256> operations;
     std::vector<task> tasks; ///< In the order of their posts; those without one first.
     std::unordered_map<std::uint64_t, std::size_t> task_at;
+    std::unordered_map<std::uint64_t, compute_task> computes;
     std::map<std::uint8_t, detail::trace::record> clocks;
     std::string clock; ///< How its clock was put beside rank 0's.
     /// Of one that lost records: after the first moment (the newest are kept), before the second (the oldest) none is missing.
@@ -138,6 +157,9 @@ struct rank_trace {
 
 /// "recv of rank 1, tag 7": a task in a few words.
 [[nodiscard]] std::string describe(const rank_trace& of, const task& which);
+
+/// "worker of lane 0", "thread 1 app".
+[[nodiscard]] std::string name_of(const thread& which);
 
 /// One file, on its own clock. @throws trace_error
 [[nodiscard]] rank_trace read_rank(const std::string& path);

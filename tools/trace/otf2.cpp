@@ -8,9 +8,9 @@
 
 #include "aside.hpp"
 #include "otf2_names.hpp"
+#include "otf2_roles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,54 +39,6 @@ struct location {
     const thread* who;
     std::vector<event> events;
 };
-
-[[nodiscard]] otf2_names::region_kind kind_of(span_class what) {
-    switch (what) {
-    case span_class::wait: return {OTF2_REGION_ROLE_TASK_WAIT, OTF2_PARADIGM_USER};
-    case span_class::compute: return {OTF2_REGION_ROLE_TASK, OTF2_PARADIGM_OPENMP};
-    case span_class::mpi: return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI};
-    case span_class::openmp: return {OTF2_REGION_ROLE_PARALLEL, OTF2_PARADIGM_OPENMP};
-    case span_class::program: break;
-    }
-    return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
-}
-
-/// What MPI calls the collective; the others are in no table of OTF2's.
-[[nodiscard]] std::optional<OTF2_CollectiveOp> collective_of(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, OTF2_CollectiveOp>, 18> known{{
-        {"barrier", OTF2_COLLECTIVE_OP_BARRIER},
-        {"bcast", OTF2_COLLECTIVE_OP_BCAST},
-        {"gather", OTF2_COLLECTIVE_OP_GATHER},
-        {"gatherv", OTF2_COLLECTIVE_OP_GATHERV},
-        {"scatter", OTF2_COLLECTIVE_OP_SCATTER},
-        {"scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
-        {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
-        {"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
-        {"alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
-        {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
-        {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
-        {"reduce", OTF2_COLLECTIVE_OP_REDUCE},
-        {"allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
-        {"reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
-        {"reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
-        {"scan", OTF2_COLLECTIVE_OP_SCAN},
-        {"exscan", OTF2_COLLECTIVE_OP_EXSCAN},
-        {"comm_dup", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-    }};
-    const auto* const found = std::ranges::find(known, name, &std::pair<std::string_view, OTF2_CollectiveOp>::first);
-    return found == known.end() ? std::nullopt : std::optional{found->second};
-}
-
-/// What an operation on a window does there.
-enum class access : std::uint8_t { none, put, get, accumulate, fetch, swap };
-
-[[nodiscard]] access access_of(std::string_view name) {
-    if (name == "put" || name == "put_notify") return access::put;
-    if (name == "get" || name == "get_notify") return access::get;
-    if (name == "accumulate") return access::accumulate;
-    if (name == "get_accumulate" || name == "fetch_and_op") return access::fetch;
-    return name == "compare_and_swap" ? access::swap : access::none;
-}
 
 class archive {
 public:
@@ -143,41 +95,42 @@ private:
         }
     }
 
-    void add_region(location& at, std::uint64_t begin_ns, std::uint64_t end_ns, OTF2_RegionRef region) {
-        at.events.push_back({begin_ns, [region](OTF2_EvtWriter* to, OTF2_TimeStamp time) {
-                                 return OTF2_EvtWriter_Enter(to, nullptr, time, region);
-                             }});
-        pending_.push_back({end_ns, [region](OTF2_EvtWriter* to, OTF2_TimeStamp time) {
-                                return OTF2_EvtWriter_Leave(to, nullptr, time, region);
-                            }});
-    }
-
-    /// The innermost regions that are over by then.
-    void leave_until(location& at, std::uint64_t time_ns) {
-        while (!pending_.empty() && pending_.back().time_ns <= time_ns) {
-            at.events.push_back(std::move(pending_.back()));
-            pending_.pop_back();
-        }
-    }
-
-    void collect_regions(location& at) {
-        for (const span& each : at.who->spans) {
-            leave_until(at, each.begin_ns);
-            add_region(at, each.begin_ns, each.end_ns,
-                       names_.region(each.name.empty() ? "compute task" : each.name, kind_of(each.what)));
-        }
-        leave_until(at, UINT64_MAX);
-        if (at.who->lane < 0) return; // of other threads waits and calls say more
+    /// What a thread did, and on a worker its states beside it: of the rest waits and calls say more.
+    [[nodiscard]] static std::vector<span> regions_of(const location& at) {
+        if (at.who->lane < 0) return at.who->spans;
+        std::vector<span> regions;
         const std::vector<state_change>& states = at.who->states;
         for (std::size_t i = 0; i < states.size(); ++i) {
             if (states[i].state == 0) continue;
             const std::uint64_t end_ns =
                 i + 1 < states.size() ? states[i + 1].time_ns : std::max(at.of->last_ns, states[i].time_ns);
-            add_region(at, states[i].time_ns, end_ns,
-                       names_.region("worker: " + std::string{state_names.at(states[i].state)},
-                                     {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER}));
-            leave_until(at, UINT64_MAX);
+            regions.push_back({states[i].time_ns, end_ns, span_class::state,
+                               "worker: " + std::string{state_names.at(states[i].state)}});
         }
+        regions.insert(regions.end(), at.who->spans.begin(), at.who->spans.end());
+        nest(regions);
+        return regions;
+    }
+
+    void collect_regions(location& at) {
+        std::vector<std::pair<std::uint64_t, OTF2_RegionRef>> open; // the innermost last
+        const auto leave_until = [&](std::uint64_t time_ns) {
+            for (; !open.empty() && open.back().first <= time_ns; open.pop_back()) {
+                at.events.push_back({open.back().first, [region = open.back().second](auto* to, OTF2_TimeStamp time) {
+                                         return OTF2_EvtWriter_Leave(to, nullptr, time, region);
+                                     }});
+            }
+        };
+        for (const span& each : regions_of(at)) {
+            leave_until(each.begin_ns);
+            const OTF2_RegionRef region =
+                names_.region(each.name.empty() ? "compute task" : each.name, region_kind_of(*at.of, each));
+            at.events.push_back({each.begin_ns, [region](OTF2_EvtWriter* to, OTF2_TimeStamp time) {
+                                     return OTF2_EvtWriter_Enter(to, nullptr, time, region);
+                                 }});
+            open.emplace_back(each.end_ns, region);
+        }
+        leave_until(UINT64_MAX);
     }
 
     using places = std::map<std::uint32_t, std::size_t>; ///< Of locations, by thread.
@@ -326,7 +279,7 @@ private:
             const auto [host, is_new] =
                 hosts.try_emplace(each.header.host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
             const OTF2_SystemTreeNodeRef on = host->second;
-            const auto number = static_cast<OTF2_LocationGroupRef>(each.rank());
+            const OTF2_LocationGroupRef number = group_of(each);
             if (is_new) {
                 define([=, name = names_.text(host->first)](OTF2_GlobalDefWriter* to) {
                     return OTF2_GlobalDefWriter_WriteSystemTreeNode(to, on, name, node, 0);
@@ -338,13 +291,9 @@ private:
             });
         }
         for (const location& each : locations_) {
-            const std::string name = each.who->lane >= 0
-                                         ? "worker of lane " + std::to_string(each.who->lane)
-                                         : "thread " + std::to_string(each.who->number) + " " + each.who->name;
-            define([&each, name = names_.text(name)](OTF2_GlobalDefWriter* to) {
+            define([this, &each, name = names_.text(location_name(*each.of, *each.who))](OTF2_GlobalDefWriter* to) {
                 return OTF2_GlobalDefWriter_WriteLocation(to, each.number, name, OTF2_LOCATION_TYPE_CPU_THREAD,
-                                                          each.events.size(),
-                                                          static_cast<OTF2_LocationGroupRef>(each.of->rank()));
+                                                          each.events.size(), group_of(*each.of));
             });
         }
         define_communicators();
@@ -356,6 +305,11 @@ private:
         check(names_.write(to), folder_);
         for (const definition& each : definitions_) check(each(to), folder_);
         check(OTF2_Archive_CloseGlobalDefWriter(archive_.get(), to), folder_);
+    }
+
+    /// Counted from 0, whichever ranks are there: readers complain of another order.
+    [[nodiscard]] OTF2_LocationGroupRef group_of(const rank_trace& of) const {
+        return static_cast<OTF2_LocationGroupRef>(&of - from_.ranks.data());
     }
 
     /// Ranks are places in one list of locations; a communicator is a list of these places.
@@ -419,7 +373,6 @@ private:
     std::map<int, OTF2_LocationRef> first_location_; ///< By rank.
     std::map<std::string, std::pair<OTF2_CommRef, communicator>> comms_;
     std::map<OTF2_CommRef, OTF2_RmaWinRef> windows_;
-    std::vector<event> pending_; ///< Ends of regions that are open, the innermost last.
     std::uint64_t n_requests_ = 0;
 };
 

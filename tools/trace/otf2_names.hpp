@@ -6,10 +6,13 @@
 
 #include <otf2/otf2.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace commtask::tools {
@@ -32,11 +35,18 @@ public:
 
     [[nodiscard]] OTF2_ErrorCode write(OTF2_GlobalDefWriter* to) {
         const OTF2_StringRef none = text("");
+        std::vector<std::pair<const paradigm*, OTF2_StringRef>> used;
+        for (const paradigm& each : paradigms) {
+            const auto is_it = [&](const auto& region) { return region.first.second.paradigm == each.number; };
+            if (std::ranges::any_of(regions_, is_it)) used.emplace_back(&each, text(each.name));
+        }
         OTF2_ErrorCode worst = OTF2_SUCCESS;
         const auto note = [&worst](OTF2_ErrorCode code) {
             if (code != OTF2_SUCCESS) worst = code;
         };
         for (const auto& [name, number] : texts_) note(OTF2_GlobalDefWriter_WriteString(to, number, name.c_str()));
+        for (const auto& [each, name] : used)
+            note(OTF2_GlobalDefWriter_WriteParadigm(to, each->number, name, each->threads));
         for (const auto& [key, number] : regions_) {
             note(OTF2_GlobalDefWriter_WriteRegion(to, number, key.first, key.first, none, key.second.role,
                                                   key.second.paradigm, OTF2_REGION_FLAG_NONE, none, 0, 0));
@@ -45,6 +55,17 @@ public:
     }
 
 private:
+    struct paradigm {
+        OTF2_Paradigm number;
+        const char* name;
+        OTF2_ParadigmClass threads;
+    };
+    static constexpr std::array<paradigm, 3> paradigms{{
+        {OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS},
+        {OTF2_PARADIGM_OPENMP, "OpenMP", OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN},
+        {OTF2_PARADIGM_TBBTHREAD, "oneTBB", OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN},
+    }};
+
     std::map<std::string, OTF2_StringRef> texts_;
     std::map<std::pair<OTF2_StringRef, region_kind>, OTF2_RegionRef> regions_;
 };

@@ -20,6 +20,8 @@ using track = perfetto_writer::track;
     case span_class::compute: return "compute";
     case span_class::mpi: return "mpi";
     case span_class::openmp: return "openmp";
+    case span_class::onetbb: return "onetbb";
+    case span_class::state: return "state";
     case span_class::program: break;
     }
     return "program";

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <unordered_set>
 
@@ -16,6 +17,7 @@ namespace commtask::tools {
 namespace {
 
 using detail::trace::chunk;
+using detail::trace::compute_model;
 using detail::trace::file_header;
 using detail::trace::record;
 using detail::trace::record_type;
@@ -70,6 +72,16 @@ constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record m
     case record_type::region_end:
     case record_type::processor: return true;
     default: return false;
+    }
+}
+
+[[nodiscard]] span_class region_class(std::uint8_t region) {
+    using detail::trace::region_owner;
+    switch (region_owner{region}) {
+    case region_owner::mpi: return span_class::mpi;
+    case region_owner::openmp: return span_class::openmp;
+    case region_owner::onetbb: return span_class::onetbb;
+    default: return span_class::program;
     }
 }
 
@@ -273,8 +285,9 @@ private:
         case record_type::received: task_of(each.id).received_bytes = each.value; break;
         case record_type::after:
             // What a plan's run consists of began when it did: an arrow would point backwards.
-            if ((flags & detail::trace::after_its_member) == 0) after_.emplace_back(each.id, each.value);
+            if ((flags & detail::trace::after_its_member) == 0) after_.push_back(each);
             break;
+        case record_type::posted_in: task_of(each.id).compute = each.value; break;
         case record_type::post_returned: task_of(each.id).post_returned_ns = each.time_ns; break;
         case record_type::moved: {
             task& moved = task_of(each.id);
@@ -298,17 +311,23 @@ private:
                 wait->id = each.id;
             }
             break;
-        case record_type::compute_created: names_[each.id] = text(number); break;
-        case record_type::compute_begin:
-            open(thread, each, span_class::compute, number != 0 ? text(number) : names_[each.id]);
+        case record_type::compute_created: {
+            compute_task& made = trace_.computes[each.id];
+            made.name = text(number);
+            made.model = compute_model{sub};
             break;
+        }
+        case record_type::compute_begin: open(thread, each, span_class::compute, text(number)); break;
         case record_type::compute_end:
+            if (sub == detail::trace::body_is_done || sub == detail::trace::is_fulfilled) {
+                trace_.computes[each.id].is_detached = true;
+                if (sub == detail::trace::is_fulfilled) break; // on whatever thread
+            }
             close(thread, each.time_ns,
                   [&](const span& it) { return it.what == span_class::compute && it.id == each.id; });
             break;
         case record_type::region_begin: {
-            const auto what = sub == 1 ? span_class::mpi : sub == 2 ? span_class::openmp : span_class::program;
-            open(thread, each, what, text(number));
+            open(thread, each, region_class(sub), text(number));
             break;
         }
         case record_type::region_end:
@@ -318,26 +337,12 @@ private:
         }
     }
 
-    /// What is open ends with the file; inner spans end with their outer ones at the latest.
-    void nest(std::vector<span>& spans) const {
-        for (span& each : spans) {
-            if (each.end_ns == 0) each.end_ns = std::max(trace_.last_ns, each.begin_ns);
-        }
-        std::ranges::stable_sort(spans, [](const span& a, const span& b) {
-            return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
-        });
-        std::vector<std::uint64_t> outer_ends;
-        for (span& each : spans) {
-            while (!outer_ends.empty() && outer_ends.back() <= each.begin_ns) outer_ends.pop_back();
-            if (!outer_ends.empty()) each.end_ns = std::min(each.end_ns, outer_ends.back());
-            outer_ends.push_back(each.end_ns);
-        }
-    }
-
     void finish() {
-        for (const auto& [id, predecessor] : after_) {
-            if (const auto found = trace_.task_at.find(id); found != trace_.task_at.end()) {
-                trace_.tasks[found->second].after.push_back(predecessor);
+        for (const record& each : after_) {
+            if (const auto task = trace_.task_at.find(each.id); task != trace_.task_at.end()) {
+                trace_.tasks[task->second].after.push_back(each.value);
+            } else if (const auto compute = trace_.computes.find(each.id); compute != trace_.computes.end()) {
+                compute->second.after.push_back({each.value, each.time_ns});
             }
         }
         std::ranges::stable_sort(trace_.tasks, {}, &task::posted_ns);
@@ -345,7 +350,14 @@ private:
             trace_.task_at[trace_.tasks[i].id] = i;
             std::ranges::stable_sort(trace_.tasks[i].steps, {}, &step::time_ns);
         }
-        for (auto& [number, each] : trace_.threads) nest(each.spans);
+        for (auto& [number, each] : trace_.threads) {
+            for (span& found : each.spans) {
+                if (found.end_ns == 0) found.end_ns = std::max(trace_.last_ns, found.begin_ns); // it is open
+                if (found.what == span_class::compute && found.name.empty())
+                    found.name = trace_.computes[found.id].name;
+            }
+            nest(each.spans);
+        }
     }
 
     std::vector<char> data_;
@@ -353,8 +365,7 @@ private:
     std::vector<std::tuple<std::uint32_t, std::uint64_t, std::size_t>> order_; ///< Thread, sequence, chunk.
     std::unordered_map<std::uint32_t, std::string> texts_;
     std::unordered_set<std::uint32_t> whole_texts_;
-    std::unordered_map<std::uint64_t, std::string> names_; ///< Of compute tasks.
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> after_;
+    std::vector<record> after_;
     std::map<std::uint32_t, std::vector<std::size_t>>
         open_; ///< By thread: its spans that have not ended, by their place.
 };
@@ -384,6 +395,34 @@ private:
 
 } // namespace
 
+void nest(std::vector<span>& spans) {
+    const auto is_before = [](const span& a, const span& b) {
+        return std::tuple{a.begin_ns, a.what != span_class::state, b.end_ns} <
+               std::tuple{b.begin_ns, b.what != span_class::state, a.end_ns};
+    };
+    const auto is_after = [&](const span& a, const span& b) { return is_before(b, a); };
+    std::ranges::stable_sort(spans, is_before);
+    std::priority_queue<span, std::vector<span>, decltype(is_after)> rests{is_after};
+    std::vector<span> nested;
+    nested.reserve(spans.size());
+    std::vector<std::uint64_t> outer_ends;
+    for (std::size_t next = 0; next < spans.size() || !rests.empty();) {
+        const bool is_rest = next == spans.size() || (!rests.empty() && is_before(rests.top(), spans[next]));
+        span now = is_rest ? rests.top() : std::move(spans[next++]);
+        if (is_rest) rests.pop();
+        while (!outer_ends.empty() && outer_ends.back() <= now.begin_ns) outer_ends.pop_back();
+        if (!outer_ends.empty() && outer_ends.back() < now.end_ns) {
+            span rest = now;
+            now.end_ns = rest.begin_ns = outer_ends.back();
+            rest.is_rest = true;
+            rests.push(std::move(rest));
+        }
+        outer_ends.push_back(now.end_ns);
+        nested.push_back(std::move(now));
+    }
+    spans = std::move(nested);
+}
+
 const step* task::step_to(std::uint8_t phase) const {
     const auto found = std::ranges::find(steps, phase, &step::phase);
     return found == steps.end() ? nullptr : &*found;
@@ -408,6 +447,11 @@ std::string describe(const rank_trace& of, const task& which) {
             tag_text(which.tag);
     if (which.source) text += ", from " + rank_text(which.source->first) + ", " + tag_text(which.source->second);
     return text;
+}
+
+std::string name_of(const thread& which) {
+    if (which.lane >= 0) return "worker of lane " + std::to_string(which.lane);
+    return "thread " + std::to_string(which.number) + (which.name.empty() ? "" : " " + which.name);
 }
 
 rank_trace read_rank(const std::string& path) { return reader{path}.read(); }

@@ -116,6 +116,9 @@ void shift(rank_trace& of, const conversion& to) {
         put(each.post_returned_ns);
         for (step& taken : each.steps) put(taken.time_ns);
     }
+    for (auto& [id, each] : of.computes) {
+        for (compute_task::predecessor& before : each.after) put(before.said_ns);
+    }
     for (auto& [number, each] : of.threads) {
         for (state_change& change : each.states) put(change.time_ns);
         for (span& of_thread : each.spans) {

@@ -33,7 +33,8 @@ typedef enum commtask_trace_end {
 typedef enum commtask_trace_region {
     COMMTASK_TRACE_REGION_MPI = 1,    /**< A call of MPI's. */
     COMMTASK_TRACE_REGION_OPENMP = 2, /**< A parallel region, a barrier, a taskwait. */
-    COMMTASK_TRACE_REGION_PROGRAM = 3
+    COMMTASK_TRACE_REGION_PROGRAM = 3,
+    COMMTASK_TRACE_REGION_TBB = 4 /**< A thread is in an arena. */
 } commtask_trace_region;
 
 /** Whether a trace is being written now.

@@ -18,6 +18,13 @@ void write(std::uint64_t id, std::uint64_t value, const trace::record_tail& tail
     if (tracer* const records = tracer::current()) records->write({now_ns(), id, value, tail});
 }
 
+// Readers have the numbers without the public header, which needs MPI's.
+static_assert(static_cast<int>(trace::compute_model::openmp) == COMMTASK_TRACE_OPENMP &&
+              static_cast<int>(trace::compute_model::node) == COMMTASK_TRACE_NODE &&
+              static_cast<int>(trace::region_owner::mpi) == COMMTASK_TRACE_REGION_MPI &&
+              static_cast<int>(trace::region_owner::onetbb) == COMMTASK_TRACE_REGION_TBB &&
+              trace::body_is_done == COMMTASK_TRACE_BODY_DONE && trace::is_fulfilled == COMMTASK_TRACE_FULFILLED);
+
 } // namespace
 } // namespace commtask::detail
 

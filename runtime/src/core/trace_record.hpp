@@ -82,6 +82,12 @@ enum operation_flag : std::uint8_t {
 /// How a task ended.
 enum class task_end : std::uint8_t { open, completed, failed, canceled, given_up = 5 };
 
+/// Whose a compute task or a region is, and how a compute task leaves its thread, as commtask/trace.h numbers them.
+enum class compute_model : std::uint8_t { openmp = 1, onetbb, program, node };
+enum class region_owner : std::uint8_t { mpi = 1, openmp, program, onetbb };
+inline constexpr std::uint8_t body_is_done = 2;
+inline constexpr std::uint8_t is_fulfilled = 3;
+
 /// Two signed halves of `record::value`.
 [[nodiscard]] constexpr std::uint64_t halves(std::int32_t low, std::int32_t high) noexcept {
     return static_cast<std::uint32_t>(low) | (static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32U);

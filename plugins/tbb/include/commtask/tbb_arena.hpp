@@ -82,10 +82,10 @@ private:
         ~keeps_off() override { observe(false); }
         void on_scheduler_entry(bool /*is_worker*/) override {
             if (commtask_tbb_thread_leave(worker_cpu_) != COMMTASK_OK) n_stuck_.fetch_add(1, std::memory_order_relaxed);
-            commtask_trace_region_begin(COMMTASK_TRACE_REGION_PROGRAM, name_);
+            commtask_trace_region_begin(COMMTASK_TRACE_REGION_TBB, name_);
         }
         void on_scheduler_exit(bool /*is_worker*/) override {
-            commtask_trace_region_end(COMMTASK_TRACE_REGION_PROGRAM, name_);
+            commtask_trace_region_end(COMMTASK_TRACE_REGION_TBB, name_);
         }
         [[nodiscard]] std::size_t n_stuck() const noexcept { return n_stuck_.load(std::memory_order_relaxed); }
 
