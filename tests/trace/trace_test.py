@@ -208,6 +208,17 @@ def beside_archer(run, output, n_ranks):
     check_openmp_tasks(run)
 
 
+def openmp_checked(run, output, n_ranks):
+    demand("Archer" not in output, output)
+    openmp(run, output, n_ranks)
+
+
+def archer_shut_out(run, output, n_ranks):
+    demand(output.count("COMMTASK_OMP_CHECK=1 takes the place of Archer") == n_ranks, output)
+    demand("Archer detected" not in output, output)
+    check_openmp_tasks(run)
+
+
 def unmodified(run, output, n_ranks):
     """plain.c under commtask-run: its calls, and all of its messages, whether they were tasks or over at once."""
     demand(len(run.messages) == n_ranks * 20, f"{len(run.messages)} messages")
@@ -286,10 +297,11 @@ EXPECTATIONS = {
     "suspended": ([], {}, suspended),
     "unmodified": ([], {}, unmodified),
     "openmp": ([], {"OMP_NUM_THREADS": "2"}, openmp),
-    "openmp_checked": ([], {"OMP_NUM_THREADS": "2", "COMMTASK_OMP_CHECK": "1"}, openmp),
+    "openmp_checked": ([], {"OMP_NUM_THREADS": "2", "COMMTASK_OMP_CHECK": "1"}, openmp_checked),
     "without_openmp": ([], {"OMP_NUM_THREADS": "2", "OMP_TOOL": "disabled"}, without_openmp),
     "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
     "beside_archer": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1"}, beside_archer),
+    "archer_shut_out": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1", "COMMTASK_OMP_CHECK": "1"}, archer_shut_out),
     "whole": ([], {}, whole),
     "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),
     "exits": (["_exit"], {}, cut),

@@ -7,6 +7,8 @@
 
 #include "announce.hpp"
 
+#include <commtask/unfinished.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -103,15 +105,16 @@ ompt_interface_fn_t lookup_for_other(const char* name) {
     return real_lookup(name);
 }
 
-/// The tool that libomp would have taken: the next in the process, one that the user names, or Archer, which is none where
-/// there is no ThreadSanitizer.
-ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
-    const auto ask = [&](void* where) -> ompt_start_tool_result_t* {
-        const auto start = reinterpret_cast<start_function>(dlsym(where, "ompt_start_tool"));
-        return start != nullptr ? start(version, runtime) : nullptr;
+/// Where libomp would have looked for a tool: the next in the process, those that the user names, and Archer, until `take` has taken
+/// one. Loads them.
+template <class Take>
+void look_for_tools(Take&& take) {
+    const auto ask = [&](void* library) {
+        void* const start = library != nullptr ? dlsym(library, "ompt_start_tool") : nullptr;
+        return start != nullptr && take(reinterpret_cast<start_function>(start));
     };
-    if (ompt_start_tool_result_t* const next = ask(RTLD_NEXT); next != nullptr) {
-        return next;
+    if (ask(RTLD_NEXT)) {
+        return;
     }
     // NOLINTNEXTLINE(concurrency-mt-unsafe): while libomp starts
     const char* const named = std::getenv("OMP_TOOL_LIBRARIES");
@@ -119,13 +122,40 @@ ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     while (!left.empty()) {
         const std::string path(left.substr(0, left.find(':')));
         left.remove_prefix(std::min(path.size() + 1, left.size()));
-        void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY);
-        if (ompt_start_tool_result_t* const found = library != nullptr ? ask(library) : nullptr; found != nullptr) {
-            return found;
+        if (!path.empty() && ask(dlopen(path.c_str(), RTLD_LAZY))) {
+            return;
         }
     }
-    void* const archer = dlopen("libarcher.so", RTLD_LAZY);
-    return archer != nullptr ? ask(archer) : nullptr;
+    ask(dlopen("libarcher.so", RTLD_LAZY));
+}
+
+/// The tool that libomp would have taken. Archer is none where there is no ThreadSanitizer.
+ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
+    ompt_start_tool_result_t* found = nullptr;
+    look_for_tools([&](start_function start) {
+        found = start(version, runtime);
+        return found != nullptr;
+    });
+    return found;
+}
+
+/// Without Archer ThreadSanitizer reports races that are none, far from the variable that is why.
+void complain_if_archer_is_shut_out() {
+    if (dlsym(RTLD_DEFAULT, "__tsan_init") == nullptr) {
+        return;
+    }
+    // By where it lies: to ask it would start it. libomp has a function of that name, too, which is no tool.
+    look_for_tools([](start_function start) {
+        Dl_info where{};
+        const bool is_archer = dladdr(reinterpret_cast<void*>(start), &where) != 0 &&
+                               std::string_view(where.dli_fname).find("libarcher") != std::string_view::npos;
+        if (is_archer) {
+            commtask_say(
+                "warning: COMMTASK_OMP_CHECK=1 takes the place of Archer, so ThreadSanitizer does not know how "
+                "OpenMP orders tasks, and may report races that are none: use one of the two at a time.");
+        }
+        return is_archer;
+    });
 }
 
 int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/) {
@@ -170,6 +200,7 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
     using namespace commtask::omp;
     static ompt_start_tool_result_t tool{&initialize, &finalize, {}};
     if (check::is_asked_for()) {
+        complain_if_archer_is_shut_out();
         return &tool;
     }
     if (tracing::is_asked_for()) {
