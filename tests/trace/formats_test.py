@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Converts the trace of a run of exchange.c and reads the result with the other programs' own readers: every packet with the
-# schema of Perfetto, the archive with otf2-print. What the Python reader found in the trace must be there.
-"""usage: formats_test.py --reader FOLDER --convert PROGRAM [--perfetto PYTHON] -- LAUNCHER... PROGRAM"""
+# Converts the trace of a run of exchange.c, omp_tasks.cpp or tbb_nodes.cpp and reads the result with the other programs' own readers: every
+# packet with the schema of Perfetto, the archive with otf2-print. What the Python reader found in the trace must be there.
+"""usage: formats_test.py --expect NAME --reader FOLDER --convert PROGRAM [--perfetto PYTHON] -- LAUNCHER... PROGRAM"""
 import argparse
 import collections
+import json
 import os
 import pathlib
 import re
@@ -15,8 +16,12 @@ import subprocess
 import sys
 import tempfile
 
+import otf2_regions  # beside this file
+
 CANNOT_RUN = 77
 SKIP_SCHEMA = "the schema of Perfetto's traces is not there: run scripts/perfetto"
+N_ROUNDS = 10
+NODE = 4  # model of a compute task
 
 # Runs in the Python that has the schema: prints what the test compares.
 READ_PACKETS = """
@@ -26,11 +31,13 @@ data = open(sys.argv[1], "rb").read()
 trace = Trace()
 trace.ParseFromString(data)
 assert trace.ByteSize() == len(data), "the schema does not know every field"
-names, tracks, depth = {}, {}, collections.Counter()
-flows, ends, slices, used = collections.Counter(), collections.Counter(), collections.Counter(), set()
+names, notes, texts, tracks, depth = {}, {}, {}, {}, collections.Counter()
+flows, ends, slices, used = collections.defaultdict(list), collections.defaultdict(list), collections.Counter(), set()
+annotations, counters = collections.defaultdict(collections.Counter), collections.defaultdict(list)
 for packet in trace.packet:
-    for entry in packet.interned_data.event_names:
-        names[entry.iid] = entry.name
+    for known, new in ((names, packet.interned_data.event_names), (notes, packet.interned_data.debug_annotation_names)):
+        known.update((entry.iid, entry.name) for entry in new)
+    texts.update((entry.iid, entry.str.decode()) for entry in packet.interned_data.debug_annotation_string_values)
     if packet.HasField("track_descriptor"):
         tracks[packet.track_descriptor.uuid] = packet.track_descriptor
         continue
@@ -38,16 +45,25 @@ for packet in trace.packet:
     event = packet.track_event
     assert event.track_uuid in tracks, packet
     if event.type in (TrackEvent.TYPE_SLICE_BEGIN, TrackEvent.TYPE_INSTANT):
-        slices[names[event.name_iid]] += 1
-        flows.update(event.flow_ids)
-        ends.update(event.terminating_flow_ids)
+        name = names[event.name_iid]
+        slices[name] += 1
+        for found, here in ((flows, event.flow_ids), (ends, event.terminating_flow_ids)):
+            for each in here:
+                found[each].append((packet.timestamp, name))
+        for each in event.debug_annotations:
+            if each.HasField("string_value_iid"):
+                annotations[notes[each.name_iid]][texts[each.string_value_iid]] += 1
         if event.correlation_id:
             used.add(event.correlation_id)
+    if event.type == TrackEvent.TYPE_COUNTER:
+        assert tracks[event.track_uuid].HasField("counter"), packet
+        counters[event.track_uuid].append((packet.timestamp, event.counter_value))
     depth[event.track_uuid] += {TrackEvent.TYPE_SLICE_BEGIN: 1, TrackEvent.TYPE_SLICE_END: -1}.get(event.type, 0)
     assert depth[event.track_uuid] >= 0, "a slice ends that has not begun"
 assert not any(depth.values()), "a slice does not end"
 assert all(each.parent_uuid in tracks for each in tracks.values() if each.parent_uuid)
 print(json.dumps({"packets": len(trace.packet), "flows": flows, "ends": ends, "slices": slices, "used": sorted(used),
+                  "annotations": annotations, "counters": [(tracks[each].name, sorted(values)) for each, values in counters.items()],
                   "processes": sum(each.HasField("process") for each in tracks.values()),
                   "threads": [each.thread.thread_name for each in tracks.values() if each.HasField("thread")]}))
 """
@@ -68,43 +84,118 @@ def output_of(*command):
     return done.stdout
 
 
-def check_perfetto(run, file, python):
-    import json  # noqa: PLC0415
+def arrows_of(run):
+    """What there must be an arrow for inside of a rank: [(kind, time when it begins at the latest, time of its end)]."""
+    import load  # noqa: PLC0415: where it lies is an argument
 
-    found = json.loads(output_of(python, "-c", READ_PACKETS, file))
+    found = []
+    for trace, rank in zip(run.ranks, load.loaded(run).ranks):
+        for task in rank.tasks:
+            if task.issued is not None:
+                found += [("task to task", one.ended, task.issued) for one in set(task.predecessors) if one.ended is not None]
+                found += [("compute to task", end, task.issued) for end, _, _ in set(task.computed_before)]
+            if task.ended is not None:
+                found += [("task to compute", task.ended, at) for at, _, _ in set(task.computed_after)]
+        begins = {}
+        for span in (span for thread in trace.threads.values() for span in thread.computes):
+            begins[span.id] = min(span.begin, begins.get(span.id, span.begin))
+        for each in trace.computes.values():
+            if each.model == NODE:
+                found += [("task to node", trace.tasks[one].ended, begins[each.id]) for one, _ in each.after if one in trace.tasks]
+        found += [("post", task.posted, task.posted) for task in trace.tasks.values() if task.compute in trace.computes]
+    return [each for each in found if each[1] <= each[2]]
+
+
+def kind_of_arrow(begin, end):
+    """By the names of the slices at its ends."""
+    if begin.startswith("post "):
+        return "post"
+    if begin not in ("arrived", "ended"):
+        return "compute to task"
+    return "task to task" if end == "in flight" else "task to node" if end.endswith("_node") else "task to compute"
+
+
+def drivers_of(run, phases):
+    """Who moved the tasks there, and what for: a thread that says it drives waits, but for the worker."""
+    found = collections.Counter()
+    for trace in run.ranks:
+        for task in trace.tasks.values():
+            for step in (step for step in task.steps if step.phase in phases):
+                thread = trace.threads[step.thread]
+                said = [state for time, lane, state in thread.states if time <= step.time]
+                name = f"thread {thread.number} {thread.name}".strip()
+                found["worker of lane 0" if thread.is_worker else f"waiting {name}" if said and said[-1]
+                      else f"poster, {name}" if thread.number == task.poster else name] += 1
+    return found
+
+
+def check_arrows(run, found):
     messages = {str(message.id) for message in run.messages}
     demand(messages <= set(found["flows"]) and messages <= set(found["ends"]), "a message has no arrow")
-    demand(all(found["flows"][each] == found["ends"][each] == 1 for each in messages), "an arrow has two beginnings")
     demand(set(found["flows"]) == set(found["ends"]), "an arrow begins or ends nowhere")
+    seen = collections.Counter()
+    for each, begins in found["flows"].items():
+        ends = found["ends"][each]
+        demand(len(begins) == len(ends) == 1, f"an arrow has two ends: {begins}, {ends}")
+        demand(begins[0][0] <= ends[0][0], f"an arrow points backwards: {begins}, {ends}")
+        if each not in messages:
+            seen[kind_of_arrow(begins[0][1], ends[0][1])] += 1
     demand(messages <= {str(each) for each in found["used"]}, "the slices of a message have no correlation")
-    edges = sum(before in trace.tasks for trace in run.ranks for task in trace.tasks.values() for before in task.after)
-    inside = [each for each in found["flows"] if each not in messages]
-    demand(len(inside) == edges and all(each in found["ends"] for each in inside), f"{len(inside)} arrows for {edges} edges")
-    demand(found["processes"] == len(run.ranks) and found["threads"].count("worker of lane 0") == len(run.ranks), f"{found['threads']}")
-    for trace in run.ranks:
-        for operation in ("sendrecv", "allreduce"):
-            demand(any(name.startswith(operation) for name in found["slices"]), f"no slice of an {operation}")
-    print(f"{found['packets']} packets, {len(messages)} messages")
+    expected = collections.Counter(kind for kind, _, _ in arrows_of(run))
+    demand(seen == expected, f"arrows {seen}, not {expected}")
+    return seen
 
 
-def check_otf2(run, archive):
-    text = output_of("otf2-print", archive / "traces.otf2")
-    kinds = collections.Counter(line.split()[0] for line in text.splitlines() if re.match(r"[A-Z_0-9]+ +\d+ +\d+ ", line))
+def check_perfetto(run, file, python, expect):
+    found = json.loads(output_of(python, "-c", READ_PACKETS, file))
+    seen = check_arrows(run, found)
+    n_ranks = len(run.ranks)
+    for kind, least in {"exchange": {"task to task": 1}, "openmp": {"task to compute": N_ROUNDS, "compute to task": N_ROUNDS},
+                        "onetbb": {"task to node": 2 * N_ROUNDS, "post": 2 * N_ROUNDS}}[expect].items():
+        demand(seen[kind] >= least * n_ranks, f"arrows {seen}, and each of {n_ranks} ranks has {least} of '{kind}'")
+    for name, phases in (("issued by", (4,)), ("ended by", (5, 6))):
+        expected = drivers_of(run, phases)
+        demand(found["annotations"][name] == expected, f"{name} {found['annotations'][name]}, not {expected}")
+    demand(len(found["counters"]) == 2 * n_ranks, f"counters {[name for name, _ in found['counters']]}")
+    for name, values in found["counters"]:
+        demand(name in ("lane 0: posted, not issued", "lane 0: in flight"), name)
+        demand(values[-1][1] == 0 and max(depth for _, depth in values) > 0 and min(depth for _, depth in values) >= 0, f"{name}: {values}")
+    demand(found["processes"] == n_ranks and found["threads"].count("worker of lane 0") == n_ranks, f"{found['threads']}")
+    for operation in ("sendrecv", "allreduce") if expect == "exchange" else ("send", "recv"):
+        demand(any(name.startswith(operation) for name in found["slices"]), f"no slice of an {operation}")
+    print(f"{found['packets']} packets, {len(run.messages)} messages")
+
+
+#: Of regions that a run of the program has: their roles.
+ROLES = {
+    "exchange": {"wait": ("TASK_WAIT", "USER")},
+    "openmp": {"parallel region": ("PARALLEL", "OpenMP"), "barrier": ("BARRIER", "OpenMP"), "recv, posted": ("TASK", "OpenMP")},
+    "onetbb": {"in a oneTBB arena": ("PARALLEL", "oneTBB"), "add up": ("TASK", "oneTBB"), "recv_node": ("CODE", "oneTBB")},
+}
+
+
+def check_otf2(run, archive, expect):
+    regions = otf2_regions.read(archive)  # they nest
+    names = {name for each in regions.values() for name, _, _ in each}
+    kinds = otf2_regions.kinds(archive)
+    demand(names == set(kinds), f"regions {names}, defined {set(kinds)}")
+    demand(ROLES[expect].items() <= kinds.items(), f"roles {kinds}")
+    states = {name: kind for name, kind in kinds.items() if name.startswith("worker: ")}
+    demand(states and set(states.values()) == {("ARTIFICIAL", "MEASUREMENT_SYSTEM")}, f"{states}")
+    text = otf2_regions.print_archive(archive)
+    counted = collections.Counter(line.split()[0] for line in text.splitlines() if re.match(r"[A-Z_0-9]+ +\d+ +\d+ ", line))
     n_messages = len(run.messages)
-    demand(kinds["MPI_ISEND"] == kinds["MPI_IRECV"] == kinds["MPI_ISEND_COMPLETE"] == n_messages, f"{kinds}, {n_messages} messages")
-    demand(kinds["ENTER"] == kinds["LEAVE"] > 0, f"{kinds}")
+    demand(counted["MPI_ISEND"] == counted["MPI_IRECV"] == counted["MPI_ISEND_COMPLETE"] == n_messages, f"{counted}, {n_messages} messages")
     called = collections.Counter(re.findall(r"NON_BLOCKING_COLLECTIVE_COMPLETE.*Operation: (\w+)", text))
-    demand(called == {"ALLREDUCE": len(run.ranks), "BARRIER": len(run.ranks)}, f"collectives {called}")
-    demand(kinds["NON_BLOCKING_COLLECTIVE_REQUEST"] == sum(called.values()), f"{kinds}")
+    demand(called == ({"ALLREDUCE": len(run.ranks), "BARRIER": len(run.ranks)} if expect == "exchange" else {}), f"collectives {called}")
+    demand(counted["NON_BLOCKING_COLLECTIVE_REQUEST"] == sum(called.values()), f"{counted}")
     sizes = set(re.findall(r"Length: (\d+)", text))
     demand(sizes == {"4"}, f"lengths {sizes}")
-    named = output_of("otf2-print", "-G", archive / "traces.otf2")
-    for name in ("rank 0", "worker of lane 0", "the second one"):
+    named = otf2_regions.print_archive(archive, "-G")
+    team = {"exchange": "thread", "openmp": "OpenMP thread", "onetbb": "oneTBB thread"}[expect]
+    for name in ("rank 0", "worker of lane 0", *(["the second one"] if expect == "exchange" else [])):
         demand(f'"{name}"' in named, f"no definition of {name}")
-    last = collections.defaultdict(int)
-    for place, time in re.findall(r"(?m)^[A-Z_0-9]+ +(\d+) +(\d+) ", text):
-        demand(int(time) >= last[place], "events of a location are not in order")
-        last[place] = int(time)
+    demand(re.search(rf'(?m)^LOCATION .* Name: "{team} \d+', named), f"no location is called {team}")
 
 
 def check_end_before_the_end(options, traces, folder):
@@ -144,6 +235,7 @@ def main():
     parser.add_argument("--convert", required=True)
     parser.add_argument("--perfetto", required=True)
     parser.add_argument("--format", required=True, choices=["perfetto", "otf2"])
+    parser.add_argument("--expect", required=True, choices=ROLES)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     sys.path.insert(0, options.reader)
@@ -155,7 +247,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         traces = folder / "traces"
-        environment = {**os.environ, "COMMTASK_TRACE": str(traces)}
+        environment = {**os.environ, "COMMTASK_TRACE": str(traces), "OMP_NUM_THREADS": "2"}
         subprocess.run(options.command, env=environment, check=True)
         result = folder / "result"
         said = output_of(options.convert, traces, f"--{options.format}", result)
@@ -171,9 +263,9 @@ def main():
             print("otf2-print is not there (Debian: otf2-tools)")
             return CANNOT_RUN
         if options.format == "perfetto":
-            check_perfetto(run, result, options.perfetto)
+            check_perfetto(run, result, options.perfetto, options.expect)
         else:
-            check_otf2(run, result)
+            check_otf2(run, result, options.expect)
     return 0
 
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What becomes what. A task is a slice from post to end with its phases inside, on the first free track of its lane. An arrow goes
-// from a message's issue to its arrival, and from a task's end to the issue of what waited for it. Of the same message the
-// slices on both ranks have one correlation.
+// from a message's issue to its arrival, from a task's end or a compute task to what waited for it (arrows.hpp), and from the body
+// that posted a task to that. Of the same message the slices on both ranks have one correlation.
 #include "perfetto.hpp"
 
+#include "arrows.hpp"
 #include "perfetto_writer.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace commtask::tools {
 namespace {
@@ -58,13 +60,9 @@ private:
 class rank_writer {
 public:
     rank_writer(perfetto_writer& writer, const rank_trace& from)
-        : writer_(writer), from_(from), pid_(from.rank() + 1),
+        : writer_(writer), from_(from), arrows_(find_arrows(from)), pid_(from.rank() + 1),
           process_(writer.add_process(pid_, "rank " + std::to_string(from.rank()) + " (" + from.header.host +
-                                                ", process " + std::to_string(from.header.pid) + ")")) {
-        for (const task& each : from.tasks) {
-            for (const std::uint64_t before : each.after) successors_[before].push_back(each.id);
-        }
-    }
+                                                ", process " + std::to_string(from.header.pid) + ")")) {}
 
     void write() {
         int place = 0;
@@ -76,10 +74,11 @@ public:
     }
 
 private:
-    /// The same on every rank is a message's; an arrow inside a rank has its own number.
-    [[nodiscard]] std::uint64_t edge_id(std::uint64_t before, std::uint64_t after) const {
-        constexpr std::uint64_t mix = 0x9e3779b97f4a7c15U;
-        return ((before * mix) ^ (after + mix * static_cast<std::uint64_t>(from_.rank() + 1))) * mix;
+    /// Those of this one, or none.
+    template <typename Key>
+    [[nodiscard]] static arrows::ends ends_at(const std::unordered_map<Key, arrows::ends>& of, Key where) {
+        const auto found = of.find(where);
+        return found == of.end() ? arrows::ends{} : found->second;
     }
 
     void write_thread(const thread& each, int place) {
@@ -93,7 +92,8 @@ private:
                 writer_.end(here, open.back());
                 open.pop_back();
             }
-            event_extras extras;
+            event_extras extras{.flows = ends_at(arrows_.from_slice, &now),
+                                .ending_flows = ends_at(arrows_.to_slice, &now)};
             std::string name = now.name.empty() ? "compute task" : now.name;
             if (const task* const waited = now.what == span_class::wait ? from_.find(now.id) : nullptr) {
                 name = "wait for " + describe(from_, *waited);
@@ -120,7 +120,7 @@ private:
 
     [[nodiscard]] std::uint64_t correlation_of(const task& which) const {
         if (!which.sent_as.empty()) return which.sent_as.front();
-        return which.received_as.empty() ? edge_id(which.id, 0) : which.received_as.front();
+        return which.received_as.empty() ? arrow_id(from_, which.id, 0) : which.received_as.front();
     }
 
     void write_lane(unsigned lane, int place) {
@@ -145,11 +145,15 @@ private:
         extras.correlation = correlation_of(each);
         extras.annotations = {{"bytes", static_cast<std::int64_t>(each.bytes)},
                               {"end", std::string{end_names.at(each.end)}},
-                              {"communicator", communicator_name(each)},
-                              {"poster", static_cast<std::int64_t>(each.poster())}};
+                              {"communicator", communicator_name(each)}};
+        annotate_threads(each, extras.annotations);
         const std::string name = describe(from_, each);
         if (const auto posting = threads_.find(each.poster()); posting != threads_.end() && each.posted_ns != 0) {
-            writer_.instant(posting->second, each.posted_ns, "post", "post " + name, {{}, {}, extras.correlation, {}});
+            event_extras of_post{.correlation = extras.correlation};
+            if (from_.computes.contains(each.compute)) {
+                extras.ending_flows = of_post.flows = {arrow_id(from_, each.compute, each.id)};
+            }
+            writer_.instant(posting->second, each.posted_ns, "post", "post " + name, of_post);
         }
         writer_.begin(here, begin_ns, "task", name, extras);
         std::uint64_t since_ns = begin_ns;
@@ -166,28 +170,38 @@ private:
 
     void write_phase(const task& each, track here, std::uint8_t phase, std::uint64_t begin_ns, std::uint64_t end_ns) {
         event_extras extras;
-        if (phase == in_flight) {
-            extras.flows = each.sent_as;
-            for (const std::uint64_t before : each.after) {
-                // An event has no slice from which an arrow could come.
-                const task* const predecessor = from_.find(before);
-                if (predecessor != nullptr && predecessor->has_ended())
-                    extras.ending_flows.push_back(edge_id(before, each.id));
-            }
-        }
+        if (phase == in_flight) extras = {.flows = each.sent_as, .ending_flows = ends_at(arrows_.to_issue, each.id)};
         writer_.begin(here, begin_ns, "phase", phase_names.at(std::min<std::size_t>(phase, phase_names.size() - 1)),
                       extras);
         writer_.end(here, end_ns);
     }
 
     void write_end(const task& each, track here, std::uint64_t end_ns) {
-        event_extras extras;
-        extras.ending_flows = each.received_as;
-        if (const auto found = successors_.find(each.id); found != successors_.end() && each.has_ended()) {
-            for (const std::uint64_t later : found->second) extras.flows.push_back(edge_id(each.id, later));
-        }
+        const event_extras extras{.flows = ends_at(arrows_.from_end, each.id), .ending_flows = each.received_as};
         if (extras.flows.empty() && extras.ending_flows.empty()) return;
         writer_.instant(here, end_ns, "task", !each.received_as.empty() ? "arrived" : "ended", extras);
+    }
+
+    /// Who posted it, issued it and ended it: what a thread was there for says whether that was its own business.
+    void annotate_threads(const task& each, std::vector<annotation>& into) const {
+        if (const auto poster = from_.threads.find(each.poster()); poster != from_.threads.end())
+            into.push_back({"posted by", name_of(poster->second)});
+        if (const step* const issued = each.step_to(in_flight)) into.push_back({"issued by", driver_of(each, *issued)});
+        if (each.has_ended()) into.push_back({"ended by", driver_of(each, each.steps.back())});
+    }
+
+    [[nodiscard]] std::string driver_of(const task& each, const step& taken) const {
+        const auto found = from_.threads.find(taken.thread);
+        if (found == from_.threads.end()) return "unknown";
+        const thread& driver = found->second;
+        if (driver.lane >= 0) return name_of(driver);
+        const auto said = std::ranges::upper_bound(driver.states, taken.time_ns, {}, &state_change::time_ns);
+        if (said != driver.states.begin() && drives(*std::prev(said), each.lane)) return "waiting " + name_of(driver);
+        return (driver.number == each.poster() ? "poster, " : "") + name_of(driver);
+    }
+
+    [[nodiscard]] static bool drives(const state_change& said, std::uint8_t lane) {
+        return said.state != 0 && (said.lane == lane || said.lane == detail::trace::every_lane);
     }
 
     [[nodiscard]] std::string communicator_name(const task& which) const {
@@ -219,10 +233,10 @@ private:
 
     perfetto_writer& writer_;
     const rank_trace& from_;
+    const arrows arrows_;
     const int pid_;
     const track process_;
     std::map<std::uint32_t, track> threads_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> successors_;
 };
 
 } // namespace

@@ -48,7 +48,7 @@ enum event_field : protozero::pbf_tag_type {
     event_correlation = 52,
 };
 enum class event_kind : std::int32_t { begin = 1, end = 2, instant = 3, counter = 4 };
-enum annotation_field : protozero::pbf_tag_type { annotation_name = 1, annotation_number = 4, annotation_text = 6 };
+enum annotation_field : protozero::pbf_tag_type { annotation_name = 1, annotation_number = 4, annotation_text = 17 };
 
 } // namespace
 
@@ -112,7 +112,7 @@ perfetto_writer::track perfetto_writer::add_track(const std::string& name, track
 perfetto_writer::track perfetto_writer::add_counter(const std::string& name, track parent, int place) {
     return add(parent, place, [&](pbf_writer& descriptor) {
         descriptor.add_string(track_name, name);
-        pbf_writer{descriptor, track_counter};
+        descriptor.add_message(track_counter, std::string{}); // a writer of none leaves it out
     });
 }
 
@@ -155,12 +155,14 @@ void perfetto_writer::fill(pbf_writer& event, std::string_view category, std::st
     if (extras.correlation != 0) event.add_uint64(event_correlation, extras.correlation);
     for (const annotation& each : extras.annotations) {
         const std::uint64_t number = number_of(annotations_, each.name);
+        const auto* const text = std::get_if<std::string>(&each.value);
+        const std::uint64_t text_number = text == nullptr ? 0 : number_of(texts_, *text);
         pbf_writer entry{event, event_annotation};
         entry.add_uint64(annotation_name, number);
-        if (const auto* const value = std::get_if<std::int64_t>(&each.value)) {
-            entry.add_int64(annotation_number, *value);
+        if (text != nullptr) {
+            entry.add_uint64(annotation_text, text_number);
         } else {
-            entry.add_string(annotation_text, std::get<std::string>(each.value));
+            entry.add_int64(annotation_number, std::get<std::int64_t>(each.value));
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Packets of Perfetto's native format (protos/perfetto/trace of its sources), as few as a picture needs: tracks, slices,
-// instants, counters. Names are interned: each is written once. One sequence; its packets need no order, since every one has
+// instants, counters. Names and texts are interned: each is written once. One sequence; its packets need no order, since every one has
 // its time.
 #pragma once
 
@@ -28,10 +28,10 @@ struct annotation {
 
 /// What a slice or an instant has beside its name.
 struct event_extras {
-    std::vector<std::uint64_t> flows;        ///< That pass through it.
-    std::vector<std::uint64_t> ending_flows; ///< That end here.
-    std::uint64_t correlation = 0;           ///< Slices with the same one are highlighted together.
-    std::vector<annotation> annotations;
+    std::vector<std::uint64_t> flows{};        ///< That pass through it.
+    std::vector<std::uint64_t> ending_flows{}; ///< That end here.
+    std::uint64_t correlation = 0;             ///< Slices with the same one are highlighted together.
+    std::vector<annotation> annotations{};
 };
 
 class perfetto_writer {
@@ -82,6 +82,7 @@ private:
     interned categories_{1, {}};
     interned names_{2, {}};
     interned annotations_{3, {}};
+    interned texts_{29, {}}; ///< What annotations say.
 };
 
 } // namespace commtask::tools
