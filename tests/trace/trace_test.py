@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 N_ROUNDS = 10
-NOTHING, ISSUE, POLL, IDLE, CALLBACK = 0, 1, 2, 3, 7  # docs/trace-format.md
+NOTHING, ISSUE, POLL, IDLE, NAP, ASLEEP, DRIVEN, CALLBACK = range(8)  # docs/trace-format.md
 DRIVES = (ISSUE, POLL, CALLBACK)
 IN_FLIGHT = 4
 EVERY_LANE = 255
@@ -219,6 +219,21 @@ def archer_shut_out(run, output, n_ranks):
     check_openmp_tasks(run)
 
 
+def states(run, output, n_ranks):
+    """states.cpp: each pause of the worker is there while what it is for went on."""
+    check_lives(run)
+    for trace in run.ranks:
+        received, = tasks_of(trace, "recv")
+        main, = (thread for thread in trace.threads.values() if thread.waits)
+        first_wait, last_wait = main.waits[0].begin, max(wait.end for wait in main.waits)
+        pauses = trace.worker().states
+        napped = [time for time, _, state in pauses if state == NAP and received.issued <= time < first_wait]
+        left = [time for time, _, state in pauses if state == DRIVEN and any(wait.begin <= time <= wait.end for wait in main.waits)
+                and [said for when, _, said in main.states if when <= time][-1:] == [POLL]]
+        slept = [time for time, _, state in pauses if state == ASLEEP and time >= max(last_wait, received.ended)]
+        demand(napped and left and slept, f"{len(napped)} naps, left to who waits {len(left)} times, asleep {len(slept)} times: {pauses}")
+
+
 def unmodified(run, output, n_ranks):
     """plain.c under commtask-run: its calls, and all of its messages, whether they were tasks or over at once."""
     demand(len(run.messages) == n_ranks * 20, f"{len(run.messages)} messages")
@@ -302,6 +317,7 @@ EXPECTATIONS = {
     "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
     "beside_archer": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1"}, beside_archer),
     "archer_shut_out": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1", "COMMTASK_OMP_CHECK": "1"}, archer_shut_out),
+    "states": ([], {"COMMTASK_IDLE": "shared"}, states),
     "whole": ([], {}, whole),
     "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),
     "exits": (["_exit"], {}, cut),
