@@ -152,8 +152,8 @@ def breakdown_section(part, results, given):
         lines += table(("run", *parts, "total [us]"), [
             (label, *(f"{value:.4g} ({value / (sum(times.values()) or 1):.0%})" for value in times.values()), f"{sum(times.values()):.4g}")
             for label, times in rows]) + [""]
-        lines += [f"> The paper: {one['source']}. Another machine and size: compare the shares." for one in papers
-                  if one.get("app") == app] + [""]
+        quotes = [f"> The paper: {one['source']}. Another machine and size: compare the shares." for one in papers if one.get("app") == app]
+        lines += quotes + [""] if quotes else []
     return lines, pictures
 
 

@@ -86,6 +86,10 @@ class Sorting(unittest.TestCase):
                 missed = any(r.get("goal") and not r.get("met") for one in results.documents for r in one.rows)
                 self.assertEqual("NOT MET" in text, missed)
 
+    def test_a_paper_is_named_for_its_figures_alone(self):
+        for paper in bench_results.papers():
+            self.assertTrue(paper.get("rows") or paper.get("figure"), paper["source"])
+
     def test_what_a_paper_says_stands_beside_ours_with_its_source(self):
         times = {"produce_us": 3, "consume_us": 4, "post_us": 1, "wait_us": 2, "misc_us": 5}
         with tempfile.TemporaryDirectory() as folder:
