@@ -9,6 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import bench_results
 import miniapp
 
 DELAY_US = 100.0  # of the wire
@@ -53,7 +54,7 @@ class Network:
         return [f"EMULATED_LINK_GAP_US={self.gap_us:g}"] if self.gap_us else []
 
     def execute(self, words, json_file):
-        """One run of the program `words`, which writes `json_file`; what that says."""
+        """One run of the program `words`, which writes `json_file`; what that says, of a miniapp with the `median` of its repetitions."""
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "network.json"
             miniapp.execute(self._command(words, str(report)), json_file)
@@ -61,7 +62,8 @@ class Network:
                 if not report.exists():
                     raise miniapp.Failed(f"{self.setting}: no report of the network: was there one?")
                 self.seen.append(json.loads(report.read_text(encoding="utf-8")))
-        return json.loads(Path(json_file).read_text(encoding="utf-8"))
+        answer = json.loads(Path(json_file).read_text(encoding="utf-8"))
+        return {**answer, "median": bench_results.median_run(answer)} if isinstance(answer, dict) else answer
 
     def describe(self):
         """How late frames or messages were, over all runs: a network later than it is set would measure the scheduler."""

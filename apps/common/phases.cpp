@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace miniapp {
 
@@ -89,13 +90,11 @@ void tell_times(nlohmann::ordered_json& told, const char* mode, std::span<const 
     told["mode"] = mode;
     print_facts(told, "");
     print_table(mode, median, message_seconds, names);
-    const auto tell = [&](const timing& one) {
+    for (const timing& one : runs) {
         nlohmann::ordered_json all = to_json(one, message_seconds, names);
         if (also) all.update(also(one));
-        return all;
-    };
-    told["median"] = tell(median);
-    for (const timing& one : runs) told["repeats"].push_back(tell(one));
+        told["repeats"].push_back(std::move(all));
+    }
     if (!also) return;
     const nlohmann::ordered_json beside = also(median); // outlives the loop over its items
     for (const auto& [key, value] : beside.items()) {

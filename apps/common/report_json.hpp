@@ -15,8 +15,8 @@ namespace miniapp {
 /// What a miniapp tells of each run beside its times, such as a speed; numbers.
 using told_of_run = std::function<nlohmann::ordered_json(const timing&)>;
 
-/// Prints what is told so far, a line each, and the table of the median of `runs`, the fastest first; adds `mpi_library`, `mode`,
-/// `median` and `repeats`. No overlap is printed where `message_seconds` is 0.
+/// Prints what is told so far, a line each, and the table of the median of `runs`, the fastest first; adds `mpi_library`, `mode`
+/// and, all of them, `repeats`. No overlap is printed where `message_seconds` is 0.
 void tell_times(nlohmann::ordered_json& told, const char* mode, std::span<const timing> runs, double message_seconds,
                 const phase_names& names, const told_of_run& also = {});
 

@@ -2,6 +2,7 @@
 # A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
 # must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
 """usage: command_test.py Dslash|Fft|Multigrid|Poisson PROGRAM"""
+import json
 import os
 import pathlib
 import subprocess
@@ -58,8 +59,13 @@ class Any(Command):
         self.assertIn("--json", self.refusal(*SMALL, "--json", "none/report.json"))
         self.refusal(*SMALL, "--json", "report.json", "--repeat", "0")
         self.assertEqual(report.read_text(encoding="utf-8"), "old")
-        self.assertEqual(self.run_app(*SMALL, "--json", "report.json").returncode, 0)
-        self.assertIn('"passed": true', report.read_text(encoding="utf-8"))
+        thrice = ["3" if before == "--repeat" else word for before, word in zip(["", *SMALL], SMALL)]
+        self.assertEqual(self.run_app(*thrice, "--json", "report.json").returncode, 0)
+        written = json.loads(report.read_text(encoding="utf-8"))
+        self.assertTrue(written["passed"])
+        times = [one["slowest_total_us"] for one in written["repeats"]]
+        self.assertEqual((len(times), times), (3, sorted(times)))
+        self.assertNotIn("median", written)  # who reads it sums up
         self.assertEqual(self.files(), ["report.json"])
 
     def test_a_report_that_does_not_fit_is_named(self):
