@@ -407,9 +407,13 @@ void nest(std::vector<span>& spans) {
     nested.reserve(spans.size());
     std::vector<std::uint64_t> outer_ends;
     for (std::size_t next = 0; next < spans.size() || !rests.empty();) {
-        const bool is_rest = next == spans.size() || (!rests.empty() && is_before(rests.top(), spans[next]));
-        span now = is_rest ? rests.top() : std::move(spans[next++]);
-        if (is_rest) rests.pop();
+        span now{};
+        if (next == spans.size() || (!rests.empty() && is_before(rests.top(), spans[next]))) {
+            now = rests.top();
+            rests.pop();
+        } else {
+            now = std::move(spans[next++]);
+        }
         while (!outer_ends.empty() && outer_ends.back() <= now.begin_ns) outer_ends.pop_back();
         if (!outer_ends.empty() && outer_ends.back() < now.end_ns) {
             span rest = now;
