@@ -110,10 +110,15 @@ protected:
     /// As rank 2 announces what the receive awaits.
     static constexpr notice from_far{.place = 0, .context = context, .source = 2, .tag = 1};
 
-    void land(task& received, std::int64_t n_bytes) {
+    /// Beside a worker, which touches the same with the baton in hand.
+    template <typename Act>
+    void with_baton(Act&& act) {
         ASSERT_TRUE(comes_true([&] { return bench_.the_lane().try_take_baton(); }));
-        bench_.carrier().land(received, {.source = received.op.source, .bytes = n_bytes});
+        act();
         bench_.the_lane().return_baton();
+    }
+    void land(task& received, std::int64_t n_bytes) {
+        with_baton([&] { bench_.carrier().land(received, {.source = received.op.source, .bytes = n_bytes}); });
     }
 
     [[nodiscard]] bool sleeps_in_sight() const { return testing::sleeps_in_sight(mine_); }
@@ -156,6 +161,44 @@ TEST_F(NodeNotices, WhatIsLostStandsInTheTableOfTheStatistics) {
     bench_.the_lane().count_into(lanes[1]);
     EXPECT_THAT(format_stats(lanes, std::array{0, 1}, 2, {}),
                 ::testing::HasSubstr("  3 notices of messages to other nodes were lost"));
+}
+
+TEST_F(NodeNotices, WhatFoundNoRoomIsSentLaterThoughNothingIsInFlight) {
+    const lane& mine = bench_.the_lane();
+    for (const bool is_reserved : {false, true}) {
+        carrier_.sent.clear();
+        carrier_.room = 0;
+        bench_.complete(post(COMMTASK_OP_SEND, 2));
+        EXPECT_TRUE(mine.has_work());
+        worker_settings its = plan();
+        its.is_reserved = is_reserved;
+        const worker beside{bench_.the_lane(), its};
+        with_baton([&] { carrier_.room = 1; });
+        EXPECT_TRUE(comes_true([&] { return !mine.approx_has_work(); })) << "it has nothing left to do";
+        with_baton([&] { EXPECT_EQ(carrier_.sent.size(), 1U); });
+    }
+}
+
+TEST_F(NodeNotices, AWorkerWithNoticesToSendDoesNotSleepInSight) {
+    carrier_.room = 0;
+    bench_.complete(post(COMMTASK_OP_SEND, 2));
+    task& of_a_neighbor = post(COMMTASK_OP_RECV, 1);
+    {
+        const worker beside{bench_.the_lane(), plan()};
+        EXPECT_FALSE(is_seen_asleep(mine_, bench_.the_lane(), 200));
+        with_baton([&] { carrier_.room = 1; });
+        EXPECT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+    }
+    bench_.complete(of_a_neighbor);
+}
+
+TEST_F(NodeNotices, WhatNoWatcherTakesKeepsNoRankFromItsEnd) {
+    carrier_.room = 0;
+    bench_.complete(post(COMMTASK_OP_SEND, 2));
+    bench_.the_lane().watch_drain();
+    bench_.run();
+    EXPECT_TRUE(bench_.the_lane().has_work());
+    EXPECT_TRUE(bench_.the_lane().was_quiet());
 }
 
 TEST_F(NodeNotices, AReceiverSleepsUntilTheWatcherRingsAndNapsWhileItIsUnderWay) {

@@ -117,7 +117,8 @@ bool lane::progress() noexcept {
 
     const driving_scope driving{*this};
     begin_pass();
-    bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away();
+    const bool had_notices = has_unsent_notices();
+    bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away_tasks();
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int n_taken = 0; posted != nullptr;) {
@@ -143,8 +144,8 @@ bool lane::progress() noexcept {
     if (settings_.node != nullptr && !moved) [[unlikely]]
         look_after_open_messages();
     const bool says_what_is_left = drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    // Those whose turn has not come are seen by nobody but who drives.
-    if (moved || late_ != nullptr || says_what_is_left) publish_what_is_left();
+    // Those whose turn has not come are seen by nobody but who drives. Notices that have left move nothing.
+    if (moved || late_ != nullptr || says_what_is_left || had_notices) publish_what_is_left();
     return moved;
 }
 
@@ -251,7 +252,8 @@ void lane::publish_what_is_left() noexcept {
     if (watch == drain_watch::none) return;
     // A question that is asked between these two is answered by this pass, or by the next one.
     if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
-    const bool is_drained = !work_left && approx_live() == 0 && !inbox_.has_more() && handoff_.is_empty();
+    // Notices may be left: what they tell of has ended, and a watcher that takes none must not keep this rank.
+    const bool is_drained = !has_tasks() && approx_live() == 0 && !inbox_.has_more() && handoff_.is_empty();
     if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
     // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.
     was_drained_.store(is_drained, std::memory_order_release);

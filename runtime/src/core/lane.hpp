@@ -231,10 +231,8 @@ public:
                is_attentive() || report_requested_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
-    /// Whether a pass could move something without a new arrival.
-    [[nodiscard]] bool has_work() const noexcept {
-        return transport_->in_flight() > 0 || has_put_away() || late_ != nullptr;
-    }
+    /// Whether a pass could move something without a new arrival, or send what other nodes are to hear.
+    [[nodiscard]] bool has_work() const noexcept { return has_tasks() || has_unsent_notices(); }
 
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
@@ -320,9 +318,15 @@ private:
     unsigned ask_watcher_once() noexcept {
         return has_asked_watcher_.exchange(true, std::memory_order_relaxed) ? 0 : settings_.node->ask_watcher();
     }
-    /// Whether a driver left something for the next pass.
-    [[nodiscard]] bool has_put_away() const noexcept {
+    /// Whether a driver left tasks for the next pass.
+    [[nodiscard]] bool has_put_away_tasks() const noexcept {
         return !ready_.is_empty() || !overflow_.is_empty() || !ended_at_once_.is_empty();
+    }
+    /// Or notices, which found no room with their carrier: nobody but who drives sends them.
+    [[nodiscard]] bool has_put_away() const noexcept { return has_put_away_tasks() || has_unsent_notices(); }
+    [[nodiscard]] bool has_unsent_notices() const noexcept { return notices_ != nullptr && !notices_->is_empty(); }
+    [[nodiscard]] bool has_tasks() const noexcept {
+        return transport_->in_flight() > 0 || has_put_away_tasks() || late_ != nullptr;
     }
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
