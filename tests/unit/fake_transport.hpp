@@ -6,6 +6,7 @@
 
 #include "core/lane_set.hpp"
 #include "core/notices.hpp"
+#include "core/operation_traits.hpp"
 #include "core/task_pool.hpp"
 #include "core/transport.hpp"
 
@@ -87,10 +88,21 @@ public:
     }
 
     [[nodiscard]] notice_carrier* notices() noexcept override { return carrier_of_notices; }
-    [[nodiscard]] message_sizes sizes_of(const commtask_op& /*op*/) const noexcept override { return sizes; }
+    void show_messages(const commtask_op& op, message_visitor& visitor) const noexcept override {
+        const operation_traits& kind = operation_of(op.kind);
+        if (kind.has_dest) visitor.visit({false, op.peer, op.send_tag, sizes.sent_bytes});
+        if (kind.has_source) visitor.visit({true, op.source, op.recv_tag, sizes.room_bytes});
+        for (int i = 0; kind.has_dests && i < op.peer; ++i)
+            visitor.visit({false, op.dests[i], op.send_tag, sizes.sent_bytes});
+        for (int i = 0; kind.has_sources && i < op.source; ++i)
+            visitor.visit({true, op.sources[i], op.send_tag, sizes.room_bytes});
+    }
 
     notice_carrier* carrier_of_notices = nullptr;
-    message_sizes sizes{}; ///< Of all messages.
+    struct {
+        std::int64_t sent_bytes = 0;
+        std::int64_t room_bytes = 0;
+    } sizes; ///< Of all messages.
 
     /// Passes with nothing in flight that made progress for others.
     std::atomic<int> n_progress{0};

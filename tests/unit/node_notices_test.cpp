@@ -153,6 +153,44 @@ TEST_F(NodeNotices, LargeMessagesToOtherNodesAreAnnouncedAndNoOthers) {
     EXPECT_EQ(carrier_.sent.size(), 1U) << "to a neighbour, received, small";
 }
 
+/// Ranks 1 to 3, of which the last two are on the other node.
+constexpr std::array far_and_near{1, 2, 3};
+
+TEST_F(NodeNotices, AMulticastIsAnnouncedToEachRankOfAnotherNode) {
+    task& sent = bench_.make();
+    sent.op.kind = COMMTASK_OP_MULTICAST;
+    sent.op.dests = far_and_near.data();
+    sent.op.peer = 3;
+    bench_.the_lane().post(sent);
+    bench_.run();
+    ASSERT_EQ(carrier_.sent.size(), 2U);
+    EXPECT_EQ(carrier_.sent[0].second.place, 7U);
+    EXPECT_EQ(carrier_.sent[1].second.place, 8U);
+    bench_.complete(sent);
+}
+
+TEST_F(NodeNotices, OfManyMessagesEachOfAnotherNodeIsAnnouncedAndCounted) {
+    task& exchange = bench_.make();
+    exchange.op.kind = COMMTASK_OP_MANY_TO_MANY;
+    exchange.op.dests = exchange.op.sources = far_and_near.data();
+    exchange.op.peer = exchange.op.source = 3;
+    bench_.the_lane().post(exchange);
+    bench_.run();
+    EXPECT_EQ(carrier_.sent.size(), 2U);
+    for (int i = 0; i < 2; ++i) static_cast<void>(ring_for_notice({.place = 0}, watchers_));
+    bench_.complete(exchange, {.bytes = 6 * limit_bytes});
+    EXPECT_EQ(announced(), 0);
+}
+
+TEST_F(NodeNotices, WhatWasNotAnnouncedIsNotCounted) {
+    const task_result large{.source = 2, .bytes = 2 * limit_bytes};
+    bench_.complete(post(COMMTASK_OP_MPROBE, 2), large); // its receive is counted
+    bench_.complete(post(COMMTASK_OP_START, 2), large);  // perhaps a send, whose status MPI has left as it was
+    bench_.complete(post(COMMTASK_OP_SEND, 2), large);
+    bench_.complete(post(COMMTASK_OP_RECV, 2), {.source = 2, .bytes = limit_bytes});
+    EXPECT_EQ(announced(), 0);
+}
+
 TEST_F(NodeNotices, WhatIsLostStandsInTheTableOfTheStatistics) {
     carrier_.room = 0;
     for (std::size_t i = 0; i < notice_queue::capacity; ++i) bench_.complete(post(COMMTASK_OP_SEND, 2));

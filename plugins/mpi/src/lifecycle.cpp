@@ -40,11 +40,11 @@ namespace {
     return text != nullptr && std::string_view{text} == "1";
 }
 
-/// The workers of several lanes call MPI at once. A bad value is refused when the runtime starts.
-[[nodiscard]] bool has_several_lanes() {
+/// The workers of several lanes call MPI at once, and a watcher does beside its program. A bad value is refused when the runtime starts.
+[[nodiscard]] bool needs_multiple() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
-    return settings.lanes > 1;
+    return settings.lanes > 1 || settings.node_announce_bytes > 0;
 }
 
 thread_local bool ends_the_program = false;
@@ -116,7 +116,7 @@ void start(int asked, int given) {
 }
 
 [[nodiscard]] int initialize(int* argc, char*** argv, int asked, int* provided) {
-    const bool is_multiple = asked == MPI_THREAD_MULTIPLE || has_several_lanes();
+    const bool is_multiple = asked == MPI_THREAD_MULTIPLE || needs_multiple();
     const int wanted = is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
     int given = MPI_THREAD_SINGLE;
     ++mine.depth;

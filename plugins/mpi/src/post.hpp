@@ -54,6 +54,12 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return kind.family == detail::operation_family::receive && kind.has_source && op.source == MPI_PROC_NULL;
 }
 
+/// Whether nodes announce such messages to each other: then it is a task at both ends, since a lane counts its tasks alone.
+[[nodiscard]] inline bool is_announced(const commtask_op& op) noexcept {
+    const detail::context* const runtime = detail::context::running();
+    return runtime != nullptr && runtime->announces(op);
+}
+
 /// Whether making the call costs less than waking the worker for it. A worker without a core of its own does not sleep
 /// as long as there is much to do, or a core is idle; while it sleeps, a small message is MPI's own business.
 [[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
@@ -89,7 +95,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     op.reserved = detail::flag_is_call;
     slot* holder = nullptr;
     if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op) &&
-        !is_for_caller(op)) {
+        (is_announced(op) || !is_for_caller(op))) {
         holder = handles::acquire();
     }
     if (holder != nullptr) {
@@ -153,7 +159,8 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
 }
 
 /// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function. Most end in the moment in which they are
-/// made, and then are no task; the others become one, so that threads wait for each other's calls without disturbing them.
+/// made, and then are no task; the others become one, so that threads wait for each other's calls without disturbing them. So
+/// are all that nodes announce.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     op.reserved = detail::flag_is_call;
@@ -161,7 +168,8 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
     const detail::lane_set* const lanes = active_lanes();
-    if (lanes != nullptr && (!lanes->has_guests() || must_stay_a_call()) && !is_to_nobody(op)) {
+    if (lanes != nullptr && (!lanes->has_guests() || must_stay_a_call()) && !is_to_nobody(op) &&
+        (!is_announced(op) || must_stay_a_call())) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);

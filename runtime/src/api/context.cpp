@@ -112,6 +112,13 @@ void context::start_notices() {
     if (settings_.verbose >= 2 && lanes_[0].is_watcher()) say("hears for its node of messages of other nodes");
 }
 
+bool context::announces(const commtask_op& op) const noexcept {
+    if (announcing_.world.empty() || !bells_) return false;
+    std::int64_t largest = 0;
+    transports_.front().each_message(op, [&](const message_shape& each) { largest = std::max(largest, each.bytes); });
+    return largest > announcing_.more_than_bytes;
+}
+
 void context::tell_of_start() {
     const bool warns_of_sharing = place_.is_warning && start_.rank == 0 && settings_.verbose >= 1;
     if (warns_of_sharing) say("warning: %s", place_.reason.c_str());

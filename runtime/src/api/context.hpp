@@ -164,6 +164,8 @@ public:
 
     /// By which the ranks of the node ring each other's workers; null: they do not.
     [[nodiscard]] const node_bells* bells() const noexcept { return bells_.get(); }
+    /// Whether a message of such an operation is announced, if it goes to another node, and counted, if it comes from one.
+    [[nodiscard]] bool announces(const commtask_op& op) const noexcept;
 
     /// What the program finds between its commtask_init and its commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }

@@ -6,6 +6,7 @@
 #include "core/lane_driving.hpp"
 #include "core/node_news.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace commtask::detail {
@@ -108,8 +109,9 @@ bool lane::needs_nobody(const task& started) const noexcept {
     const node_peers* const peers = started.queue->node.get();
     if (peers == nullptr || !ends_unheard(started)) return false;
     if (news_awaited_by(started.op, *peers).how != foreseen::all) return false;
-    const transport::message_sizes sizes = transport_->sizes_of(started.op);
-    return std::max(sizes.sent_bytes, sizes.room_bytes) <= tuning::woken_for_bytes;
+    std::int64_t largest = 0;
+    transport_->each_message(started.op, [&](const message_shape& each) { largest = std::max(largest, each.bytes); });
+    return largest <= tuning::woken_for_bytes;
 }
 
 void lane::show_of_poster(const task& started) noexcept {
@@ -154,7 +156,7 @@ void lane::show_watcher() const noexcept {
 /// Whether it receives what is announced if it is large. Small messages are not, so that a receive without room for a large one must
 /// be looked after. The watcher itself is always awake for its own.
 bool lane::is_rung_by_watcher(const task& which) const noexcept {
-    return which.run.is_watched && settings_.node->has_watcher() && !settings_.node->am_watcher();
+    return which.run.n_watched > 0 && settings_.node->has_watcher() && !settings_.node->am_watcher();
 }
 
 /// Before the worker sleeps in sight, and now and then while nothing moves: who has a message open with this rank, and sleeps, may
@@ -182,30 +184,32 @@ void lane::look_after_open_messages() noexcept {
     ring_for_what_is_open();
 }
 
-/// Large messages to other nodes, to the watchers there. Not what plans start: MPI may know the types of their members no longer.
+/// Large messages to other nodes, to the watchers there; and how many are awaited that may be announced.
 void lane::announce(task& started) noexcept {
     const node_peers* const peers = started.queue->node.get();
-    if (peers == nullptr || started.is_member()) return;
-    const operation_news mine = news_awaited_by(started.op, *peers);
-    if (mine.n == 0) return;
-    const transport::message_sizes sizes = transport_->sizes_of(started.op);
-    started.run.is_watched = sizes.room_bytes > settings_.announced->more_than_bytes;
-    if (sizes.sent_bytes <= settings_.announced->more_than_bytes) return;
-    for (const awaited_news& entry : mine.all()) {
-        if (entry.what != news::receipt) continue;
-        const far_place* const to = settings_.announced->find(peers->far_rank_of(entry.peer));
-        if (to != nullptr) notices_->add(to->watcher, {to->place, 1, peers->context, peers->me, entry.tag});
-    }
+    if (peers == nullptr) return;
+    transport_->each_message(started.op, [&](const message_shape& each) {
+        if (each.bytes <= settings_.announced->more_than_bytes) return;
+        const std::int32_t far_rank = peers->far_rank_of(each.peer);
+        if (each.is_received) {
+            if (far_rank >= 0 || each.peer == MPI_ANY_SOURCE) ++started.run.n_watched;
+        } else if (const far_place* const to = settings_.announced->find(far_rank)) {
+            notices_->add(to->watcher, {to->place, 1, peers->context, peers->me, each.tag});
+        }
+    });
 }
 
-/// The mirror of announce(): what has been received, of another node and large, is no longer under way.
+/// The mirror of announce(): what has been received, of another node and large, is no longer under way. What a door has started, or a
+/// probe has found, is not counted: its status does not say that a message was received.
 void lane::count_announced(const task& ended) noexcept {
     const node_peers* const peers = ended.queue->node.get();
-    if (peers == nullptr || !settings_.node->has_watcher() || !operation_of(ended.op.kind).may_receive) return;
+    const operation_traits& kind = operation_of(kind_of(ended.op));
     const task_result& got = ended.result;
-    const bool is_whole = got.error == 0 && !got.is_canceled && got.bytes > settings_.announced->more_than_bytes;
-    if (!is_whole || peers->far_rank_of(got.source) < 0) return;
-    settings_.node->announced_to_me().fetch_sub(1, std::memory_order_relaxed);
+    if (peers == nullptr || !settings_.node->has_watcher() || got.error != 0 || got.is_canceled) return;
+    const bool is_one = kind.receives && kind.has_recv_side && got.bytes > settings_.announced->more_than_bytes &&
+                        peers->far_rank_of(got.source) >= 0;
+    const std::uint32_t n_received = kind.has_sources ? ended.run.n_watched : is_one ? 1 : 0;
+    settings_.node->announced_to_me().fetch_sub(static_cast<std::int32_t>(n_received), std::memory_order_relaxed);
 }
 
 void lane::flush_notices() noexcept {

@@ -130,8 +130,9 @@ struct task_run {
     phase now = phase::posted;
     /// Predecessors still point to it: the slot is kept for them, even if the task is final. The one thing beside the phase.
     bool is_pointed_to = false;
-    bool is_watched = false;      ///< Has room for a message that would be announced if it comes from another node.
-    std::uint32_t open_parts = 0; ///< What the transport has not reported yet: a sendrecv has two parts.
+    std::uint32_t n_watched =
+        0; ///< Messages that it has room for and that would be announced, if they come from another node.
+    std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
     std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
     void* scratch = nullptr;       ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
     std::int64_t sent_bytes = 0;   ///< Payload that this rank gives; only with statistics.

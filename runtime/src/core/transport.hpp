@@ -43,6 +43,21 @@ protected:
     ~in_flight_visitor() = default;
 };
 
+/// A message of an operation.
+struct message_shape {
+    bool is_received;
+    int peer;
+    int tag;
+    std::int64_t bytes; ///< That are sent, or that there is room for.
+};
+class message_visitor {
+public:
+    virtual void visit(const message_shape& each) noexcept = 0;
+
+protected:
+    ~message_visitor() = default;
+};
+
 class transport {
 public:
     virtual ~transport() = default;
@@ -92,13 +107,17 @@ public:
     /// By which ranks of other nodes are told of messages; null: they are not.
     [[nodiscard]] virtual notice_carrier* notices() noexcept { return nullptr; }
 
-    /// Of a message that was just started: how many bytes are sent; how many fit where one is received. The program may free its type
-    /// soon after.
-    struct message_sizes {
-        std::int64_t sent_bytes = 0;
-        std::int64_t room_bytes = 0;
-    };
-    [[nodiscard]] virtual message_sizes sizes_of(const commtask_op& /*op*/) const noexcept { return {}; }
+    /// Shows the messages of an operation that was just started: the program may free its types and lists soon after.
+    virtual void show_messages(const commtask_op& /*op*/, message_visitor& /*visitor*/) const noexcept {}
+    template <typename Visit>
+    void each_message(const commtask_op& op, Visit&& visit) const noexcept {
+        struct caller final : message_visitor {
+            Visit& call;
+            explicit caller(Visit& its) noexcept : call(its) {}
+            void visit(const message_shape& each) noexcept override { call(each); }
+        } shown{visit};
+        show_messages(op, shown);
+    }
 
     /// "recv of 800 bytes from 1, tag 7, MPI_COMM_WORLD": for the list of unfinished tasks.
     [[nodiscard]] virtual std::string describe(const task& which) const = 0;

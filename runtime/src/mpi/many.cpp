@@ -5,6 +5,7 @@
 // are withdrawn, and what was not started is not.
 #include "mpi/many.hpp"
 
+#include "core/handed_over.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/status_fields.hpp"
 #include "mpi/transport.hpp"
@@ -31,6 +32,29 @@ namespace {
 }
 
 } // namespace
+
+/// Also of an operation of one or two.
+void mpi_transport::show_messages(const commtask_op& op, message_visitor& visitor) const noexcept {
+    const auto bytes_of = [](MPI_Datatype type, MPI_Count count) -> std::int64_t {
+        MPI_Count element = 0;
+        return count > 0 && MPI_Type_size_x(type, &element) == MPI_SUCCESS ? element * count : 0;
+    };
+    const errors_come_back errors;
+    const operation_traits& kind = operation_of(kind_of(op));
+    if (!kind.has_dests) {
+        const bool receives = kind.has_recv_side && (kind.has_source || kind.takes_message);
+        const int source = kind.has_source ? op.source : MPI_ANY_SOURCE; // an mprobe knows
+        if (kind.has_dest) visitor.visit({false, op.peer, op.send_tag, payload_bytes(op)});
+        if (receives) visitor.visit({true, source, op.recv_tag, bytes_of(op.recv.type, op.recv.count)});
+        return;
+    }
+    for (const bool receives : {true, false}) {
+        static_cast<void>(visit_messages(op, receives, [&](const one_message& each) {
+            visitor.visit({receives, each.peer, each.tag, bytes_of(each.type, each.count.value)});
+            return MPI_SUCCESS;
+        }));
+    }
+}
 
 std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
     const operation_traits& kind = operation_of(op.kind);

@@ -478,17 +478,6 @@ void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
     if (n_elsewhere_ > 0) visitor.visit_unseen();
 }
 
-transport::message_sizes mpi_transport::sizes_of(const commtask_op& op) const noexcept {
-    message_sizes found;
-    MPI_Count element = 0;
-    const operation_traits& kind = operation_of(kind_of(op));
-    if (kind.has_dest) found.sent_bytes = payload_bytes(op);
-    if (kind.has_source && op.recv.count > 0 && MPI_Type_size_x(op.recv.type, &element) == MPI_SUCCESS) {
-        found.room_bytes = element * op.recv.count;
-    }
-    return found;
-}
-
 void mpi_transport::clean_up(task& which) noexcept {
     std::free(which.run.scratch);
     which.run.scratch = nullptr;

@@ -66,7 +66,7 @@ public:
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
     void each_in_flight(in_flight_visitor& visitor) const noexcept override;
-    [[nodiscard]] message_sizes sizes_of(const commtask_op& op) const noexcept override;
+    void show_messages(const commtask_op& op, message_visitor& visitor) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
     /// Without its communicator.
     [[nodiscard]] std::string describe(const commtask_op& op) const;
