@@ -69,6 +69,7 @@ void node_far_sender();
 void node_far_sender_with_a_core();
 void node_watcher_stopped();
 void node_forked();
+void node_sleeper_killed();
 void node_memory();
 
 // scenario_unfinished.cpp

@@ -66,6 +66,7 @@ constexpr scenario scenarios[] = {
     {"node_far_sender_with_a_core", node_far_sender_with_a_core},
     {"node_watcher_stopped", node_watcher_stopped},
     {"node_forked", node_forked},
+    {"node_sleeper_killed", node_sleeper_killed},
     {"node_memory", node_memory},
 };
 

@@ -2,9 +2,12 @@
 //
 // Scenarios of ranks that take themselves for several nodes, and of what may befall the ranks of one: a fork, other jobs beside,
 // and the memory that bells and notices take.
+#include "node_pages.hpp"
+#include "patience.hpp"
 #include "scenario.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -146,6 +149,36 @@ void node_watcher_stopped() {
     }
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
+}
+
+// The receiver is killed while it sleeps until its watcher hears something: the watcher falls asleep again.
+void node_sleeper_killed() {
+    using detail::testing::comes_true;
+    const int rank = begin_mpi();
+    setenv("COMMTASK_NODE_RANKS", "2", 1);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    std::array<int, 3> processes{};
+    processes.at(static_cast<std::size_t>(rank)) = static_cast<int>(getpid());
+    MPI_Allreduce(MPI_IN_PLACE, processes.data(), 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    std::vector<int> numbers(1 << 15);
+    if (rank == 1) CHECK(receive_elsewhere(numbers, 2, 0));
+    if (rank == 0) {
+        const auto bells = detail::testing::mapped_bells(0);
+        CHECK(bells.has_value());
+        const auto& n_sleepers = bells->n_sleepers();
+        do {
+            kill(processes[1], SIGCONT);
+            CHECK(comes_true([&] { return n_sleepers == 1; }));
+            kill(processes[1], SIGSTOP);
+            wait_until_asleep();
+        } while (n_sleepers != 1 && n_failed_checks == 0);
+        CHECK(kill(processes[1], SIGKILL) == 0);
+        CHECK(comes_true([&] { return n_sleepers == 0 && bells->my_line(0).is_asleep(); }));
+        CHECK(commtask_finalize() == COMMTASK_OK);
+        if (n_failed_checks == 0) std::fprintf(stderr, "the survivor came to its end\n");
+    }
+    if (rank == 2) CHECK(comes_true([&] { return kill(processes[0], 0) != 0; }));
+    std::_Exit(n_failed_checks == 0 ? 0 : 1); // MPI_Finalize would wait for the dead
 }
 
 // A child of a rank has none of the memory that the ranks share, and the rank goes on with its bells.

@@ -25,7 +25,7 @@ std::vector<std::size_t> watchers(const std::string& machine, const std::vector<
     std::vector<node_rank> ranks;
     for (std::size_t i = 0; i < bound_to.size(); ++i) {
         const int numa_node = numa_node_of(shape, cpu_set::from_text(bound_to[i]).value());
-        ranks.push_back({static_cast<int>(10 + i), have_cores[i], numa_node});
+        ranks.push_back({static_cast<int>(10 + i), have_cores[i], numa_node, 0});
     }
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < ranks.size(); ++i) found.push_back(watcher_of(ranks, i));

@@ -14,16 +14,21 @@
 
 namespace commtask::detail::testing {
 
-/// Large messages of other nodes that were announced to the node's rank in this place, of one lane, less those that have ended there.
-/// @return nothing if the process has no such memory
-[[nodiscard]] inline std::optional<std::int32_t> announced_to(std::size_t place) {
+/// As the rank in this place has it, of one lane, whose watcher is the first. @return nothing if the process has no such memory
+[[nodiscard]] inline std::optional<node_bells> mapped_bells(std::size_t place) {
     std::ifstream file{"/proc/self/maps"};
     for (std::string line; std::getline(file, line);) {
         if (line.find("commtask-node") == std::string::npos) continue;
         auto* const pages = reinterpret_cast<void*>(std::strtoull(line.c_str(), nullptr, 16));
-        return node_bells{pages, {}, place, 1}.announced_to_me().load();
+        return node_bells{pages, {}, place, 1, 0};
     }
     return {};
+}
+
+/// Large messages of other nodes that were announced to the rank in this place, less those that have ended there.
+[[nodiscard]] inline std::optional<std::int32_t> announced_to(std::size_t place) {
+    const std::optional<node_bells> found = mapped_bells(place);
+    return found ? std::optional{found->announced_to_me().load()} : std::nullopt;
 }
 
 } // namespace commtask::detail::testing

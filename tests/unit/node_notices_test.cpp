@@ -13,10 +13,15 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace commtask::detail {
 namespace {
@@ -293,6 +298,33 @@ TEST_F(NodeNotices, TheWatcherSleepsUntilSomebodyNeedsIt) {
             mine_.release_watcher();
         }
         ASSERT_TRUE(comes_true([&] { return watchers_.my_line(0).is_asleep(); }));
+    }
+}
+
+/// Of a node whose rank 0 is another process.
+TEST(Watcher, SleepsAgainWhenARankWasKilledThatSleptUntilItHears) {
+    for (const bool is_reserved : {false, true}) {
+        void* const pages =
+            mmap(nullptr, node_bells::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(pages, MAP_FAILED);
+        const pid_t sleeper = fork();
+        if (sleeper == 0) {
+            static_cast<void>(node_bells{pages, {0, 1}, 0, 1, 1}.ask_watcher());
+            for (;;) pause();
+        }
+        const node_bells watchers{pages, {0, 1}, 1, 1, 1, {sleeper, 0}};
+        lane_bench watching{lane_settings{.queue_capacity = 64, .posters_issue = !is_reserved, .node = &watchers}};
+        {
+            const worker beside{watching.the_lane(),
+                                {.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 10'000}};
+            EXPECT_TRUE(comes_true([&] { return watching.carrier().n_progress > 10; })) << "it looks";
+            EXPECT_EQ(watchers.n_sleepers(), 1);
+            kill(sleeper, SIGKILL); // the system keeps it until somebody asks
+            EXPECT_TRUE(comes_true([&] { return watchers.my_line(0).is_asleep(); }));
+        }
+        EXPECT_EQ(watchers.n_sleepers(), 0);
+        EXPECT_EQ(waitpid(sleeper, nullptr, 0), sleeper);
+        munmap(pages, node_bells::bytes_for(2));
     }
 }
 

@@ -52,7 +52,7 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
     if (of == nullptr) return nullptr;
     static_assert(no_watcher == node_bells::nobody);
     return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes),
-                                        is_told ? of->watcher : node_bells::nobody);
+                                        is_told ? of->watcher : node_bells::nobody, of->heard_for);
 }
 
 [[nodiscard]] int number_of(report_signal chosen) noexcept {

@@ -6,11 +6,13 @@
 
 #include "base/tuning.hpp"
 
+#include <cerrno>
 #include <climits>
 #include <ctime>
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -97,6 +99,16 @@ gentle_waking::~gentle_waking() {
 
 bool register_heavy_barrier() noexcept {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+bool has_ended(int process) noexcept {
+    const auto descriptor =
+        static_cast<int>(syscall(SYS_pidfd_open, process, 0)); // EINVAL, ENOSYS: it cannot be asked for
+    if (descriptor < 0) return errno == ESRCH;
+    pollfd end{descriptor, POLLIN, 0};
+    const bool is_over = poll(&end, 1, 0) == 1;
+    close(descriptor);
+    return is_over;
 }
 
 void heavy_barrier() noexcept { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }

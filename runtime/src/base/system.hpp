@@ -54,6 +54,9 @@ void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint3
                               std::int64_t timeout_ns) noexcept;
 void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept;
 
+/// Whether no such process runs any more, or it has ended and nobody has asked how. One that cannot be asked for runs.
+[[nodiscard]] bool has_ended(int process) noexcept;
+
 /// Asks the scheduler for short turns of the calling thread: woken, it soon replaces a thread that computes, and a yield
 /// costs it less. Without effect on kernels that do not know the request (before Linux 6.12).
 void prefer_short_turns() noexcept;

@@ -75,6 +75,10 @@ inline constexpr int pauses_until_others_are_gone = 4;
 /// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.
 inline constexpr int full_naps_before_longer = 2;
 
+/// A watcher asks so often whether those for whom it stays awake still run. More: it stays awake longer for one that was killed. Less: a
+/// few system calls for each of them.
+inline constexpr std::uint64_t look_for_ended_ns = 100'000'000;
+
 /// The longest of the longer ones. More: what no bell has told of is seen late, such as a message that MPI could not send at once.
 /// Less: wake-ups for nothing.
 inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;

@@ -340,6 +340,7 @@ private:
     unsigned ring_neighbors(const task& which, moment at) noexcept;
     void ring_at_end(const task& ended) noexcept;
     void look_after_open_messages() noexcept;
+    void look_after_sleepers() noexcept;
     [[nodiscard]] bool is_rung_by_watcher(const task& which) const noexcept;
     [[nodiscard]] node_line my_line() const noexcept { return settings_.node->my_line(settings_.number); }
     [[nodiscard]] bool is_far_message_near() const noexcept {
@@ -441,6 +442,7 @@ private:
     bool poster_has_shown_all_ = false;          ///< The neighbours ring for all of it.
     bool leaves_ends_ = false;                   ///< What ends is left to the next driver.
     std::atomic<bool> has_asked_watcher_{false}; ///< The driver, or the worker.
+    std::uint64_t looked_after_sleepers_ns_ = 0; ///< The watcher's driver.
     std::int32_t n_announced_when_asked_ = 0;    ///< The worker, before naps.
     std::unique_ptr<notice_queue> notices_;      ///< Not sent yet; null if none ever are.
 };

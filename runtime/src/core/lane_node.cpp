@@ -173,9 +173,18 @@ void lane::ring_for_what_is_open() noexcept {
     transport_->each_in_flight(all);
 }
 
+/// One that was killed in its sleep would keep the watcher awake for ever.
+void lane::look_after_sleepers() noexcept {
+    const std::uint64_t now = now_ns();
+    if (now - looked_after_sleepers_ns_ < tuning::look_for_ended_ns) return;
+    looked_after_sleepers_ns_ = now;
+    settings_.node->forget_ended();
+}
+
 /// A pass has ended nothing. What a message's other end must do next it may have done.
 void lane::look_after_open_messages() noexcept {
     if (notices_ && !notices_->is_empty()) flush_notices();
+    if (must_watch()) look_after_sleepers();
     const std::size_t n_open = transport_->in_flight();
     if (n_open == 0) return;
     const std::uint64_t now = now_ns();

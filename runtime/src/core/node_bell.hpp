@@ -160,11 +160,12 @@ public:
     /// @param world_ranks  of the node's processes, ascending
     /// @param me  this process's place among them
     /// @param watcher  the place of the rank that hears for this one of messages of other nodes; nobody: none does
+    /// @param heard_for  by place the processes of the ranks that this one hears for; 0: of another
     /// @throws std::bad_alloc
     node_bells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes,
-               std::size_t watcher = nobody)
+               std::size_t watcher = nobody, std::vector<int> heard_for = {})
         : pages_(static_cast<std::atomic<std::uint64_t>*>(pages)), world_ranks_(std::move(world_ranks)), me_(me),
-          n_lanes_(n_lanes), watcher_(watcher) {}
+          n_lanes_(n_lanes), watcher_(watcher), heard_for_(std::move(heard_for)) {}
     static constexpr std::size_t nobody = SIZE_MAX;
 
     [[nodiscard]] std::span<const int> world_ranks() const noexcept { return world_ranks_; }
@@ -185,16 +186,30 @@ public:
     [[nodiscard]] std::atomic<std::int32_t>& announced(std::size_t place) const noexcept { return spare_of(place)[0]; }
     [[nodiscard]] std::atomic<std::int32_t>& announced_to_me() const noexcept { return announced(me_); }
 
-    /// Workers that sleep until the same watcher hears something.
+    /// Workers that sleep until the same watcher hears something: in its page. And of them those of the rank in this place, in that one's.
     [[nodiscard]] std::atomic<std::int32_t>& n_sleepers() const noexcept { return spare_of(watcher_)[1]; }
+    [[nodiscard]] std::atomic<std::int32_t>& n_asked(std::size_t place) const noexcept { return spare_of(place)[1]; }
 
     /// A worker that is about to sleep until the watcher hears something: it must be awake meanwhile. @return whether it was woken
     unsigned ask_watcher() const noexcept { // NOLINT(modernize-use-nodiscard)
         // Before the look: partner of the watcher's, before its sleep.
         n_sleepers().fetch_add(1, std::memory_order_seq_cst);
+        n_asked(me_).fetch_add(1, std::memory_order_seq_cst);
         return ring(static_cast<std::uint32_t>(watcher_), {0, news::sleeper});
     }
-    void release_watcher() const noexcept { n_sleepers().fetch_sub(1, std::memory_order_relaxed); }
+    /// In this order, and that of asking, whoever is killed in between keeps the watcher awake, and takes no other's asking back.
+    void release_watcher() const noexcept {
+        n_asked(me_).fetch_sub(1, std::memory_order_seq_cst);
+        n_sleepers().fetch_sub(1, std::memory_order_seq_cst);
+    }
+    /// The watcher: takes back what those had asked for who have ended without a word.
+    void forget_ended() const noexcept {
+        for (std::size_t place = 0; place < heard_for_.size(); ++place) {
+            if (heard_for_[place] == 0 || n_asked(place).load(std::memory_order_relaxed) == 0) continue;
+            if (has_ended(heard_for_[place]))
+                n_sleepers().fetch_sub(n_asked(place).exchange(0), std::memory_order_relaxed);
+        }
+    }
     [[nodiscard]] node_line my_line(std::size_t lane) const noexcept { return line(me_, lane); }
 
     /// Any thread of this process, after it has stored what the neighbour would find. @return how many workers it has woken
@@ -235,6 +250,7 @@ private:
     std::size_t me_;
     std::size_t n_lanes_;
     std::size_t watcher_;
+    std::vector<int> heard_for_;
 };
 
 } // namespace commtask::detail

@@ -155,7 +155,10 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
         if (!result.segment) reason = errno;
     }
     try {
-        if (result.segment && ranks) result.segment->world_ranks.resize(static_cast<std::size_t>(n_ranks));
+        if (result.segment && ranks) {
+            result.segment->world_ranks.resize(static_cast<std::size_t>(n_ranks));
+            result.segment->heard_for.resize(static_cast<std::size_t>(n_ranks));
+        }
     } catch (const std::bad_alloc&) {
         ranks.reset();
     }
@@ -172,12 +175,16 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
         }
         return result;
     }
-    const node_rank told{world_rank, mine.has_core ? 1 : 0, mine.numa_node};
-    if (MPI_Allgather(&told, 3, MPI_INT, ranks.get(), 3, MPI_INT, node.comm) != MPI_SUCCESS) return {};
+    const node_rank told{world_rank, mine.has_core ? 1 : 0, mine.numa_node, getpid()};
+    if (MPI_Allgather(&told, 4, MPI_INT, ranks.get(), 4, MPI_INT, node.comm) != MPI_SUCCESS) return {};
     const std::span<const node_rank> all{ranks.get(), static_cast<std::size_t>(n_ranks)};
     std::ranges::transform(all, result.segment->world_ranks.begin(), &node_rank::world_rank);
     result.segment->me = static_cast<std::size_t>(me);
     result.segment->watcher = watcher_of(all, result.segment->me);
+    for (std::size_t place = 0; place < all.size(); ++place) {
+        if (place != result.segment->me && watcher_of(all, place) == result.segment->me)
+            result.segment->heard_for[place] = all[place].process;
+    }
     return result;
 }
 

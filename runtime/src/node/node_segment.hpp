@@ -31,6 +31,8 @@ public:
     std::size_t me = 0;             ///< This rank's place among them.
     std::size_t watcher =
         no_watcher; ///< The place of the rank that hears for this one of messages of other nodes: watcher_of().
+    std::vector<int>
+        heard_for{}; ///< By place the processes of those that this one hears for; 0: of another, and its own.
 
 private:
     void* mapped_;

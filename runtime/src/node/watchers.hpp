@@ -16,6 +16,7 @@ struct node_rank {
     int world_rank; ///< In MPI_COMM_WORLD.
     int has_core;   ///< Not 0: its worker has a core of its own.
     int numa_node;  ///< Where its worker runs; negative: on several, or nobody knows.
+    int process;
 };
 
 inline constexpr std::size_t no_watcher = SIZE_MAX; ///< In place of a place: none hears.
