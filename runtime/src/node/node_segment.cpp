@@ -26,13 +26,6 @@
 namespace commtask::detail {
 namespace {
 
-/// What the first rank of a node tells the others: plain numbers, as they are.
-struct offer {
-    std::int64_t process;
-    std::int64_t descriptor; ///< Negative: there is none.
-    std::uint64_t key;
-};
-
 /// A descriptor that is closed on every way out.
 class open_file {
 public:
@@ -64,29 +57,6 @@ public:
     std::array<char, 64> name{};
     std::snprintf(name.data(), name.size(), "commtask-node-%016llx", static_cast<unsigned long long>(key));
     return name;
-}
-
-[[nodiscard]] int make_file(std::uint64_t key, std::size_t n_bytes) noexcept {
-    const int made = memfd_create(name_of(key).data(), MFD_CLOEXEC);
-    if (made < 0) return -1;
-    if (ftruncate(made, static_cast<off_t>(n_bytes)) == 0) return made;
-    ::close(made);
-    return -1;
-}
-
-[[nodiscard]] int open_file_of(const offer& from) noexcept {
-    std::array<char, 64> path{};
-    std::array<char, 128> target{};
-    std::snprintf(path.data(), path.size(), "/proc/%lld/fd/%lld", static_cast<long long>(from.process),
-                  static_cast<long long>(from.descriptor));
-    const ssize_t length = readlink(path.data(), target.data(), target.size() - 1);
-    if (length <= 0) return -1;
-    const std::string_view found{target.data(), static_cast<std::size_t>(length)};
-    if (found.find(name_of(from.key).data()) == std::string_view::npos) {
-        errno = ENOENT; // another process has this number here
-        return -1;
-    }
-    return open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
 }
 
 [[nodiscard]] std::unique_ptr<node_segment> map(int file, std::size_t n_bytes) noexcept {
@@ -122,6 +92,29 @@ public:
 
 } // namespace
 
+int make_offered_file(std::uint64_t key, std::size_t n_bytes) noexcept {
+    const int made = memfd_create(name_of(key).data(), MFD_CLOEXEC);
+    if (made < 0) return -1;
+    if (ftruncate(made, static_cast<off_t>(n_bytes)) == 0) return made;
+    ::close(made);
+    return -1;
+}
+
+int open_offered_file(const segment_offer& from) noexcept {
+    std::array<char, 64> path{};
+    std::array<char, 128> target{};
+    std::snprintf(path.data(), path.size(), "/proc/%lld/fd/%lld", static_cast<long long>(from.process),
+                  static_cast<long long>(from.descriptor));
+    const ssize_t length = readlink(path.data(), target.data(), target.size() - 1);
+    if (length <= 0) return -1;
+    const std::string_view found{target.data(), static_cast<std::size_t>(length)};
+    if (found.find(name_of(from.key).data()) == std::string_view::npos) {
+        errno = ENOENT; // another process has this number here
+        return -1;
+    }
+    return open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+}
+
 node_segment::node_segment(void* mapped, std::size_t n_bytes) noexcept : mapped_(mapped), n_bytes_(n_bytes) {
     madvise(mapped, n_bytes, MADV_DONTFORK); // a child must not ring for its parent
 }
@@ -139,10 +132,10 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     if (n_ranks < 2 || is_true_for_all(node.comm, !mine.wants)) return {};
 
     const std::size_t n_bytes = static_cast<std::size_t>(n_ranks) * page_bytes;
-    offer made{getpid(), -1, now_ns() ^ static_cast<std::uint64_t>(getpid()) << 40U};
+    segment_offer made{getpid(), -1, now_ns() ^ static_cast<std::uint64_t>(getpid()) << 40U};
     int reason = 0;
     if (me == 0) {
-        made.descriptor = make_file(made.key, n_bytes);
+        made.descriptor = make_offered_file(made.key, n_bytes);
         reason = made.descriptor < 0 ? errno : 0;
     }
     const open_file own{me == 0 ? static_cast<int>(made.descriptor) : -1};
@@ -150,7 +143,7 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     opened_segment result;
     std::unique_ptr<node_rank[]> ranks{new (std::nothrow) node_rank[static_cast<std::size_t>(n_ranks)]};
     if (made.descriptor >= 0) {
-        const open_file theirs{me == 0 ? -1 : open_file_of(made)};
+        const open_file theirs{me == 0 ? -1 : open_offered_file(made)};
         result.segment = map(me == 0 ? own.get() : theirs.get(), n_bytes);
         if (!result.segment) reason = errno;
     }

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,16 @@ struct segment_request {
     int numa_node = -1;       ///< Where its worker runs; negative: on several, or nobody knows.
     int n_ranks_per_node = 0; ///< So many in a row count as a node of their own; 0: the nodes are those that there are.
 };
+
+/// What the first rank of a node tells the others: plain numbers, as they are.
+struct segment_offer {
+    std::int64_t process;
+    std::int64_t descriptor; ///< Negative: there is none.
+    std::uint64_t key;
+};
+/// @return a descriptor of a file that the offer names; negative, and errno: there is none
+[[nodiscard]] int make_offered_file(std::uint64_t key, std::size_t n_bytes) noexcept;
+[[nodiscard]] int open_offered_file(const segment_offer& from) noexcept;
 
 /// Called by every rank of MPI_COMM_WORLD, while errors come back.
 /// @param page_bytes  for each rank
