@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 
 namespace {
 
@@ -99,6 +100,7 @@ TEST_F(PauseOnRanks, ACoreOfTheWorkersOwnIsLentThroughDlb) {
     const int n_lent_before = n_lent;
     const int n_reclaimed_before = n_reclaimed;
     const int n = facts.worker_is_reserved;
+    if (std::getenv("COMMTASK_IDLE") != nullptr && n == 0) GTEST_SKIP() << "no core for a reserved worker here";
     EXPECT_EQ(commtask_pause(), COMMTASK_OK);
     EXPECT_TRUE(comes_true([&] { return n_lent == n_lent_before + n; }));
     EXPECT_EQ(commtask_resume(), COMMTASK_OK);

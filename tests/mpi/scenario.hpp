@@ -52,7 +52,7 @@ void good_variable();
 void stats();
 
 // scenario_lanes.cpp
-void lanes_serialized();
+void serialized();
 void lanes_differ();
 void lanes_unfinished();
 void lanes_stats();
@@ -70,6 +70,7 @@ void node_far_sender_with_a_core();
 void node_watcher_stopped();
 void node_forked();
 void node_sleeper_killed();
+void node_auto();
 void node_memory();
 
 // scenario_unfinished.cpp

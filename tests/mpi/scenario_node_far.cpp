@@ -181,6 +181,19 @@ void node_sleeper_killed() {
     std::_Exit(n_failed_checks == 0 ? 0 : 1); // MPI_Finalize would wait for the dead
 }
 
+// Where each worker has a core there is nothing to share, and one that has none suffices for all of the node. What has a core is each
+// rank's own to say.
+void node_auto() {
+    const int rank = begin_mpi();
+    for (const int n_shared : {0, 1, 2}) {
+        setenv("COMMTASK_IDLE", rank < n_shared ? "shared" : "reserved", 1);
+        CHECK(commtask_init(nullptr) == COMMTASK_OK);
+        CHECK(detail::testing::mapped_bells(0).has_value() == (n_shared > 0));
+        CHECK(commtask_finalize() == COMMTASK_OK);
+    }
+    MPI_Finalize();
+}
+
 // A child of a rank has none of the memory that the ranks share, and the rank goes on with its bells.
 void node_forked() {
     const int rank = begin_mpi();

@@ -162,6 +162,7 @@ EXPECTATIONS = {
     "node_late_sender.beside": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
                                 "beside": True,
                                 "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
+    "node_auto": {"environment": {"COMMTASK_NODE_BELL": "auto"}},
     "node_forked": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "on"}},
     "node_memory": {"environment": {"COMMTASK_NODE_BELL": "on", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"}},
     "node_differs": {"once": r"commtask_init was refused: COMMTASK_NODE_BELL, here off"},
@@ -170,9 +171,12 @@ EXPECTATIONS = {
     "idle_with_a_window_of_one_rank": {},
     "idle.lanes": {"environment": {"COMMTASK_LANES": "2"}},
     "idle_with_a_receive.lanes": {"environment": {"COMMTASK_LANES": "2"}},
-    "lanes_serialized": {"environment": {"COMMTASK_LANES": "2"},
+    "serialized.lanes": {"environment": {"COMMTASK_LANES": "2"},
                          "once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SERIALIZED, and "
                                  r"COMMTASK_LANES is 2"},
+    "serialized.announced": {"environment": {"COMMTASK_NODE_BELL": "on", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
+                             "once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SERIALIZED, and "
+                                     r"COMMTASK_NODE_ANNOUNCE_BYTES is set: a watcher calls MPI for other ranks"},
     "lanes_differ": {"once": r"rank 0: commtask_init was refused: COMMTASK_LANES is 1 on this rank, and from 1 to 3 among all"},
     "lanes_unfinished": {"environment": {"COMMTASK_LANES": "2", "COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                          "prints": [r"2 tasks unfinished on lane 0, given up by commtask_finalize",

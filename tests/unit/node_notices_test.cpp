@@ -284,12 +284,14 @@ TEST_F(NodeNotices, WhatNobodyAnnouncesIsNappedFor) {
 }
 
 TEST_F(NodeNotices, TheWatcherSleepsUntilSomebodyNeedsIt) {
-    lane_bench watching{lane_settings{.queue_capacity = 64, .posters_issue = true, .node = &watchers_}};
-    lane& its = watching.the_lane();
-    ASSERT_TRUE(its.is_watcher());
-    EXPECT_FALSE(its.is_attentive());
-    {
-        const worker beside{its, plan()};
+    for (const bool is_reserved : {false, true}) {
+        lane_bench watching{lane_settings{.queue_capacity = 64, .posters_issue = !is_reserved, .node = &watchers_}};
+        lane& its = watching.the_lane();
+        ASSERT_TRUE(its.is_watcher());
+        EXPECT_FALSE(its.is_attentive());
+        worker_settings how = plan();
+        how.is_reserved = is_reserved;
+        const worker beside{its, how};
         for (int i = 0; i < 3; ++i) {
             ASSERT_TRUE(comes_true([&] { return watchers_.my_line(0).is_asleep(); }));
             const int before = watching.carrier().n_progress;
