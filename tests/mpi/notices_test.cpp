@@ -62,7 +62,9 @@ class Notices : public Runtime {
 protected:
     /// The receiver has everything; the others are here, too. So are the notices when its watcher has looked.
     void expect_nothing_left() const {
-        if (rank_ == 1) EXPECT_TRUE(comes_true([] { return detail::testing::announced_to(1) == 0; }));
+        if (rank_ == 1) {
+            EXPECT_TRUE(comes_true([] { return detail::testing::announced_to(1) == 0; }));
+        }
         run(commtask_op_barrier(comm_));
     }
     static void be_busy(bool are_busy) {
@@ -124,7 +126,9 @@ TEST_F(Notices, WhatAPlanSendsAndReceivesIsAnnouncedAndCounted) {
         }
         expect_nothing_left();
         EXPECT_EQ(n_told() - before, rank_ == 2 ? 3U : 0U);
-        if (has_plan) EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
+        if (has_plan) {
+            EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);
+        }
         MPI_Type_free(&type);
     }
 }
