@@ -106,9 +106,9 @@ def facts(document, part):
     return f"*{'; '.join(word for word in words if word)}; {command}.*"
 
 
-def picture_name(document):
+def picture_name(document, given):
     """Without its ending."""
-    return "performance-" + re.sub(r"[^a-z0-9]+", "-", f"{document.benchmark} {document.setting}".lower())
+    return given.picture_prefix + re.sub(r"[^a-z0-9]+", "-", f"{document.benchmark} {document.setting}".lower())
 
 
 def paper_lines(papers, benchmark, setting):
@@ -125,7 +125,7 @@ def section(document, part, file, given):
               range_text(row.get("ratio_p10"), row.get("ratio_p90")), row.get("ratio_to") or "", row.get("goal") or "", reasons.verdict(row))
              for row in rows]
     lines = [f"### {document.benchmark}, {document.setting}", "", facts(document.facts, part), ""]
-    pictures = performance_plot.in_pictures(performance_plot.plots_of(document), picture_name(document))
+    pictures = performance_plot.in_pictures(performance_plot.plots_of(document), picture_name(document, given))
     for name in pictures:
         lines += [f"![{document.benchmark}, {document.setting}]({given.figures_seen}/{name})", ""]
     lines += table(heads, cells) + [""]
@@ -144,7 +144,7 @@ def breakdown_section(part, results, given):
         ours = [one for one in results.breakdowns if one.app == app]
         rows = [(one.label, one.parts) for one in ours] + [(row["label"], row["parts"]) for one in papers if one.get("app") == app
                                                           for row in one["rows"]]
-        name = f"performance-breakdown-{app.replace('_', '-')}.png"
+        name = f"{given.picture_prefix}breakdown-{app.replace('_', '-')}.png"
         pictures[name] = [performance_plot.stacked(rows)]
         lines += [f"### breakdown, {app}", "", facts(ours[0].facts, part), "",
                   f"![where the time of {app} goes]({given.figures_seen}/{name})", ""]
@@ -240,7 +240,8 @@ class Given:
     papers: list
     limits: list
     figures_seen: str  # the folder of the pictures, from the page
-    results_seen: str = "bench/results"  # the folder of the results, as a user names it
+    results_seen: str  # the folder of the results, as a user names it
+    picture_prefix: str  # of the names of pictures, which doxygen wants to be one page's
 
 
 class Stored:
@@ -255,8 +256,9 @@ class Stored:
 def render(folder, figures_folder):
     """(the page, {picture file: plots})."""
     stored = Stored(folder)
-    results_seen = f"bench/results/{folder.name}" if folder.resolve().parent == campaign.STORED else "bench/results"
-    given = Given(bench_results.papers(), limits.stored(folder), figures_folder, results_seen)
+    of_machine = folder.name if folder.resolve().parent == campaign.STORED else ""
+    given = Given(bench_results.papers(), limits.stored(folder), figures_folder, f"bench/results/{of_machine}".rstrip("/"),
+                  f"performance-{of_machine}-" if of_machine else "performance-")
     questions = {**run.PROGRAMS, **run.COMPARISONS}
     is_of_some = (folder / ABOUT).exists()
     introduction = (folder / ABOUT).read_text(encoding="utf-8") if is_of_some else INTRODUCTION
