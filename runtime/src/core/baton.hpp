@@ -109,7 +109,7 @@ private:
 
     alignas(cache_line_bytes) std::atomic<std::uintptr_t> holder_{nobody};
     std::atomic<bool> is_lost_{false};
-    // Of others than who drives, and changed more rarely than it is looked at: a look must not take the line above from the worker.
+    // Written by threads that do not drive, and seldom; looked at often, which must not take the line above from the worker.
     alignas(cache_line_bytes) std::atomic<int> n_guests_{0}; ///< Who wait for the baton to call MPI themselves.
     std::atomic<int> n_blocked_outside_{0};
     std::atomic<bool> waiter_drives_{false};
