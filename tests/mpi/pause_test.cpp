@@ -66,6 +66,21 @@ TEST_F(PauseOnRanks, MessagesOfAllSizesAreCarriedMeanwhile) {
     EXPECT_EQ(sum, n_ranks_);
 }
 
+TEST_F(PauseOnRanks, TasksOfAllLanesAreCarriedMeanwhile) {
+    const pause_scope paused;
+    const int sent = rank_;
+    int received[] = {-1, -1}; // of MPI_COMM_WORLD, which lane 0 serves, then of a communicator of the last lane
+    commtask_t tasks[4];
+    std::size_t n = 0;
+    for (MPI_Comm comm : {MPI_COMM_WORLD, comm_}) {
+        tasks[n] = post(commtask_op_recv(&received[n / 2], 1, MPI_INT, left(), 3, comm));
+        tasks[n + 1] = post(commtask_op_send(&sent, 1, MPI_INT, right(), 3, comm));
+        n += 2;
+    }
+    for (commtask_t& each : tasks) EXPECT_EQ(finish(each), COMMTASK_OK);
+    for (const int each : received) EXPECT_EQ(each, left());
+}
+
 TEST_F(PauseOnRanks, SomeRanksMayPauseAndOthersNot) {
     if (rank_ % 2 == 0) EXPECT_EQ(commtask_pause(), COMMTASK_OK);
     exchange(1 << 16);
@@ -94,12 +109,14 @@ TEST_F(PauseOnRanks, APausedRuntimeEndsClean) {
     post(commtask_op_noop(comm_)); // and TearDown() finalises
 }
 
-TEST_F(PauseOnRanks, ACoreOfTheWorkersOwnIsLentThroughDlb) {
+TEST_F(PauseOnRanks, TheCoresOfTheWorkersOwnAreLentThroughDlb) {
     commtask_info facts = COMMTASK_INIT_(commtask_info);
     ASSERT_EQ(commtask_get_info(&facts), COMMTASK_OK);
+    for (MPI_Comm of_a_lane : {MPI_COMM_WORLD, comm_})
+        run(commtask_op_noop(of_a_lane)); // a worker starts with its first task
     const int n_lent_before = n_lent;
     const int n_reclaimed_before = n_reclaimed;
-    const int n = facts.worker_is_reserved;
+    const int n = facts.worker_is_reserved != 0 ? static_cast<int>(facts.lanes) : 0;
     if (std::getenv("COMMTASK_IDLE") != nullptr && n == 0) GTEST_SKIP() << "no core for a reserved worker here";
     EXPECT_EQ(commtask_pause(), COMMTASK_OK);
     EXPECT_TRUE(comes_true([&] { return n_lent == n_lent_before + n; }));
