@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mpi.lane_choice: what commtask_lanes_choose answers in a runtime, with a table and without, and how many lanes commtask_lanes_set
-// leaves at work. The table says that four lanes are four times as fast as one; it is written by each rank for itself.
+// leaves at work. The table says that four lanes are four times as fast as one, and for puts not more than two; it is written by each rank for itself.
 #include "lanes_fixture.hpp"
 
 #include <commtask/commtask.hpp>
@@ -31,25 +31,34 @@ protected:
     }
 
     [[nodiscard]] static commtask_lane_choice choose(std::size_t size_bytes, std::size_t n_messages,
-                                                     unsigned most_lanes = 0) {
+                                                     unsigned most_lanes = 0,
+                                                     commtask_burst_kind kind = COMMTASK_BURST_MESSAGES) {
         commtask_burst burst = COMMTASK_BURST_INIT;
         commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
         burst.size_bytes = size_bytes;
         burst.n_messages = n_messages;
         burst.most_lanes = most_lanes;
+        burst.kind = kind;
         EXPECT_EQ(commtask_lanes_choose(&burst, &choice), COMMTASK_OK) << commtask_last_error();
         return choice;
     }
 };
 
-[[nodiscard]] std::string table_text(double each_ns_of_one) {
+/// @param n_independent  more lanes than these bring nothing
+[[nodiscard]] std::string costs_text(double each_ns_of_one, int n_independent) {
     std::string lanes;
     for (int n = 1; n <= n_lanes; ++n) {
         lanes += (n == 1 ? "" : ", ") + std::string{R"({"n_lanes": )"} + std::to_string(n) +
-                 R"(, "first_ns": 1000, "each_ns": )" + std::to_string(each_ns_of_one / n) + "}";
+                 R"(, "first_ns": 1000, "each_ns": )" + std::to_string(each_ns_of_one / std::min(n, n_independent)) +
+                 "}";
     }
-    return R"({"machine": "a test", "post_ns": 50, "switch_ns": 100, "round_trip_ns": 3000, "rows": [{"size_bytes": 4096, "lanes": [)" +
-           lanes + "]}]}";
+    return R"("post_ns": 50, "switch_ns": 100, "round_trip_ns": 3000, "rows": [{"size_bytes": 4096, "lanes": [)" +
+           lanes + "]}]";
+}
+
+[[nodiscard]] std::string table_text(double each_ns_of_one) {
+    return R"({"machine": "a test", )" + costs_text(each_ns_of_one, n_lanes) + R"(, "puts": {)" +
+           costs_text(each_ns_of_one, 2) + "}}";
 }
 
 /// COMMTASK_LANE_TABLE names a file with this text while one of these lives.
@@ -81,6 +90,10 @@ TEST_F(LaneChoiceByTable, SpreadsABurstOverAsManyLanesAsTheProgramAllows) {
     }
     EXPECT_EQ(choose(8, 1, n_lanes).n_lanes, 1U);
     EXPECT_EQ(choose(65536, 128, n_lanes).n_lanes, 1U) << "larger than the table's last row";
+}
+
+TEST_F(LaneChoiceByTable, JudgesPutsByTheirOwnRows) {
+    EXPECT_EQ(choose(8, 128, n_lanes, COMMTASK_BURST_PUTS).n_lanes, 2U);
 }
 
 TEST_F(LaneChoiceByTable, TakesOnlyLanesWithCoresUnlessTheProgramAllowsMore) {

@@ -117,14 +117,23 @@ TEST(LanePolicy, HasATableOfItsOwnThatSpreadsOnlyLongBurstsOfSmallMessages) {
 
 TEST(LaneTable, IsReadAsItWasWritten) {
     const saturation_table table = contexts(3);
-    const lane_table_file read = lane_table_of(text_of(table, "MPICH 4.0.2"));
+    const saturation_table puts = contexts(2);
+    const std::string text = text_of(table, puts, "MPICH 4.0.2");
+    const lane_table_file read = lane_table_of(text);
     ASSERT_EQ(read.why_not, "");
     EXPECT_EQ(read.table.machine, "a test");
-    EXPECT_EQ(text_of(read.table, "MPICH 4.0.2"), text_of(table, "MPICH 4.0.2"));
+    EXPECT_EQ(text_of(read.table, read.puts, "MPICH 4.0.2"), text);
     EXPECT_EQ(read.mpi, "MPICH 4.0.2");
-    EXPECT_EQ(read.sum, lane_table_of(text_of(table, "MPICH 4.0.2")).sum);
-    EXPECT_NE(read.sum, lane_table_of(text_of(table, "MPICH 5")).sum);
+    EXPECT_EQ(read.sum, lane_table_of(text).sum);
+    EXPECT_NE(read.sum, lane_table_of(text_of(table, puts, "MPICH 5")).sum);
     EXPECT_GE(read.sum, 0);
+}
+
+TEST(LaneTable, HasPutsJudgedLikeMessagesIfNoneWereMeasured) {
+    const lane_table_file both = lane_table_of(text_of(contexts(4), contexts(2), ""));
+    EXPECT_EQ(lanes_for(both.table, 8, 128, 8), 4U);
+    EXPECT_EQ(lanes_for(both.puts, 8, 128, 8), 2U);
+    EXPECT_EQ(lanes_for(lane_table_of(text_of(contexts(4), {}, "")).puts, 8, 128, 8), 4U);
 }
 
 TEST(LaneTable, IsRefusedWithTheReason) {
@@ -134,16 +143,19 @@ TEST(LaneTable, IsRefusedWithTheReason) {
     for (const char* endless : {"/dev/zero", "/"}) EXPECT_EQ(read_lane_table(endless).why_not, "it is no regular file");
     saturation_table table = contexts(2);
     table.rows[1].size_bytes = 8;
-    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not,
+    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not,
                 HasSubstr("the row of 8 bytes is not larger than the one before"));
     table = contexts(2);
     table.rows[0].lanes.erase(table.rows[0].lanes.begin());
-    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not, HasSubstr("does not begin with one lane"));
+    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not, HasSubstr("does not begin with one lane"));
     table = contexts(2);
     table.rows[2].lanes[3].each_ns = 0;
-    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not, HasSubstr("the row of 65536 bytes must have"));
+    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not, HasSubstr("the row of 65536 bytes must have"));
     table.rows.clear();
-    EXPECT_THAT(lane_table_of(text_of(table, "")).why_not, HasSubstr("no rows"));
+    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not, HasSubstr("no rows"));
+    table = contexts(2);
+    table.switch_ns = -1;
+    EXPECT_THAT(lane_table_of(text_of(contexts(2), table, "")).why_not, HasSubstr("of its puts: post_ns"));
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bursts through the runtime, as a program posts them: of one message for each lane, and long ones. Both ranks send at once, and the
-// slower one's time counts. Medians of rounds in which all cases take turns, so that a disturbed moment touches all of them.
+// slower one's time counts. Then the same of puts into a window for each lane, until they are at their target. Medians of rounds in
+// which all cases take turns, so that a disturbed moment touches all of them.
 #include "calibrate.hpp"
 
 #include "config/config.hpp"
@@ -83,21 +84,49 @@ public:
         require(commtask_comm_split_lanes(comm, n_lanes, comms_.data()), "commtask_comm_split_lanes");
     }
 
+    /// Collective. From now on a message is a put. Workers look after windows all the time, so messages are measured before.
+    void collective_open_windows() {
+        constexpr std::size_t least_turn = sizes.back() * in_row;
+        const auto n_bytes = static_cast<MPI_Aint>(std::max(most_bytes, least_turn * comms_.size()));
+        for (MPI_Comm each : comms_) { // in a row: some MPIs have a network context for each then
+            void* base = nullptr;
+            windows_.push_back(MPI_WIN_NULL);
+            if (MPI_Win_allocate(n_bytes, 1, MPI_INFO_NULL, each, &base, &windows_.back()) != MPI_SUCCESS)
+                throw std::runtime_error("MPI_Win_allocate failed");
+        }
+        for (std::size_t i = 0; i < comms_.size(); ++i)
+            require(commtask_win_register(windows_[i], comms_[i]), "commtask_win_register");
+    }
+    void collective_close_windows() {
+        for (MPI_Win& each : windows_) {
+            require(commtask_win_unregister(each), "commtask_win_unregister");
+            MPI_Win_free(&each);
+        }
+    }
+
     /// Collective.
     [[nodiscard]] burst_time burst(std::size_t size_bytes, std::size_t n_messages, unsigned n_lanes, unsigned row) {
         sent_.resize(std::max(sent_.size(), size_bytes));
         received_.resize(std::max(received_.size(), size_bytes * n_messages));
         const auto count = static_cast<MPI_Count>(size_bytes);
-        const auto comm_of = [&](std::size_t message) { return comms_[message / row % n_lanes]; };
-        for (std::size_t i = 0; i < n_messages; ++i) {
-            post(commtask_op_recv(&received_[i * size_bytes], count, MPI_BYTE, partner_, 0, comm_of(i)));
+        const auto lane_of = [&](std::size_t message) { return message / row % n_lanes; };
+        for (std::size_t i = 0; windows_.empty() && i < n_messages; ++i) {
+            post(commtask_op_recv(&received_[i * size_bytes], count, MPI_BYTE, partner_, 0, comms_[lane_of(i)]));
         }
         run(commtask_op_barrier(comms_[0]));
         const double begin_ns = now_ns();
         for (std::size_t i = 0; i < n_messages; ++i) {
-            post(commtask_op_send(sent_.data(), count, MPI_BYTE, partner_, 0, comm_of(i)));
+            if (windows_.empty()) {
+                post(commtask_op_send(sent_.data(), count, MPI_BYTE, partner_, 0, comms_[lane_of(i)]));
+            } else {
+                post_in_order(commtask_op_put(sent_.data(), count, MPI_BYTE, partner_,
+                                              static_cast<MPI_Aint>(i * size_bytes), count, MPI_BYTE,
+                                              windows_[lane_of(i)]));
+            }
         }
         const double posted_ns = now_ns();
+        for (std::size_t i = 0; i < windows_.size() && i < n_lanes; ++i)
+            post_in_order(commtask_op_flush(partner_, windows_[i]));
         require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
         tasks_.clear();
         std::array<double, 2> times{now_ns() - begin_ns, posted_ns - begin_ns};
@@ -110,6 +139,11 @@ private:
     void post(const commtask_op& op) {
         require(commtask_post(&op, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
+    void post_in_order(const commtask_op& op) {
+        commtask_options how = COMMTASK_OPTIONS_INIT;
+        how.flags = COMMTASK_ORDERED;
+        require(commtask_post(&op, &how, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+    }
     static void run(const commtask_op& op) {
         commtask_t task = COMMTASK_NULL;
         require(commtask_post(&op, nullptr, &task), "commtask_post");
@@ -118,6 +152,7 @@ private:
 
     int partner_ = 0;
     std::vector<MPI_Comm> comms_; ///< MPI_Finalize frees them.
+    std::vector<MPI_Win> windows_;
     std::vector<char> sent_;
     std::vector<char> received_;
     std::vector<commtask_t> tasks_;
@@ -189,10 +224,10 @@ struct case_samples {
     return table;
 }
 
-void print(const detail::saturation_table& table) {
-    std::printf("Nanoseconds per message in a long burst, by bytes and lanes; then the lanes that bursts of 8, 32 and "
+void print(const detail::saturation_table& table, const char* what) {
+    std::printf("Nanoseconds per %s in a long burst, by bytes and lanes; then the lanes that bursts of 8, 32 and "
                 "128 get\n%10s",
-                "");
+                what, "");
     for (const detail::lane_cost& cost : table.rows.front().lanes) std::printf("%9u", cost.n_lanes);
     std::printf("\n");
     for (const detail::size_costs& row : table.rows) {
@@ -260,9 +295,13 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
     info.struct_size = sizeof info;
     require(commtask_get_info(&info), "commtask_get_info");
     detail::saturation_table table;
+    detail::saturation_table puts;
     {
         bench with{comm, static_cast<int>(info.lanes)};
         table = collective_table(with, info.lanes);
+        with.collective_open_windows();
+        puts = collective_table(with, info.lanes);
+        with.collective_close_windows();
     }
     require(commtask_finalize(), "commtask_finalize");
     int status = 0;
@@ -276,8 +315,9 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
         } else {
             std::printf("%s.\n", detail::lanes_in_this_mpi(info.lanes).sentence.c_str());
         }
-        print(table);
-        const std::string why = write(detail::text_of(table, mpi.text()), file);
+        print(table, "message");
+        print(puts, "put");
+        const std::string why = write(detail::text_of(table, puts, mpi.text()), file);
         if (!why.empty()) std::cerr << "commtask-info: " << why << "\n";
         if (why.empty())
             std::printf("Written to %s: COMMTASK_LANE_TABLE=%s has programs use it.\n", file.c_str(), file.c_str());

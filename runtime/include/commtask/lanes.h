@@ -101,7 +101,7 @@ COMMTASK_API int commtask_lanes_set(int n_lanes) COMMTASK_NOEXCEPT;
 /** What a burst is made of. */
 typedef enum commtask_burst_kind {
     COMMTASK_BURST_MESSAGES = 0, /**< Messages from rank to rank, each with a receive. */
-    COMMTASK_BURST_PUTS = 1, /**< One-sided operations: judged like messages, since a table has no rows of their own. */
+    COMMTASK_BURST_PUTS = 1,     /**< Puts; other one-sided operations are judged like them. */
     COMMTASK_BURST_COLLECTIVES =
         2 /**< Collectives, each on a communicator of its own: a lane serves each as a whole. */
 } commtask_burst_kind;

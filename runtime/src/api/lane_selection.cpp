@@ -49,7 +49,9 @@ int commtask_lanes_choose(const commtask_burst* burst, commtask_lane_choice* cho
                       known.kind);
     }
     const message_burst what{known.size_bytes, known.n_messages, known.kind == COMMTASK_BURST_COLLECTIVES};
-    const lane_choice made = choose_lanes(runtime->selection().table, what, limit_of(*runtime, known.most_lanes));
+    const lane_selection& by = runtime->selection();
+    const lane_choice made = choose_lanes(known.kind == COMMTASK_BURST_PUTS ? by.puts : by.table, what,
+                                          limit_of(*runtime, known.most_lanes));
     commtask_lane_choice full{};
     full.struct_size = choice->struct_size;
     full.n_lanes = made.n_lanes;

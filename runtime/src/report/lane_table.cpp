@@ -20,9 +20,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-[[nodiscard]] saturation_table table_of(const json& from) {
-    saturation_table table;
-    from.at("machine").get_to(table.machine);
+[[nodiscard]] saturation_table table_of(const json& from, std::string machine) {
+    saturation_table table{std::move(machine), 0, 0, 0, {}};
     from.at("post_ns").get_to(table.post_ns);
     from.at("switch_ns").get_to(table.switch_ns);
     from.at("round_trip_ns").get_to(table.round_trip_ns);
@@ -36,6 +35,21 @@ using json = nlohmann::ordered_json;
         table.rows.push_back(std::move(row));
     }
     return table;
+}
+
+[[nodiscard]] json costs_of(const saturation_table& table) {
+    json rows = json::array();
+    for (const size_costs& row : table.rows) {
+        json lanes = json::array();
+        for (const lane_cost& cost : row.lanes) {
+            lanes.push_back({{"n_lanes", cost.n_lanes}, {"first_ns", cost.first_ns}, {"each_ns", cost.each_ns}});
+        }
+        rows.push_back({{"size_bytes", row.size_bytes}, {"lanes", std::move(lanes)}});
+    }
+    return {{"post_ns", table.post_ns},
+            {"switch_ns", table.switch_ns},
+            {"round_trip_ns", table.round_trip_ns},
+            {"rows", std::move(rows)}};
 }
 
 /// FNV-1a, without the sign.
@@ -52,9 +66,14 @@ lane_table_file lane_table_of(const std::string& text) {
     made.sum = sum_of(text);
     try {
         const json all = json::parse(text);
-        made.table = table_of(all);
+        made.table = table_of(all, all.at("machine").get<std::string>());
+        made.puts = all.contains("puts") ? table_of(all.at("puts"), made.table.machine) : made.table;
         made.mpi = all.value("mpi", "");
         made.why_not = why_not_usable(made.table);
+        if (made.why_not.empty()) {
+            made.why_not = why_not_usable(made.puts);
+            if (!made.why_not.empty()) made.why_not.insert(0, "of its puts: ");
+        }
     } catch (const json::exception& wrong) {
         made.why_not = wrong.what();
     }
@@ -78,21 +97,10 @@ lane_table_file read_lane_table(const std::string& file) {
     return none;
 }
 
-std::string text_of(const saturation_table& table, const std::string& mpi) {
-    json rows = json::array();
-    for (const size_costs& row : table.rows) {
-        json lanes = json::array();
-        for (const lane_cost& cost : row.lanes) {
-            lanes.push_back({{"n_lanes", cost.n_lanes}, {"first_ns", cost.first_ns}, {"each_ns", cost.each_ns}});
-        }
-        rows.push_back({{"size_bytes", row.size_bytes}, {"lanes", std::move(lanes)}});
-    }
-    const json all{{"machine", table.machine},
-                   {"mpi", mpi},
-                   {"post_ns", table.post_ns},
-                   {"switch_ns", table.switch_ns},
-                   {"round_trip_ns", table.round_trip_ns},
-                   {"rows", std::move(rows)}};
+std::string text_of(const saturation_table& table, const saturation_table& puts, const std::string& mpi) {
+    json all{{"machine", table.machine}, {"mpi", mpi}};
+    all.update(costs_of(table));
+    if (!puts.rows.empty()) all["puts"] = costs_of(puts);
     return all.dump(2) + "\n";
 }
 
