@@ -72,6 +72,10 @@ class Intervals(unittest.TestCase):
 
 
 class Plans(unittest.TestCase):
+    def test_a_wait_for_a_run_that_never_ended_is_for_the_member_that_did_not(self):
+        done, hangs = receive(10, 20, 30), receive(10, 20, None)
+        self.assertIs(Task(0, "1.2", "plan", 10, members=(done, hangs)).decisive, hangs)
+
     def test_a_wait_for_a_plans_run_is_blamed_on_what_kept_its_last_member(self):
         early, late = receive(100, 110, 200), receive(100, 110, 900)
         message(send(90, 95, 200), early)
@@ -178,6 +182,11 @@ class Causes(unittest.TestCase):
         run = two_ranks([alone, together], list(together.peers))
         self.assertEqual(total(causes.blame(run, alone, 110, 600)), {(causes.UNKNOWN, 0): 490})
         self.assertEqual(total(causes.blame(run, together, 110, 600)), {(causes.TRANSFER, 0): 490})
+
+    def test_of_what_hung_the_sleep_of_its_worker_is_not_the_cause(self):
+        task = receive(100, 110, None, needs_others=True)
+        run = Run([Rank(0, [task], [], [Worker(has_own_core=False, states=[(0, 1000, "nap")], samples=[(0, 0), (1000, 1)])])])
+        self.assertEqual(total(causes.blame(run, task, 110, 600)), {(causes.UNKNOWN, 0): 490})
 
     def test_predecessors_and_program_order_are_told_apart(self):
         task = receive(100, 400, 500, waiting=110, held=300)

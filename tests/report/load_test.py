@@ -14,7 +14,7 @@ import load  # noqa: E402
 import text  # noqa: E402
 import trace_run  # noqa: E402
 from summary import Summary  # noqa: E402
-from trace_writer import ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, pair  # noqa: E402
+from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, pair  # noqa: E402
 
 
 class Loading(unittest.TestCase):
@@ -113,6 +113,43 @@ class Loading(unittest.TestCase):
         out.compute(3, 40, 50, "use", after=(posting,))
         received, = load.load([out.write(self.folder)]).ranks[0].tasks
         self.assertEqual((received.computed_after, [each.at for each in received.unblocks]), ([(40, 3, "use")], [40]))
+
+    def left_waiting(self, **head):
+        """Rank 0 waits for good: thread 1 for a receive, 2 for several, 3 in MPI. Rank 1 goes on for longer."""
+        out = TraceWriter(0, 2, state=0, **head)
+        out.communicator(1, "MPI_COMM_WORLD", "0-1")
+        for thread, name in ((1, "main"), (2, "second"), (3, "third"), (4, "fourth")):
+            out.thread(thread, name)
+            for k in range(2):
+                out.moved(4, out.post(thread, 10 + k, "recv", 1, 10 * thread + k), (READY, 20), (IN_FLIGHT, 30))
+        out.put(1, 9, 100, 1 << 48 | 1)
+        out.put(2, 9, 200)
+        out.put(3, 20, 300, detail=out.text("MPI_Wait"), sub=1)
+        out.put(4, 20, 400, detail=out.text("MPI_Test"), sub=1)
+        other = TraceWriter(1, 2, state=0)
+        other.thread(1, "main")
+        other.communicator(1, "MPI_COMM_WORLD", "0-1")
+        other.compute(1, 10, 5_000_000, "work")
+        other.write(self.folder)
+        return out
+
+    def test_a_wait_that_never_ended_is_a_delay_until_the_end_of_the_run(self):
+        self.left_waiting().write(self.folder)
+        summary = Summary(load.load([self.folder]))
+        self.assertEqual([(one.unblock.thread, one.begin, one.end, one.idle, one.task.title(), one.cause) for one in summary.delays],
+                         [(1, 100, 5_000_000, 4_999_900, "recv <- 1 tag 10", "other side unknown"),
+                          (2, 200, 5_000_000, 4_999_800, "recv <- 1 tag 21", "other side unknown"),
+                          (3, 300, 5_000_000, 4_999_700, "recv <- 1 tag 31", "other side unknown")])
+        said = "\n".join(text.render(summary))
+        self.assertIn("1. other side unknown", said)
+        self.assertNotIn("No thread was seen to wait", said)
+
+    def test_a_wait_whose_end_may_be_lost_is_no_delay(self):
+        for lost in ({"n_dropped": 3}, {}):
+            path = self.left_waiting(**lost).write(self.folder)
+            if not lost:  # copied in part
+                path.write_bytes(path.read_bytes()[:-CHUNK_BYTES])
+            self.assertEqual(Summary(load.load([self.folder])).delays, [])
 
     def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
         for rank in range(2):

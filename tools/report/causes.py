@@ -48,7 +48,8 @@ CAUSES = {
                "Nothing is late: only more computing to overlap with, or fewer bytes, hides the network's time."),
     UNKNOWN: ("it was in flight here, and the trace does not tell what the other side did",
               "Trace all ranks into one folder, with room for all records (COMMTASK_TRACE_MB): then the report can say whether the other "
-              "side was late; docs/report.md lists what a trace cannot see."),
+              "side was late; docs/report.md lists what a trace cannot see. Of a message that never came look what the other side posted: "
+              "docs/hangs.md."),
 }
 
 #: A worker that is awake and has less of its core than this does not have it to itself.
@@ -114,7 +115,8 @@ def _under_way(run, tasks, begin, end):
     """Pieces of a time in which all sides had issued: the network's, but for what a lane was not served."""
     left = end - begin
     pieces = []
-    for task in tasks:
+    is_alone = tasks[0].needs_others and not tasks[0].peers
+    for task in tasks if not (is_alone and tasks[0].ended is None) else ():  # it hung, whatever its worker did meanwhile
         rank = run.rank(task.rank)
         worker = rank.worker_of(task.lane) if rank else None
         if worker is None or left <= 0:
@@ -126,7 +128,7 @@ def _under_way(run, tasks, begin, end):
                 pieces.append((cause, task.rank, ns))
                 left -= ns
     if left > 0:
-        pieces.append((UNKNOWN if tasks[0].needs_others and not tasks[0].peers else TRANSFER, tasks[0].rank, left))
+        pieces.append((UNKNOWN if is_alone else TRANSFER, tasks[0].rank, left))
     return pieces
 
 

@@ -31,7 +31,7 @@ class _Threads:
                 self.computing[rank.rank, thread.identity] = thread.computing()
         for delay in all_delays:
             # If the task had ended before its thread had nothing else to do, the thread's own work was the longer one.
-            if delay.idle > 0 and delay.task.ended is not None and delay.task.ended > delay.end - delay.idle:
+            if delay.idle > 0 and (delay.task.ended is None or delay.task.ended > delay.end - delay.idle):
                 self.delays.setdefault((delay.task.rank, delay.unblock.thread), []).append(delay)
         for found in self.delays.values():
             found.sort(key=lambda d: d.end)

@@ -12,6 +12,10 @@ from causes import ASLEEP, BUSY, CAUSES, LATE_POST, LATE_SENDER, NO_CORE, ORDER,
 PUTS_OFF = (NO_CORE, ASLEEP, BUSY, PREDECESSOR, ORDER)
 
 
+#: When a task ended that did not.
+NEVER = float("inf")
+
+
 class Delay:
     """One unblock delay: from `begin` until what waited went on at `end`. `idle` is how long its thread idled before `end`,
     `pieces` the causes of that time; of a thread that never idled, the causes of the whole delay."""
@@ -110,7 +114,7 @@ def _waits(rank, idle):
     for task in rank.tasks:
         for unblock in task.unblocks:
             key = (unblock.thread, unblock.at)
-            if key not in last or (task.ended or 0) > (last[key][0].ended or 0):
+            if key not in last or (task.ended or NEVER) > (last[key][0].ended or NEVER):
                 last[key] = (task, unblock)
     for task, unblock in last.values():
         since = idle.since(rank.rank, unblock.thread, unblock.at, task.posted)

@@ -24,8 +24,10 @@ NEVER_WAIT = ("MPI_I", "MPI_Start", "MPI_Test")
 class _Loader:
     """One rank's trace. Identifiers are its own, so nothing is shared with other ranks."""
 
-    def __init__(self, trace, zero):
+    def __init__(self, trace, zero, last):
         self.trace, self.zero = trace, zero
+        self.last = last - zero  #: until then lasts what is open at the end
+        self.has_end = trace.has_end  #: what is open there did not end, rather than lost its record
         self.tasks = {}  #: identifier -> model.Task
         self.posts = defaultdict(list)  #: compute task -> communication tasks that were posted in it
 
@@ -46,10 +48,13 @@ class _Loader:
         self.handed_on = []  #: (when, task) that a node of oneTBB handed on
         self.post_times = defaultdict(list)  #: thread -> when it posted
         self.ended_by = defaultdict(list)  #: thread -> (end, number, task) of what it posted, by end
+        self.left_open = {}  #: thread -> (posted, number, task) of what it posted last of all that never ended
         for task in self.tasks.values():
             self.post_times[task.poster].append(task.posted)
             if task.ended is not None:
                 self.ended_by[task.poster].append((task.ended, task.number, task))
+            elif self.has_end and not task.stands:
+                self.left_open[task.poster] = max((task.posted, task.number, task), self.left_open.get(task.poster, (-1,)), key=lambda row: row[:2])
         for ended in self.ended_by.values():
             ended.sort(key=lambda row: row[:2])
         threads, workers = [], []
@@ -94,10 +99,9 @@ class _Loader:
 
     def _thread(self, each, threads, workers):
         spans = []
-        last = self.trace.last - self.zero
 
         def cut(span):
-            return span.begin - self.zero, last if span.end is None else span.end - self.zero
+            return span.begin - self.zero, self.last if span.end is None else span.end - self.zero
 
         for span in each.computes:
             begin, end = cut(span)
@@ -120,16 +124,21 @@ class _Loader:
             begin, end = cut(span)
             waits = any(word in span.name.lower() for word in IDLE_WORDS)
             spans.append(Span(begin, end, "call" if span.sub == MPI_CALL else "sync" if waits else "region", span.name))
-            if span.sub == MPI_CALL and not each.is_helper and span.end is not None and not each.waits and not span.name.startswith(NEVER_WAIT):
-                self._end_call(each.number, begin, end)
+            if span.sub == MPI_CALL and not each.is_helper and not each.waits and not span.name.startswith(NEVER_WAIT):
+                if span.end is None:
+                    self._never_went_on(each.number, begin)
+                else:
+                    self._end_call(each.number, begin, end)
         for span in each.waits:
             begin, end = cut(span)
             task = self.tasks.get(span.id)
+            if span.end is None:
+                task = self._never_went_on(each.number, begin, task)
             spans.append(Span(begin, end, "wait", "wait" if task is None else f"wait for {task.title()}"))
             if task is not None and span.end is not None and task.ended is not None:
                 task.unblocks.append(Unblock(task, end, each.number, begin, "wait"))
         self.busy[each.number] = sorted(span.end for span in spans if span.kind in ("wait", "call"))
-        states = list(self._states(each, last))
+        states = list(self._states(each, self.last))
         if each.is_worker:
             served = [(begin, end, state) for begin, end, state, lane in states if lane == each.lane]
             cpus = {cpu for _, _, cpu in each.processor}
@@ -155,6 +164,15 @@ class _Loader:
         if k >= 0 and ended[k][0] > begin:
             task = ended[k][2]
             task.unblocks.append(Unblock(task, end, thread, begin, "wait"))
+
+    def _never_went_on(self, thread, begin, task=None):
+        """A wait, or a call of MPI's, in which the thread was until the end. Of several tasks, and of a call, it is taken to be for the last
+        of its thread's that did not end."""
+        if task is None and thread in self.left_open:
+            task = self.left_open[thread][2]
+        if task is not None and self.has_end:
+            task.unblocks.append(Unblock(task, self.last, thread, begin, "wait"))
+        return task
 
     def _states(self, each, last):
         """(begin, end, state, lane) from moments; state 0 is nothing to show."""
@@ -263,7 +281,8 @@ def load(paths):
 def loaded(read):
     """What was read, as the analyses see it."""
     zero = min(trace.begin for trace in read.ranks)
-    loaders = {trace.rank: _Loader(trace, zero) for trace in read.ranks}
+    last = max(trace.last for trace in read.ranks)
+    loaders = {trace.rank: _Loader(trace, zero, trace.last if trace.state == 1 else last) for trace in read.ranks}
     run = Run([loader.load() for loader in loaders.values()], read.remarks, read.clock_error, read.clocks_may_drift)
     _join_messages(run, read.messages, loaders)
     _join_collectives(read.ranks, loaders)

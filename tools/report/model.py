@@ -48,13 +48,15 @@ class Task:
 
     @property
     def decisive(self):
-        """What its end waited for: of the run of a plan the member that ended last."""
+        """What its end waited for: of the run of a plan the member that ended last, or never did."""
+        if self.ended is None:
+            return next((one for one in self.members if one.ended is None), self)
         return max((one for one in self.members if one.ended is not None), key=lambda one: one.ended, default=self)
 
     @property
     def unblocked(self):
         """When the first of what waited for it went on."""
-        return min((u.at for u in self.unblocks), default=None)
+        return min((u.at for u in self.unblocks), default=None) if self.ended is not None else None
 
     def phases(self):
         """Yields (name, begin, end) of every phase that it went through and left."""
@@ -81,7 +83,7 @@ class Task:
 
 
 class Unblock:
-    """Something went on because a task ended: a wait returned, a compute task started."""
+    """Something went on because a task ended: a wait returned, a compute task started. Of a wait that never did, the end of the run."""
 
     __slots__ = ("task", "at", "thread", "idle_from", "what")
 

@@ -218,6 +218,7 @@ class RankTrace:
     clock_drift_ppm: float | None = 0.0  # None: unknown
     clock_how: str = ""
     last: int = 0  # the latest time in the file
+    is_cut: bool = False  # the file is shorter than what was written
     whole_from: int | None = None  # of one that lost records, newest kept: after that moment none is missing; None: no such
     whole_until: int | None = None  # oldest kept: before that moment none is missing
 
@@ -226,6 +227,11 @@ class RankTrace:
 
     def worker(self, lane: int = 0) -> Thread | None:
         return next((each for each in self.threads.values() if each.lane == lane), None)
+
+    @property
+    def has_end(self) -> bool:
+        """Whether what has no end in it had none."""
+        return not self.is_cut and (self.n_dropped == 0 or self.keep == 1)
 
     def flags_of(self, task: Task) -> int:
         return self.operations.get(task.kind, ("", 0))[1]
@@ -279,7 +285,9 @@ class _Reader:
             raise TraceError(f"{self.path} is damaged: it says that it is of rank {rank} of {n_ranks}")
         trace = RankTrace(self.path, rank, n_ranks, session, run, state, begin, end or None, domain, keep, n_dropped,
                           _text(host), _text(mpi), _text(program), lanes, bool(reserved), cpu, realtime - begin)
-        return trace, min(used, room, len(self.data) // CHUNK_BYTES)
+        n_there = len(self.data) // CHUNK_BYTES
+        trace.is_cut = n_there < min(used, room)
+        return trace, min(used, room, n_there)
 
     def _order_chunks(self, n_chunks: int) -> list[tuple[int, int, int, int]]:
         """Thread, sequence, lost records, offset; those of a thread in the order of writing."""
