@@ -297,6 +297,16 @@ class Tables(unittest.TestCase):
                 tables.phase_table(Run([Rank(0, [task])]))}
         self.assertEqual(rows["all", "in flight"], (1, 100))
 
+    def test_the_last_phase_of_a_task_that_never_ended_lasts_until_the_end_of_the_run(self):
+        hangs, queued, unknown = (receive(100, issued, None) for issued in (400, None, 400))
+        hangs.open_until = queued.open_until = 900
+        self.assertEqual(list(hangs.phases()), [("queued", 100, 400), ("ready", 400, 400), ("in flight", 400, 900)])
+        self.assertEqual(list(queued.phases()), [("queued", 100, 900)])
+        self.assertEqual(list(unknown.phases())[-1], ("ready", 400, 400))  # the record of its end may be lost
+        run = Run([Rank(0, [hangs], [Thread(1, "main", [Span(0, 500, "compute")])])])
+        row, = tables.overlap_table(run)
+        self.assertEqual((row.under_way, row.covered, run.extent()), (500, 100, (0, 900)))
+
     def test_overlap_is_the_share_of_the_time_under_way_in_which_threads_compute(self):
         task = receive(0, 100, 200)
         threads = [Thread(1, "a", [Span(0, 150, "compute")]), Thread(2, "b", [Span(0, 300, "compute")])]

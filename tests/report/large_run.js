@@ -41,6 +41,7 @@
   const recv = data.words.indexOf("recv");
   columns.op.fill(recv);
   columns.partner.fill(0xFFFFFFFF);
+  columns.until = columns.ended;
   for (const name of ["waiting", "held", "ready", "issued", "unblocked"]) columns[name].fill(-1);
   Object.assign(data, { tasks: columns, n_tasks: nTasks, messages: { from: new Uint32Array(0), to: new Uint32Array(0) } });
   timeline.selected = -1;

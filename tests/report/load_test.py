@@ -151,6 +151,18 @@ class Loading(unittest.TestCase):
                 path.write_bytes(path.read_bytes()[:-CHUNK_BYTES])
             self.assertEqual(Summary(load.load([self.folder])).delays, [])
 
+    def test_a_task_is_open_until_the_end_where_the_record_of_its_end_cannot_be_lost(self):
+        for lost, until in (({}, [300, 300]), ({"keep": 1, "lost": {2: 2}}, [None, 300]), ({"lost": {2: 1}}, [None, None])):
+            out = TraceWriter(0, 1, state=0, keep=lost.get("keep", 0))
+            out.lost = lost.get("lost", {})
+            out.communicator(1, "MPI_COMM_WORLD", "0")
+            before, after = (out.post(1, at, "recv", 0, at) for at in (10, 200))
+            for at, task in ((20, before), (210, after)):
+                out.moved(2, task, (READY, at), (IN_FLIGHT, at + 10))
+                out.state(2, at + 90, ISSUE)
+            rank, = load.load([out.write(self.folder)]).ranks
+            self.assertEqual([task.open_until for task in rank.tasks], until, lost)
+
     def test_both_messages_of_a_sendrecv_with_one_rank_have_one_other_side(self):
         for rank in range(2):
             out = TraceWriter(rank, 2)

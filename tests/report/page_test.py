@@ -278,6 +278,21 @@ class InTheBrowser(unittest.TestCase):
             self.assertIn(words, said)
         self.assertIn("predecessors: pack", self.window.run("taskTip(commtask.data, 0, dependencesOf(commtask.data, 0, 9)).map(one => one.textContent).join('|')"))
 
+    def test_a_task_that_never_ended_is_in_flight_until_the_end_of_the_run(self):
+        out = TraceWriter(0, 1, state=0)
+        out.thread(1, "main")
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        out.moved(1, out.post(1, 0, "recv", 0, 7), (READY, 10_000), (IN_FLIGHT, 20_000))
+        out.compute(1, 30_000, 3_020_000, "work")
+        folder = pathlib.Path(self.holder.name) / "open"
+        self.open(make_page(out.write(folder).parent, folder))
+        self.assertEqual(self.window.run("taskLife(commtask.data, 0)"),
+                         [["queued", 0, 10_000], ["ready", 10_000, 20_000], ["in flight", 20_000, 3_020_000]])
+        said = self.window.run("taskTip(commtask.data, 0, []).map(one => one.textContent).join('|')")
+        self.assertIn("whole life3.02 ms", said)
+        self.assertEqual(self.window.run("(k => [k.begin[0], k.end[0]])(commtask.data.rows.find(row => row.type === 'tasks')"
+                                         ".kinds.find(kind => kind.name === 'in flight'))"), [20_000, 3_020_000])
+
     def test_a_rank_folds_and_a_row_of_a_table_brings_its_task_up(self):
         height = self.window.run("commtask.timeline.layout.height")
         self.window.click(self.box["x"] + 40, self.box["y"] + 34)

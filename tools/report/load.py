@@ -27,7 +27,6 @@ class _Loader:
     def __init__(self, trace, zero, last):
         self.trace, self.zero = trace, zero
         self.last = last - zero  #: until then lasts what is open at the end
-        self.has_end = trace.has_end  #: what is open there did not end, rather than lost its record
         self.tasks = {}  #: identifier -> model.Task
         self.posts = defaultdict(list)  #: compute task -> communication tasks that were posted in it
 
@@ -53,7 +52,7 @@ class _Loader:
             self.post_times[task.poster].append(task.posted)
             if task.ended is not None:
                 self.ended_by[task.poster].append((task.ended, task.number, task))
-            elif self.has_end and not task.stands:
+            elif task.open_until is not None and not task.stands:
                 self.left_open[task.poster] = max((task.posted, task.number, task), self.left_open.get(task.poster, (-1,)), key=lambda row: row[:2])
         for ended in self.ended_by.values():
             ended.sort(key=lambda row: row[:2])
@@ -88,7 +87,8 @@ class _Loader:
                     lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,
                     issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], bytes=each.bytes, tag=tag,
                     peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
-                    ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended, state=ENDS[each.end] if ended is not None else "open")
+                    ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended,
+                    open_until=self.last if self.trace.is_open(each) else None, state=ENDS[each.end] if ended is not None else "open")
 
     def _comm_name(self, number):
         known = self.trace.communicators.get(number)
@@ -170,7 +170,7 @@ class _Loader:
         of its thread's that did not end."""
         if task is None and thread in self.left_open:
             task = self.left_open[thread][2]
-        if task is not None and self.has_end:
+        if task is not None and self.trace.has_end:
             task.unblocks.append(Unblock(task, self.last, thread, begin, "wait"))
         return task
 

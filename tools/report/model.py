@@ -16,13 +16,14 @@ class Task:
     it depends on, `computed_after` those that depend on it: (end or begin, thread, name)."""
 
     __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "issuer", "ender", "waiting",
-                 "held", "ready", "issued", "ended", "state", "stands", "needs_others", "predecessors", "peers", "members", "unblocks",
+                 "held", "ready", "issued", "ended", "open_until", "state", "stands", "needs_others", "predecessors", "peers", "members", "unblocks",
                  "computed_before", "computed_after")
 
     def __init__(self, rank, number, op, posted, **rest):
         self.rank, self.number, self.op, self.posted = rank, number, op, posted
         self.lane, self.peer, self.tag, self.comm, self.bytes = 0, None, None, "", 0
         self.poster = self.issuer = self.ender = self.waiting = self.held = self.ready = self.issued = self.ended = None
+        self.open_until = None  #: of one that never ended the end of the run; None where the record of its end may be lost
         self.state, self.stands = "open", False
         self.needs_others = False  #: it cannot end without another rank, whose task `peers` has if the trace has it
         self.predecessors, self.peers, self.members, self.unblocks = (), (), (), []
@@ -37,6 +38,11 @@ class Task:
             if when is not None:
                 return when
         return None
+
+    @property
+    def until(self):
+        """When it ended; of one that never did, until when it was open."""
+        return self.ended if self.ended is not None else self.open_until
 
     @property
     def is_send(self):
@@ -59,13 +65,15 @@ class Task:
         return min((u.at for u in self.unblocks), default=None) if self.ended is not None else None
 
     def phases(self):
-        """Yields (name, begin, end) of every phase that it went through and left."""
+        """Yields (name, begin, end) of every phase that it went through and left, or was in until the run's end."""
         marks = (("queued", self.posted), ("predecessor", self.waiting), ("order", self.held), ("ready", self.ready),
                  ("in flight", self.issued), ("unblock", self.ended))
         known = [(name, at) for name, at in marks if at is not None]
         for (name, begin), (_, end) in zip(known, known[1:]):
             yield name, begin, end
-        if self.ended is not None and self.unblocked is not None:
+        if self.ended is None and self.open_until is not None:
+            yield *known[-1], self.open_until
+        elif self.ended is not None and self.unblocked is not None:
             yield "unblock", self.ended, max(self.ended, self.unblocked)
 
     @property
@@ -215,7 +223,7 @@ class Run:
         for rank in self.ranks:
             for task in rank.tasks:
                 first.append(task.posted)
-                last.append(task.ended if task.ended is not None else task.posted)
+                last.append(task.until if task.until is not None else task.posted)
             for thread in rank.threads:
                 first += [s.begin for s in thread.spans[:1]]
                 last += [s.end for s in thread.spans]

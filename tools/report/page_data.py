@@ -115,7 +115,7 @@ def _worker_row(columns, rank, worker):
 
 
 def _last_moment(task):
-    moments = [t for t in (task.posted, task.waiting, task.held, task.ready, task.issued, task.ended, task.unblocked) if t is not None]
+    moments = [t for t in (task.posted, task.waiting, task.held, task.ready, task.issued, task.until, task.unblocked) if t is not None]
     return max(moments)
 
 
@@ -161,7 +161,7 @@ def _task_table(columns, words, tasks, places, index, delays, threads):
     for delay in delays:
         worst.setdefault(id(delay.task), delay)
     found = [worst.get(id(task)) for task in tasks]
-    table = {name: times(name) for name in ("posted", "waiting", "held", "ready", "issued", "ended", "unblocked")}
+    table = {name: times(name) for name in ("posted", "waiting", "held", "ready", "issued", "ended", "until", "unblocked")}
     table["bytes"] = columns.add("d", [task.bytes or 0 for task in tasks])
     for name, value in (("rank", lambda t: t.rank), ("peer", lambda t: -1 if t.peer is None else t.peer),
                         ("tag", lambda t: -1 if t.tag is None else t.tag), ("lane", lambda t: t.lane), ("row", lambda t: places[id(t)])):

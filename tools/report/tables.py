@@ -54,8 +54,8 @@ def overlap_table(run):
             row = found.setdefault(task.comm, Overlap(task.comm))
             row.n_tasks += 1
             row.bytes += task.bytes or 0
-            if task.issued is not None and task.ended is not None and not task.stands:
-                flights.setdefault(task.comm, []).append((task.issued, task.ended))
+            if task.issued is not None and task.until is not None and not task.stands:
+                flights.setdefault(task.comm, []).append((task.issued, task.until))
         for comm, one in flights.items():
             one = union(one)
             found[comm].under_way += length(one)

@@ -230,8 +230,13 @@ class RankTrace:
 
     @property
     def has_end(self) -> bool:
-        """Whether what has no end in it had none."""
+        """Whether what a thread began and has no end in it had none."""
         return not self.is_cut and (self.n_dropped == 0 or self.keep == 1)
+
+    def is_open(self, task: Task) -> bool:
+        """Whether it never ended: the record of its end is not there, and is not lost either, on whatever thread."""
+        seen = task.steps[-1].time if task.steps else task.posted
+        return task.ended is None and self.has_end and (self.n_dropped == 0 or self.whole_from is not None and seen > self.whole_from)
 
     def flags_of(self, task: Task) -> int:
         return self.operations.get(task.kind, ("", 0))[1]

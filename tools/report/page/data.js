@@ -95,7 +95,7 @@ function messagesOf(data, k, most) {
 function dependencesOf(data, k, most) {
   const { edges, computed, tasks, words } = data, found = [];
   for (let e = 0; e < edges.from.length && found.length < most; e++) {
-    if (edges.to[e] === k) found.push({ isAfter: false, task: edges.from[e], time: tasks.ended[edges.from[e]] });
+    if (edges.to[e] === k) found.push({ isAfter: false, task: edges.from[e], time: tasks.until[edges.from[e]] });
     else if (edges.from[e] === k) found.push({ isAfter: true, task: edges.to[e], time: Math.max(tasks.posted[edges.to[e]], tasks.ready[edges.to[e]]) });
   }
   for (let c = 0; c < computed.task.length && found.length < most; c++) {
@@ -109,12 +109,13 @@ function dependencesOf(data, k, most) {
 function taskLife(data, k) {
   const known = PHASES.map(([name, column]) => [name, data.tasks[column][k]]).filter(([, at]) => at >= 0);
   const life = known.slice(0, -1).map(([name, at], i) => [name, at, known[i + 1][1]]);
-  const ended = data.tasks.ended[k], unblocked = data.tasks.unblocked[k];
+  const ended = data.tasks.ended[k], unblocked = data.tasks.unblocked[k], until = data.tasks.until[k];
+  if (ended < 0 && until >= 0) life.push([...known[known.length - 1], until]);
   if (ended >= 0 && unblocked >= ended) life.push(["unblock", ended, unblocked]);
   return life;
 }
 
 function taskEnd(data, k) {
   const tasks = data.tasks;
-  return Math.max(tasks.posted[k], tasks.waiting[k], tasks.held[k], tasks.ready[k], tasks.issued[k], tasks.ended[k], tasks.unblocked[k]);
+  return Math.max(tasks.posted[k], tasks.waiting[k], tasks.held[k], tasks.ready[k], tasks.issued[k], tasks.until[k], tasks.unblocked[k]);
 }
