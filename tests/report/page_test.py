@@ -290,6 +290,7 @@ class InTheBrowser(unittest.TestCase):
                          [["queued", 0, 10_000], ["ready", 10_000, 20_000], ["in flight", 20_000, 3_020_000]])
         said = self.window.run("taskTip(commtask.data, 0, []).map(one => one.textContent).join('|')")
         self.assertIn("whole life3.02 ms", said)
+        self.assertIn(" · size unknown · ", said)
         self.assertEqual(self.window.run("(k => [k.begin[0], k.end[0]])(commtask.data.rows.find(row => row.type === 'tasks')"
                                          ".kinds.find(kind => kind.name === 'in flight'))"), [20_000, 3_020_000])
 

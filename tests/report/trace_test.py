@@ -406,6 +406,19 @@ class Leniency(Case):
         self.assertIn("commtask_finalize", text)
         self.assertIn("12", text)
 
+    def test_the_size_of_what_did_not_complete_is_unknown(self):
+        for n_bytes, total in ((0, "unknown"), (2048, "2.00 KiB, 2 unknown")):
+            out = TraceWriter(0, 1, state=0)
+            out.thread(1, "main")
+            out.communicator(1, "MPI_COMM_WORLD", "0")
+            out.moved(1, out.post(1, 0, "send", 0, 7), (READY, 10), (IN_FLIGHT, 20))
+            out.moved(1, out.post(1, 0, "send", 0, 8), (READY, 10), (IN_FLIGHT, 20), (ENDED, 30), end=2)  # failed
+            if n_bytes:
+                out.moved(1, out.post(1, 0, "send", 0, 9), (READY, 10), (IN_FLIGHT, 20), (ENDED, 30), n_bytes=n_bytes)
+            text = self.text_of(out.write(self.folder))
+            self.assertIn(f"tasks, {total if n_bytes else 'size unknown'}\n", text)
+            self.assertRegex(text, rf"MPI_COMM_WORLD +\d +{total} ")
+
     def test_a_rank_that_is_missing_is_said(self):
         (halo_run(self.folder) / "rank-1.cttrace").unlink()
         self.assertIn("missing", self.text_of(self.folder))

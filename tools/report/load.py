@@ -85,8 +85,8 @@ class _Loader:
         return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,
                     each.posted - self.zero, stands=each.stands, needs_others=bool(needs_others),
                     lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,
-                    issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], bytes=each.bytes, tag=tag,
-                    peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
+                    issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], tag=tag,
+                    bytes=each.bytes if each.stands or ENDS[each.end] == "completed" else None, peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
                     ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended,
                     open_until=self.last if self.trace.is_open(each) else None, state=ENDS[each.end] if ended is not None else "open")
 

@@ -162,7 +162,7 @@ def _task_table(columns, words, tasks, places, index, delays, threads):
         worst.setdefault(id(delay.task), delay)
     found = [worst.get(id(task)) for task in tasks]
     table = {name: times(name) for name in ("posted", "waiting", "held", "ready", "issued", "ended", "until", "unblocked")}
-    table["bytes"] = columns.add("d", [task.bytes or 0 for task in tasks])
+    table["bytes"] = columns.add("d", [-1 if task.bytes is None else task.bytes for task in tasks])
     for name, value in (("rank", lambda t: t.rank), ("peer", lambda t: -1 if t.peer is None else t.peer),
                         ("tag", lambda t: -1 if t.tag is None else t.tag), ("lane", lambda t: t.lane), ("row", lambda t: places[id(t)])):
         table[name] = columns.add("i", [value(task) for task in tasks])

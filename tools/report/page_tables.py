@@ -109,7 +109,7 @@ def _phases(summary):
 
 
 def _overlap(summary):
-    rows = [("", (row.comm, units.count(row.n_tasks), units.size(row.bytes), units.time(row.under_way), units.share(row.share),
+    rows = [("", (row.comm, units.count(row.n_tasks), units.sizes(row.sizes), units.time(row.under_way), units.share(row.share),
                   (f'<span class="bar" style="width:{150 * (row.share or 0):.1f}px"></span>',))) for row in summary.overlap]
     if not rows:
         return ""

@@ -43,11 +43,12 @@ class Summary:
     def headline(self):
         hosts = sorted({rank.facts.get("host", "") for rank in self.run.ranks})
         tasks = list(self.run.tasks())
-        n_bytes = sum(task.bytes or 0 for task in tasks)
+        size = units.sizes([task.bytes for task in tasks])
+        size = "size unknown" if size == "unknown" else size
         where = f" on {hosts[0]}" if len(hosts) == 1 and hosts[0] else f" on {len(hosts)} machines" if len(hosts) > 1 else ""
         ranks = f"{len(self.run.ranks)} rank{'s' if len(self.run.ranks) != 1 else ''}"
         return (f"{self.program()}: {ranks}{where}, {units.time(self.ns)}, "
-                f"{units.count(len(tasks))} tasks, {units.size(n_bytes)}")
+                f"{units.count(len(tasks))} tasks, {size}")
 
     def clocks(self):
         error = self.run.clock_error_ns

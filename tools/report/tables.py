@@ -36,7 +36,11 @@ class Overlap:
     is in flight."""
 
     def __init__(self, comm):
-        self.comm, self.n_tasks, self.bytes, self.under_way, self.covered = comm, 0, 0, 0, 0.0
+        self.comm, self.sizes, self.under_way, self.covered = comm, [], 0, 0.0
+
+    @property
+    def n_tasks(self):
+        return len(self.sizes)
 
     @property
     def share(self):
@@ -52,8 +56,7 @@ def overlap_table(run):
         flights = {}
         for task in rank.tasks:
             row = found.setdefault(task.comm, Overlap(task.comm))
-            row.n_tasks += 1
-            row.bytes += task.bytes or 0
+            row.sizes.append(task.bytes)
             if task.issued is not None and task.until is not None and not task.stands:
                 flights.setdefault(task.comm, []).append((task.issued, task.until))
         for comm, one in flights.items():

@@ -54,7 +54,7 @@ def _overlap(summary, most):
     if not summary.overlap:
         return []
     rows = [("communicator", "tasks", "bytes", "under way", "covered")]
-    rows += [(row.comm[:30], units.count(row.n_tasks), units.size(row.bytes), units.time(row.under_way), units.share(row.share))
+    rows += [(row.comm[:30], units.count(row.n_tasks), units.sizes(row.sizes), units.time(row.under_way), units.share(row.share))
              for row in summary.overlap[:most]]
     return ["Overlap (time under way, and how much of it computing covers):", *aligned(rows, n_headings=1)]
 

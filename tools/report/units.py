@@ -29,6 +29,15 @@ def size(n_bytes):
     return f"{n_bytes:.0f} B"
 
 
+def sizes(all_bytes):
+    """The sum of sizes, some of which may be None: `1.50 MiB`, `unknown`, `1.50 MiB, 2 unknown`."""
+    known = [one for one in all_bytes if one is not None]
+    n_unknown = len(all_bytes) - len(known)
+    if n_unknown == 0:
+        return size(sum(known))
+    return f"{size(sum(known))}, {count(n_unknown)} unknown" if any(known) else "unknown"
+
+
 def share(value):
     """`42 %`; a dash for None."""
     return "-" if value is None else f"{100 * value:.0f} %"

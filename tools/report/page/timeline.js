@@ -205,7 +205,7 @@ const MOST_LINKS_TOLD = 6;
 function taskTip(data, k, links) {
   const { tasks, words } = data;
   const head = element("b", taskTitle(data, k));
-  const facts = [`rank ${tasks.rank[k]}`, words[tasks.comm[k]], bytesText(tasks.bytes[k]), `number ${words[tasks.number[k]]}`,
+  const facts = [`rank ${tasks.rank[k]}`, words[tasks.comm[k]], tasks.bytes[k] < 0 ? "size unknown" : bytesText(tasks.bytes[k]), `number ${words[tasks.number[k]]}`,
     words[tasks.state[k]]];
   const table = element("table");
   const line = (name, text, colour) => {
