@@ -74,18 +74,23 @@ class Sorting(unittest.TestCase):
         self.assertEqual((one.app, one.label), ("poisson2d", "omp, 40.30, 2 ranks"))
 
     def test_every_row_of_every_stored_result_is_drawn_and_missed_goals_are_said(self):
-        for path in sorted((SOURCE / "bench" / "results").glob("*.json")):
-            if path.stem == "demo":  # of scripts/demo, which has a picture of its own
-                continue
-            with self.subTest(path.name):
-                results = bench_results.read([path])
-                for one in results.documents:
-                    drawn = len(one.bars) + sum(map(len, one.groups.values()))
-                    drawn += sum(len(series) for lines in one.lines for series in lines.series.values())
-                    self.assertEqual(drawn, len(one.rows))
-                text = page_bench.render(results, with_header=True)
-                missed = any(r.get("goal") and not r.get("met") for one in results.documents for r in one.rows)
-                self.assertEqual("NOT MET" in text, missed)
+        for folder, others in ((SOURCE / "bench" / "results", "demo.json"), (SOURCE / "bench" / "results" / "16-cores", "limits.json")):
+            files = sorted(folder.glob("*.json"))
+            together = bench_results.read(files)
+            self.assertEqual([sentence.split()[0] for sentence in together.left_out], [str(folder / others)])
+            self.assertGreater(len(together.documents), 10)
+            for path in files:
+                if path.name == others:  # of scripts/demo; sentences of the page
+                    continue
+                with self.subTest(path.name):
+                    results = bench_results.read([path])
+                    for one in results.documents:
+                        drawn = len(one.bars) + sum(map(len, one.groups.values()))
+                        drawn += sum(len(series) for lines in one.lines for series in lines.series.values())
+                        self.assertEqual(drawn, len(one.rows))
+                    text = page_bench.render(results, with_header=True)
+                    missed = any(r.get("goal") and not r.get("met") for one in results.documents for r in one.rows)
+                    self.assertEqual("NOT MET" in text, missed)
 
     def test_a_paper_is_named_for_its_figures_alone(self):
         for paper in bench_results.papers():

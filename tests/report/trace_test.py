@@ -370,6 +370,14 @@ class Refusals(Case):
         (self.folder / "a.json").write_text('{"some": "thing"}')
         self.refusal("--html", "out.html", "a.json", contains="scripts/bench")
 
+    def test_json_of_something_else_beside_results_is_left_out_with_a_sentence(self):
+        (self.folder / "a.json").write_text('{"some": "thing"}')
+        (self.folder / "b.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
+        done = report("--text", "a.json", "b.json", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
+        self.assertIn("left out: a.json is neither", done.stderr)
+        self.assertIn("post, here: no goals", done.stdout)
+
     def test_json_that_is_nested_beyond_all_measure(self):
         (self.folder / "a.json").write_text("[" * 100000)
         self.refusal("--html", "out.html", "a.json", contains="a.json")

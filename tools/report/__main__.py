@@ -107,6 +107,8 @@ def run(given):
     if (given.perfetto or given.otf2) and not traces:
         raise Refusal("--perfetto and --otf2 convert traces, and none is given.")
     results = read_results(files)
+    for sentence in results.left_out:
+        print(f"commtask-report: left out: {sentence}", file=sys.stderr)
     summary = read_traces(traces) if traces else None
     if given.text:
         import text

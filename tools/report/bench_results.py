@@ -125,6 +125,7 @@ class Results:
 
     def __init__(self):
         self.documents, self.breakdowns = [], []
+        self.left_out = []  #: a sentence of each file that is something else
 
     def __bool__(self):
         return bool(self.documents or self.breakdowns)
@@ -136,7 +137,7 @@ def papers():
 
 
 def read(paths):
-    """Results of all files. Raises ResultError."""
+    """Results of all files, which a folder may have beside other JSON. Raises ResultError, also where none has a result."""
     results = Results()
     for path in map(pathlib.Path, paths):
         try:
@@ -149,12 +150,19 @@ def read(paths):
             raise ResultError(f"{path} is nested too deeply for a result.") from error
         if data == []:
             raise ResultError(f"{path} has no result.")
+        documents, breakdowns = [], []
         for one in data if isinstance(data, list) else [data]:
             if isinstance(one, dict) and isinstance(one.get("results"), list) and all(
                     isinstance(row, dict) and {"name", "unit", "median"} <= row.keys() for row in one["results"]):
-                results.documents.append(Document(one))
+                documents.append(Document(one))
             elif isinstance(one, dict) and isinstance(median_run(one), dict) and "post_us" in median_run(one):
-                results.breakdowns.append(Breakdown(one, path.name))
+                breakdowns.append(Breakdown(one, path.name))
             else:
-                raise ResultError(f"{path} is neither a result of scripts/bench --json nor of a miniapp's --json.")
+                results.left_out.append(f"{path} is neither a result of scripts/bench --json nor of a miniapp's --json.")
+                break
+        else:
+            results.documents += documents
+            results.breakdowns += breakdowns
+    if results.left_out and not results:
+        raise ResultError(results.left_out[0])
     return results
