@@ -112,7 +112,14 @@ int main(int argc, char** argv) {
     }
     int never = 0;
     commtask_t open = COMMTASK_NULL;
-    if (strcmp(end, "finish") != 0) submit(commtask_op_recv(&never, 1, MPI_INT, peer, 99, MPI_COMM_WORLD), NULL, &open);
+    const int stays = strcmp(end, "stay") == 0;
+    if (stays && rank == 0) {
+        puts("running");
+        fflush(NULL);
+        getchar();
+    }
+    if (strcmp(end, "finish") != 0 && !stays)
+        submit(commtask_op_recv(&never, 1, MPI_INT, peer, 99, MPI_COMM_WORLD), NULL, &open);
     commtask_t barrier;
     submit(commtask_op_barrier(MPI_COMM_WORLD), NULL, &barrier);
     wait_for(&barrier);

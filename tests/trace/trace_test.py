@@ -344,9 +344,26 @@ def expect_refusal(command, folder, n_ranks):
     return 0
 
 
+def expect_left_alone(command, folder, read_run, n_ranks):
+    """A second job into a folder that a running one writes to is refused, and what the first wrote is whole."""
+    environment = {**os.environ, "COMMTASK_TRACE": str(folder)}
+    with subprocess.Popen([*command, "stay"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        said = first.stdout.readline()
+        code, output = run_program(command, folder, {})
+        first.communicate("\n")
+    demand(said == "running\n" and first.returncode == 0, f"{said} {first.returncode}")
+    demand(code != 0 and output.count("refused: ") >= n_ranks and "is the trace of a process that still runs" in output, output)
+    run = read_run([folder])
+    demand([each.state for each in run.ranks] == [1] * n_ranks, f"{run.remarks}")
+    number = run.ranks[0].run
+    code, output = run_program(command, folder, {})
+    demand(code == 0 and read_run([folder]).ranks[0].run != number, f"what a job that is over wrote is replaced: {output}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--expect", required=True, choices=[*EXPECTATIONS, "refusal"])
+    parser.add_argument("--expect", required=True, choices=[*EXPECTATIONS, "refusal", "left_alone"])
     parser.add_argument("--reader", required=True)
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--tool", help="a tool of OpenMP's")
@@ -359,6 +376,8 @@ def main():
         folder = pathlib.Path(place)
         if options.expect == "refusal":
             return expect_refusal(options.command, folder, options.ranks)
+        if options.expect == "left_alone":
+            return expect_left_alone(options.command, folder, trace_run.read_run, options.ranks)
         arguments, settings, expectation = EXPECTATIONS[options.expect]
         if options.tool and not os.path.exists(options.tool):
             print(f"the tool is not there: {options.tool}")

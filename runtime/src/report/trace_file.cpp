@@ -3,6 +3,7 @@
 // A page that the disk has no room for would end the program when it is written to, so room is asked for in steps before it
 // is used: by writing zeros, since the kernel then makes large pages at once, where fallocate would leave a fault of 2 us for
 // every page of 4 KiB, which was a third of what a trace cost small tasks. Files of an earlier run in the same folder are replaced: a reader tells runs apart by their number.
+// One that is still written is locked, as by a parent whose settings a process of MPI_Comm_spawn has inherited, and stays.
 #include "report/trace_file.hpp"
 
 #include "base/system.hpp"
@@ -71,6 +72,23 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
            "); name a folder that this process may write to, or one that it may make";
 }
 
+[[nodiscard]] struct flock whole_file_lock() noexcept {
+    struct flock lock{};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return lock;
+}
+
+/// Whether a running process writes it. A lock ends with its process, and one that forks does not hand it on.
+[[nodiscard]] bool is_written(const std::string& path) noexcept {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    struct flock lock = whole_file_lock();
+    const bool is_locked = ::fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    ::close(descriptor);
+    return is_locked;
+}
+
 } // namespace
 
 trace_file* trace_file::latest_ = nullptr;
@@ -84,12 +102,20 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
         return nullptr;
     }
     std::string path = name_of(plan);
+    if (is_written(path)) {
+        why = refusal(plan,
+                      path + " is the trace of a process that still runs, as of this one's parent or of another job",
+                      EBUSY);
+        return nullptr;
+    }
     ::unlink(path.c_str()); // whoever reads the old one goes on reading it
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {
         why = refusal(plan, path + " cannot be written", errno);
         return nullptr;
     }
+    struct flock lock = whole_file_lock();
+    static_cast<void>(::fcntl(descriptor, F_SETLK, &lock)); // a file system without locks: nobody is refused there
     const std::size_t n_chunks = plan.most_mib * chunks_per_mib;
     const std::size_t n_bytes = n_chunks * trace::chunk_bytes;
     void* memory = MAP_FAILED;
