@@ -4,6 +4,7 @@
 # make at will (machines with clocks of their own, records that had no room, damage) both must say the same. OTF2's reader
 # tells what times the converter gave.
 """Usage: converter_test.py FOLDER_OF_THE_REPORT FOLDER_OF_THE_TRACE_WRITER CONVERTER"""
+import collections
 import pathlib
 import random
 import re
@@ -27,6 +28,7 @@ def convert(*words):
 
 
 HAS_OTF2 = "otf2" in convert("--formats").stdout and shutil.which("otf2-print") is not None
+HAS_PERFETTO = "perfetto" in convert("--formats").stdout
 
 
 def sends_of_archive(traces, folder):
@@ -36,6 +38,42 @@ def sends_of_archive(traces, folder):
         raise AssertionError(done.stderr)
     text = otf2_regions.print_archive(folder)
     return sorted(int(time) for time in re.findall(r"(?m)^MPI_ISEND +\d+ +(\d+) ", text))
+
+
+def fields(raw):
+    """(number, value) of a message of protobuf's; fixed64 and lengths are all that is needed beside varints."""
+    at, end = 0, len(raw)
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = raw[at]
+            at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+
+    while at < end:
+        number, wire = divmod(varint(), 8)
+        value = varint() if wire in (0, 2) else 0
+        n_bytes = {0: 0, 1: 8, 2: value}[wire]
+        if wire:
+            value = raw[at:at + n_bytes]
+            at += n_bytes
+        yield number, value
+
+
+def arrows_of(path):
+    """Of a file for Perfetto: {arrow: ([when it begins], [when it ends])}."""
+    found = collections.defaultdict(lambda: ([], []))
+    for _, packet in fields(path.read_bytes()):
+        known = dict(fields(packet))
+        for number, value in fields(known.get(11, b"")):  # TrackEvent
+            if number in (47, 48):  # flow_ids, terminating_flow_ids
+                found[value][number - 47].append(known[8])
+    return found
 
 
 class Case(unittest.TestCase):
@@ -89,6 +127,44 @@ class Clocks(Case):
         self.machine(1, 3_000_000_000, 2)
         self.machine(2, 0, 3, (0, -500, 100))
         self.assertEqual([each.clock_error for each in self.agree().ranks], [None, 100])
+
+
+@unittest.skipUnless(HAS_PERFETTO, "the converter has no Perfetto here")
+class Arrows(Case):
+    def test_a_body_goes_on_each_time_because_of_what_it_waited_for(self):
+        """So many slices and waits that looking through the ones for each of the others takes longer than `convert` gives."""
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        out.thread(2, "worker", lane=0)
+        out.thread(3, "another")
+        n_waits, n_slices = 500, 50_000
+        body, sliced = out.new_id(1), out.new_id(3)
+        for thread, each in ((1, body), (3, sliced)):
+            out.put(thread, 17, 0, each, detail=out.text("body"), sub=2)
+            out.put(thread, 18, 0, each, sub=2)
+        for k in range(n_waits):
+            at = 1000 * k + 10
+            task = out.post(1, at, "recv", 0, 7)
+            out.moved(2, task, (READY, at + 5), (IN_FLIGHT, at + 10), (ENDED, at + 500))
+            out.put(1, 3, at + 20, body, task)
+            out.put(1, 19, at + 30, body, sub=1)
+            out.put(1, 18, at + 600, body, sub=2)
+        end = 1000 * n_waits + 20
+        out.put(1, 19, end, body)
+        for k in range(n_slices):
+            out.put(3, 19, 10 * k + 5, sliced, sub=1)
+            out.put(3, 18, 10 * k + 10, sliced, sub=2)
+            out.put(3, 3, end, sliced, task)
+        out.put(3, 19, end, sliced, sub=1)
+        out.put(3, 18, end + 10, sliced, sub=2)
+        out.put(3, 19, end + 20, sliced)
+        out.write(self.traces)
+        done = convert(self.traces, "--perfetto", self.folder / "picture")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        begins = [TraceWriter.BEGIN + 1000 * k + 10 for k in range(n_waits)]
+        found = sorted(arrows_of(self.folder / "picture").values())
+        self.assertEqual(found.pop(), ([begins[-1] + 500], [TraceWriter.BEGIN + end + 10]))
+        self.assertEqual(found, [([at + 500], [at + 600]) for at in begins])
 
 
 @unittest.skipUnless(HAS_OTF2, "the converter has no OTF2 here, or otf2-print is missing")

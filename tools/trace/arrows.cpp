@@ -15,10 +15,14 @@ public:
     explicit finder(const rank_trace& of) : of_(of) {
         for (const auto& [number, each] : of.threads) {
             for (const span& slice : each.spans) {
-                if (slice.what == span_class::compute) slices_[slice.id].push_back(&slice);
+                if (slice.what != span_class::compute) continue;
+                slices_[slice.id].push_back(&slice);
+                if (!slice.is_rest) begun_[slice.id].push_back(&slice);
             }
         }
-        for (auto& [id, slices] : slices_) std::ranges::stable_sort(slices, {}, &span::begin_ns);
+        for (auto* const all : {&slices_, &begun_}) {
+            for (auto& [id, slices] : *all) std::ranges::stable_sort(slices, {}, &span::begin_ns);
+        }
         for (const task& each : of.tasks) {
             if (each.compute != 0) posted_in_[each.compute].push_back(&each);
         }
@@ -61,13 +65,12 @@ private:
         }
     }
 
-    /// What is said to wait goes on with the slice that begins next.
+    /// What is said to wait goes on with the slice that begins next. A body may wait as often as it has slices, so that is looked up.
     void find_before(std::uint64_t id, const compute_task& each) {
-        const auto slices = slices_.find(id);
+        const auto slices = begun_.find(id);
         for (const compute_task::predecessor& before : each.after) {
-            if (slices == slices_.end()) return;
-            const auto slice = std::ranges::find_if(
-                slices->second, [&](const span* one) { return !one->is_rest && one->begin_ns >= before.said_ns; });
+            if (slices == begun_.end()) return;
+            const auto slice = std::ranges::lower_bound(slices->second, before.said_ns, {}, &span::begin_ns);
             if (slice != slices->second.end()) add_behind(before.id, id, (*slice)->begin_ns, found_.to_slice[*slice]);
         }
     }
@@ -89,8 +92,10 @@ private:
     const rank_trace& of_;
     arrows found_;
     std::unordered_set<std::uint64_t> known_;
-    std::unordered_map<std::uint64_t, std::vector<const span*>>
-        slices_; ///< By compute task, in order of their beginning.
+    using slices_by_task =
+        std::unordered_map<std::uint64_t, std::vector<const span*>>; ///< In order of their beginning.
+    slices_by_task slices_;
+    slices_by_task begun_; ///< Without rests: where a task began or went on.
     std::unordered_map<std::uint64_t, std::vector<const task*>> posted_in_;
 };
 
