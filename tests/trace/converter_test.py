@@ -76,6 +76,9 @@ def arrows_of(path):
     return found
 
 
+MPI, PROGRAM = 1, 3  # classes of regions
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -203,6 +206,20 @@ class Regions(Case):
                                       ("taskwait", 50, 200), ("outer", 200, 250)])
         self.assertEqual(regions[2], [("worker: issue", 0, 100), ("body", 100, 200), ("worker: callback", 100, 200), ("body", 200, 250),
                                       ("worker: issue", 200, 300)])
+
+
+    def test_one_name_may_be_of_two_kinds(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        out.region(1, 0, 5, "first", PROGRAM)
+        out.compute(1, 10, 20, "solve")
+        out.region(1, 30, 40, "solve", PROGRAM)
+        out.region(1, 50, 60, "MPI_Barrier", MPI)
+        out.region(1, 70, 80, "first", MPI)
+        out.write(self.traces)
+        self.agree()
+        regions = otf2_regions.read(self.folder / "archive")
+        self.assertEqual(regions[1], [("first", 0, 5), ("solve", 10, 20), ("solve", 30, 40), ("MPI_Barrier", 50, 60), ("first", 70, 80)])
 
 
 class Lost(Case):

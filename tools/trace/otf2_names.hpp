@@ -29,15 +29,17 @@ public:
         auto operator<=>(const region_kind&) const = default;
     };
     [[nodiscard]] OTF2_RegionRef region(std::string_view name, region_kind kind) {
-        const std::pair key{text(name), kind};
-        return regions_.try_emplace(key, static_cast<OTF2_RegionRef>(regions_.size())).first->second;
+        const region_key key{text(name), kind};
+        const auto [found, is_new] = numbers_.try_emplace(key, static_cast<OTF2_RegionRef>(regions_.size()));
+        if (is_new) regions_.push_back(key);
+        return found->second;
     }
 
     [[nodiscard]] OTF2_ErrorCode write(OTF2_GlobalDefWriter* to) {
         const OTF2_StringRef none = text("");
         std::vector<std::pair<const paradigm*, OTF2_StringRef>> used;
         for (const paradigm& each : paradigms) {
-            const auto is_it = [&](const auto& region) { return region.first.second.paradigm == each.number; };
+            const auto is_it = [&](const region_key& region) { return region.second.paradigm == each.number; };
             if (std::ranges::any_of(regions_, is_it)) used.emplace_back(&each, text(each.name));
         }
         OTF2_ErrorCode worst = OTF2_SUCCESS;
@@ -47,14 +49,15 @@ public:
         for (const auto& [name, number] : texts_) note(OTF2_GlobalDefWriter_WriteString(to, number, name.c_str()));
         for (const auto& [each, name] : used)
             note(OTF2_GlobalDefWriter_WriteParadigm(to, each->number, name, each->threads));
-        for (const auto& [key, number] : regions_) {
-            note(OTF2_GlobalDefWriter_WriteRegion(to, number, key.first, key.first, none, key.second.role,
-                                                  key.second.paradigm, OTF2_REGION_FLAG_NONE, none, 0, 0));
+        for (OTF2_RegionRef number = 0; const auto& [name, kind] : regions_) {
+            note(OTF2_GlobalDefWriter_WriteRegion(to, number++, name, name, none, kind.role, kind.paradigm,
+                                                  OTF2_REGION_FLAG_NONE, none, 0, 0));
         }
         return worst;
     }
 
 private:
+    using region_key = std::pair<OTF2_StringRef, region_kind>;
     struct paradigm {
         OTF2_Paradigm number;
         const char* name;
@@ -67,7 +70,8 @@ private:
     }};
 
     std::map<std::string, OTF2_StringRef> texts_;
-    std::map<std::pair<OTF2_StringRef, region_kind>, OTF2_RegionRef> regions_;
+    std::map<region_key, OTF2_RegionRef> numbers_;
+    std::vector<region_key> regions_; ///< In the order of their numbers: readers complain of another.
 };
 
 } // namespace commtask::tools
