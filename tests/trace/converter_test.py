@@ -221,6 +221,27 @@ class Regions(Case):
         regions = otf2_regions.read(self.folder / "archive")
         self.assertEqual(regions[1], [("first", 0, 5), ("solve", 10, 20), ("solve", 30, 40), ("MPI_Barrier", 50, 60), ("first", 70, 80)])
 
+    def test_every_form_of_a_call_has_the_role_of_what_it_does(self):
+        roles = {
+            "BARRIER": "MPI_Barrier MPI_Ibarrier MPI_Barrier_init",
+            "COLL_ONE2ALL": "MPI_Bcast_c MPI_Iscatterv_c MPI_Bcast_init_c",
+            "COLL_ALL2ALL": "MPI_Allreduce MPI_Allreduce_c MPI_Iallreduce_c MPI_Reduce_scatter_init",
+            "COLL_OTHER": "MPI_Comm_dup MPI_Comm_idup MPI_Comm_idup_with_info MPI_Comm_dup_with_info MPI_Neighbor_alltoall "
+                          "MPI_Ineighbor_allgatherv MPI_Ineighbor_alltoallw_c MPI_Neighbor_alltoall_init",
+            "RMA": "MPI_Put_c MPI_Rget_accumulate_c MPI_Win_start MPI_Win_test",
+            "POINT2POINT": "MPI_Isend_c MPI_Send_init MPI_Send_init_c MPI_Psend_init MPI_Start MPI_Startall MPI_Waitall MPI_Test_cancelled MPI_Improbe",
+            "FILE_IO": "MPI_File_write_at_c",
+            "FUNCTION": "MPI_Init MPI_Grequest_start MPI_T_pvar_start MPI_Topo_test MPI_Comm_test_inter MPI_Type_contiguous_c MPI_Comm_split",
+        }
+        expected = {name: role for role, names in roles.items() for name in names.split()}
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        for k, name in enumerate(expected):
+            out.region(1, 10 * k, 10 * k + 5, name, MPI)
+        out.write(self.traces)
+        self.agree()
+        self.assertEqual(otf2_regions.kinds(self.folder / "archive"), {name: (role, "MPI") for name, role in expected.items()})
+
 
 class Lost(Case):
     def test_messages_are_counted_from_the_end(self):

@@ -45,23 +45,38 @@ constexpr std::array<collective, 18> collectives{{
     return found == collectives.end() ? nullptr : found;
 }
 
-/// Of a function of MPI's: "MPI_Ibarrier" is a barrier.
-[[nodiscard]] OTF2_RegionRole role_of_call(std::string_view call) {
+/// What a function of MPI's is about: "mpi_ibcast_init_c" is "ibcast".
+[[nodiscard]] std::string_view stem_of(std::string_view call) {
     constexpr std::string_view prefix = "mpi_";
+    if (call.starts_with(prefix)) call.remove_prefix(prefix.size());
+    for (const std::string_view suffix : {"_c", "_init"}) { // a call may end in "_init_c"
+        if (call.ends_with(suffix)) call.remove_suffix(suffix.size());
+    }
+    return call;
+}
+
+/// "MPI_Ibarrier" is a barrier. What makes a persistent request has the role of what that does.
+[[nodiscard]] OTF2_RegionRole role_of_call(std::string_view call) {
     std::string lower{call};
     std::ranges::transform(lower, lower.begin(), [](unsigned char each) { return std::tolower(each); });
-    std::string_view name = lower;
-    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    const std::string_view name = stem_of(lower);
     for (const std::string_view each : {name, name.starts_with('i') ? name.substr(1) : name}) {
         if (const collective* const found = find_collective(each)) return found->role;
+        if (each.starts_with("neighbor_")) return OTF2_REGION_ROLE_COLL_OTHER;
     }
+    if (name.starts_with("comm_idup") || name.starts_with("comm_dup_")) return OTF2_REGION_ROLE_COLL_OTHER;
     if (name.starts_with("win_") || access_of(name) != access::none ||
         (name.starts_with('r') && access_of(name.substr(1)) != access::none)) {
         return OTF2_REGION_ROLE_RMA;
     }
     if (name.starts_with("file_")) return OTF2_REGION_ROLE_FILE_IO;
-    for (const std::string_view word : {"send", "recv", "probe", "wait", "test", "start"}) {
-        if (name.find(word) != std::string_view::npos) return OTF2_REGION_ROLE_POINT2POINT;
+    const bool is_of_messages =
+        std::ranges::any_of(std::array<std::string_view, 3>{"send", "recv", "probe"},
+                            [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+    // Whole words or at the front: MPI_Grequest_start and MPI_Topo_test have them at the end.
+    if (is_of_messages || name.starts_with("wait") || name.starts_with("test") || name == "start" ||
+        name == "startall") {
+        return OTF2_REGION_ROLE_POINT2POINT;
     }
     return OTF2_REGION_ROLE_FUNCTION;
 }
