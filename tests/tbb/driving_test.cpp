@@ -182,14 +182,6 @@ TEST_F(TbbFace, TheThreadThatWaitsForAGraphStaysForWhatAnotherThreadBegins) {
     ASSERT_EQ(commtask_resume(), COMMTASK_OK);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool has_leak_check = true;
-#elif defined(__has_feature)
-constexpr bool has_leak_check = __has_feature(address_sanitizer);
-#else
-constexpr bool has_leak_check = false;
-#endif
-
 TEST_F(TbbFace, AForkedChildCanExit) {
     if (has_leak_check) GTEST_SKIP() << "to it, what the parent's threads have is lost in the child";
     flow::graph graph;

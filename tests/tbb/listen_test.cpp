@@ -75,4 +75,31 @@ TEST_F(TbbListen, IsNotStoppedInACallback) {
     });
 }
 
+TEST_F(TbbListen, LeavesTheGraphToItselfWhereItsEndIsRefused) {
+    if (has_leak_check) GTEST_SKIP() << "what a callback cannot end is left for good";
+    in_arena([&] {
+        flow::graph graph;
+        auto calls = std::make_unique<ct::listen_node>(graph, comm_, tag, sizeof(int), 1);
+        calls->start();
+        run(commtask::noop(comm_), commtask::then([&]() noexcept { calls.reset(); }));
+        ct::wait_for_all(graph);
+        // To the receive that is left.
+        run(commtask::send(std::span{&rank_, 1}, rank_, tag, comm_));
+    });
+}
+
+TEST_F(TbbListen, EndsThoughItsCommunicatorWasFreed) {
+    in_arena([&] {
+        MPI_Comm mine = MPI_COMM_NULL;
+        ASSERT_EQ(MPI_Comm_dup(comm_, &mine), MPI_SUCCESS);
+        flow::graph graph;
+        {
+            ct::listen_node calls{graph, mine, tag, sizeof(int), 2};
+            calls.start();
+            ASSERT_EQ(MPI_Comm_free(&mine), MPI_SUCCESS);
+        }
+        ct::wait_for_all(graph);
+    });
+}
+
 } // namespace

@@ -28,6 +28,14 @@ inline int threads() {
     return text == nullptr ? 2 : std::atoi(text);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool has_leak_check = true;
+#elif defined(__has_feature)
+inline constexpr bool has_leak_check = __has_feature(address_sanitizer);
+#else
+inline constexpr bool has_leak_check = false;
+#endif
+
 class TbbFace : public CppFace {
 protected:
     void SetUp() override {

@@ -46,7 +46,8 @@ typedef int (*commtask_message_handler)(commtask_message* message, void* argumen
  *  and fill this rank's MPI: who may send many of them without being answered sends some by ssend.
  *  Nobody waits for a standing receive: it is in no list of unfinished tasks, and commtask_finalize ends it. As long as there is one, its
  *  worker looks for messages, in the way that COMMTASK_IDLE says.
- *  @param comm       the communicator; it is freed after commtask_unlisten.
+ *  @param comm       the communicator. Free it after commtask_unlisten: of one that is freed before, each slot still receives the
+ *                    message that MPI gives to its receive, and none is posted again.
  *  @param tag        of the messages, or MPI_ANY_TAG. Other receives that could take the same messages compete with this one.
  *  @param max_bytes  the longest message.
  *  @param n_slots    how many can be received at the same time, each with memory of its own; at least 1.

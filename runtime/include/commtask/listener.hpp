@@ -111,8 +111,10 @@ public:
     ~listener() {
         if (handle_ == COMMTASK_LISTENER_NULL) return;
         const int code = commtask_unlisten(&handle_);
-        const bool goes_on = code == COMMTASK_ERR_WORKER_THREAD || code == COMMTASK_ERR_NO_MEMORY;
-        if (goes_on) static_cast<void>(handler_.release());
+        // The last two: commtask_finalize has ended it.
+        const bool has_ended =
+            code == COMMTASK_OK || code == COMMTASK_ERR_NOT_INITIALIZED || code == COMMTASK_ERR_ARGUMENT;
+        if (!has_ended) static_cast<void>(handler_.release());
     }
 
     /// Waits until the handler has been called for the last time. Messages that were moved away stay good.

@@ -22,25 +22,27 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// Calls a member function on a driver of the communicator's lane, as the callback of a task that does nothing.
+/// Calls a member function on a driver of the listener's lane, as the callback of a task that does nothing. Its communicator may be
+/// gone.
 /// @param flags  COMMTASK_TRY, or none
-[[nodiscard]] int call_on_lane(MPI_Comm comm, commtask_callback callback, void* argument, std::uint32_t flags,
-                               commtask_t* task) noexcept {
+[[nodiscard]] int call_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument,
+                               std::uint32_t flags, commtask_t* task) noexcept {
     const pause_recording scope;
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.callback = callback;
     options.callback_argument = argument;
     options.flags = flags | COMMTASK_CALLBACK_RELAYS;
-    commtask_op nothing = commtask_op_noop(comm);
-    nothing.reserved = static_cast<int>(flag_stays_home); // where the receives are
+    commtask_op nothing = commtask_op_noop(whose.comm());
+    nothing.reserved = static_cast<int>(flag_has_queue);
+    nothing.result = &whose.home();
     return commtask_post(&nothing, &options, task);
 }
 
 /// The same, and waits for it.
-[[nodiscard]] int wait_on_lane(MPI_Comm comm, commtask_callback callback, void* argument) noexcept {
+[[nodiscard]] int wait_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument) noexcept {
     const pause_recording scope;
     commtask_t task = COMMTASK_NULL;
-    const int code = call_on_lane(comm, callback, argument, COMMTASK_NONE, &task);
+    const int code = call_on_lane(whose, callback, argument, COMMTASK_NONE, &task);
     return code == COMMTASK_OK ? commtask_wait(&task, nullptr) : code;
 }
 
@@ -65,9 +67,11 @@ bool listener_book::remove(const commtask_listener_s& ended) noexcept {
     return std::erase(listeners_, &ended) > 0;
 }
 
-bool listener_book::has_one_of(MPI_Comm comm) noexcept {
+bool listener_book::has_one_of(const comm_queue& queue) noexcept {
     const std::lock_guard guard{mutex_};
-    return std::ranges::any_of(listeners_, [comm](const commtask_listener_s* each) { return each->comm() == comm; });
+    return std::ranges::any_of(listeners_, [&](const commtask_listener_s* each) {
+        return &each->home() == &queue && each->has_communicator();
+    });
 }
 
 void listener_book::close_all() noexcept {
@@ -75,7 +79,7 @@ void listener_book::close_all() noexcept {
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
     // One that finds no room is given up with what else there is.
     for (commtask_listener_s* const left : listeners_) {
-        static_cast<void>(call_on_lane(left->comm(), +close, left, COMMTASK_TRY, nullptr));
+        static_cast<void>(call_on_lane(*left, +close, left, COMMTASK_TRY, nullptr));
     }
 }
 
@@ -96,9 +100,10 @@ void listener_book::forget_all() noexcept {
 
 using namespace commtask::detail;
 
-commtask_listener_s::commtask_listener_s(MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots,
-                                         commtask_message_handler handler, void* argument)
-    : comm_(comm), tag_(tag), max_bytes_(max_bytes), handler_(handler), argument_(argument), slots_(n_slots) {
+commtask_listener_s::commtask_listener_s(comm_queue& home, MPI_Comm comm, int tag, std::size_t max_bytes,
+                                         std::size_t n_slots, commtask_message_handler handler, void* argument)
+    : home_(home), home_life_(home.life()), comm_(comm), tag_(tag), max_bytes_(max_bytes), handler_(handler),
+      argument_(argument), slots_(n_slots) {
     const std::size_t stride = (max_bytes + alignment - 1) / alignment * alignment;
     if (stride < max_bytes || stride > (std::numeric_limits<std::size_t>::max() - alignment) / n_slots)
         throw std::bad_alloc{};
@@ -113,6 +118,8 @@ commtask_listener_s::commtask_listener_s(MPI_Comm comm, int tag, std::size_t max
 }
 
 commtask_listener_s::~commtask_listener_s() = default;
+
+bool commtask_listener_s::has_communicator() const noexcept { return home_.life() == home_life_; }
 
 void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
     // acq_rel: the last one sees what the others did; partner of itself.
@@ -134,6 +141,7 @@ int commtask_listener_s::open() noexcept {
 
 /// At the end of the queue, as MPI sees it.
 int commtask_listener_s::post(slot& free) noexcept {
+    if (!has_communicator()) return COMMTASK_ERR_COMM; // its handle may be another's now
     free.is_over = free.is_withdrawn = false;
     free.next = nullptr;
     commtask_options options = COMMTASK_OPTIONS_INIT;
@@ -198,7 +206,7 @@ void commtask_listener_s::take_given_back() noexcept {
     while (next != nullptr) take_back(*std::exchange(next, next->next));
 }
 
-/// A driver. Without memory for its receive it lies there until somebody looks again: as the next message comes, or is given back.
+/// A driver. Without memory for its receive, or without a communicator, it lies there until somebody looks again: as the next message comes, or is given back.
 void commtask_listener_s::take_back(slot& free) noexcept {
     if (is_closed_ || post(free) == COMMTASK_OK) {
         n_holders_.fetch_sub(1, std::memory_order_relaxed); // the program or the context has another
@@ -227,7 +235,7 @@ void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void*
 
 int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
-    // Who has entered is waited for by commtask_unlisten, so that the communicator is there; so is the errand.
+    // Who has entered is waited for by commtask_unlisten, so that the listener is there; so is the errand.
     const bool has_entered = giving_back_.try_enter();
     if (!has_entered || !late.is_open() || has_ended()) {
         if (has_entered) giving_back_.leave();
@@ -241,7 +249,7 @@ int commtask_listener_s::give_back(slot& released) noexcept {
         return COMMTASK_OK;
     }
     n_holders_.fetch_add(1, std::memory_order_relaxed); // the errand's, which comes back in on_given_back()
-    const int code = call_on_lane(comm_, &on_given_back, this, COMMTASK_NONE, nullptr);
+    const int code = call_on_lane(*this, &on_given_back, this, COMMTASK_NONE, nullptr);
     if (code == COMMTASK_OK) return code;
     has_errand_.store(false, std::memory_order_relaxed); // the next one sends another
     n_holders_.fetch_sub(1, std::memory_order_relaxed);  // who is inside sees to it that there is another
@@ -263,7 +271,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     if (!lane::may_wait()) return refuse_to_wait();
     const pause_recording scope;
     int code = COMMTASK_OK;
-    const comm_queue* const queue = runtime->queue_of(comm, code);
+    comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
     if (queue->spread() != nullptr && !queue->spread()->is_by_thread()) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread over lanes by rank and tag: listen on a duplicate of it",
@@ -276,7 +284,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     if (code != COMMTASK_OK) return code;
     std::unique_ptr<commtask_listener_s> made;
     try {
-        made = std::make_unique<commtask_listener_s>(comm, tag, max_bytes, n_slots, handler, argument);
+        made = std::make_unique<commtask_listener_s>(*queue, comm, tag, max_bytes, n_slots, handler, argument);
     } catch (const std::exception&) { // refused below: no memory, or more than there could be
     }
     if (made == nullptr || !runtime->listeners().add(*made)) {
@@ -292,8 +300,10 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
         auto& sent = *static_cast<errand*>(argument_of_errand);
         sent.code = sent.what->open();
     };
-    code = wait_on_lane(comm, +open, &mine);
+    code = wait_on_lane(*made, +open, &mine);
     if (code == COMMTASK_OK) code = mine.code;
+    // The receives were posted before this, so MPI has them when it ends.
+    if (code == COMMTASK_OK) code = wait_on_lane(*made, nullptr, nullptr);
     commtask_listener_t opened = made.release();
     if (code == COMMTASK_OK) return COMMTASK_OK;
     *listener = COMMTASK_LISTENER_NULL;
@@ -318,7 +328,7 @@ int commtask_unlisten(commtask_listener_t* listener) noexcept {
         return refuse(COMMTASK_ERR_ARGUMENT, "listener is of before commtask_finalize, or another thread ends it");
     }
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
-    if (const int code = wait_on_lane(ended.comm(), +close, &ended); code != COMMTASK_OK) {
+    if (const int code = wait_on_lane(ended, +close, &ended); code != COMMTASK_OK) {
         static_cast<void>(runtime->listeners().add(ended));
         return code;
     }

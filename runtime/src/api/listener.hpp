@@ -11,13 +11,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace commtask::detail {
 
-class context;
+class comm_queue;
 struct message_slot;
 
 } // namespace commtask::detail
@@ -27,8 +28,8 @@ struct commtask_listener_s {
     using slot = commtask::detail::message_slot;
 
     /// @throws std::bad_alloc
-    commtask_listener_s(MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots,
-                        commtask_message_handler handler, void* argument);
+    commtask_listener_s(commtask::detail::comm_queue& home, MPI_Comm comm, int tag, std::size_t max_bytes,
+                        std::size_t n_slots, commtask_message_handler handler, void* argument);
     commtask_listener_s(const commtask_listener_s&) = delete;
     commtask_listener_s& operator=(const commtask_listener_s&) = delete;
     ~commtask_listener_s();
@@ -51,8 +52,12 @@ struct commtask_listener_s {
     static void let_go(commtask_listener_s* ended) noexcept;
     /// One who needs it less; the last one destroys it.
     static void drop(commtask_listener_s* which) noexcept;
-    /// Whose lane's drivers it belongs to.
+    /// Whose lane's drivers it belongs to. The queue stays when its communicator is freed, and may then be another's.
+    [[nodiscard]] commtask::detail::comm_queue& home() const noexcept { return home_; }
+    /// As it was called. Its handle may be another's once it was freed.
     [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+    /// Any thread. Whether the communicator was not freed.
+    [[nodiscard]] bool has_communicator() const noexcept;
 
 private:
     [[nodiscard]] int post(slot& free) noexcept;
@@ -65,6 +70,8 @@ private:
     static void on_end(const commtask_status* status, void* slot) noexcept;
     static void on_given_back(const commtask_status* status, void* self) noexcept;
 
+    commtask::detail::comm_queue& home_;
+    const std::uint64_t home_life_; ///< Its communicator, as it was at the beginning.
     const MPI_Comm comm_;
     const int tag_;
     const std::size_t max_bytes_;
@@ -107,7 +114,7 @@ public:
     /// @return whether it was there
     [[nodiscard]] bool remove(const commtask_listener_s& ended) noexcept;
     /// Any thread.
-    [[nodiscard]] bool has_one_of(MPI_Comm comm) noexcept;
+    [[nodiscard]] bool has_one_of(const comm_queue& queue) noexcept;
     /// Before the end: asks the drivers to withdraw all receives. Waits for nothing.
     void close_all() noexcept;
     /// At the end, when no lane is driven.

@@ -215,8 +215,9 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     return programs == nullptr && is_call ? context::running() : programs;
 }
 
-/// Null: it is no plan, or has no members.
-[[nodiscard]] comm_queue* home_of_plan(const commtask_op& op) noexcept {
+/// Null: it is neither a plan with members nor an errand that brings its queue.
+[[nodiscard]] comm_queue* home_of(const commtask_op& op) noexcept {
+    if ((static_cast<std::uint32_t>(op.reserved) & flag_has_queue) != 0) return static_cast<comm_queue*>(op.result);
     const bool is_plan = operation_of(op.kind).takes_plan && op.result != nullptr;
     return is_plan ? static_cast<commtask_plan_t>(op.result)->home() : nullptr;
 }
@@ -225,7 +226,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     int code = COMMTASK_OK;
     const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
     // A plan was checked when it was recorded, and so was its communicator.
-    comm_queue* const home = home_of_plan(op);
+    comm_queue* const home = home_of(op);
     comm_queue* queue = home != nullptr ? home
                         : may_wait      ? runtime.queue_of(op.comm, code)
                                         : runtime.try_queue_of(op.comm, code);

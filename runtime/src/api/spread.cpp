@@ -43,7 +43,7 @@ template <typename Ask>
     if (home.spread() != nullptr && home.spread()->is_by_thread()) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by threads already, until it is freed", home.name.c_str());
     }
-    if (runtime.listeners().has_one_of(home.comm)) {
+    if (runtime.listeners().has_one_of(home)) {
         return refuse(
             COMMTASK_ERR_ARGUMENT,
             "somebody listens on %s: its standing receives would stay on one lane, and messages go by others; "

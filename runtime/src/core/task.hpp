@@ -94,6 +94,7 @@ enum task_flag : std::uint32_t {
     flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
     flag_stands = 1U << 21,     ///< A standing receive: nobody waits for its end, so it is not unfinished.
     flag_stays_home = 1U << 22, ///< Goes to its communicator's first lane, even where that is spread by threads.
+    flag_has_queue = 1U << 23,  ///< In a post alone: op.result is the queue, of a communicator that may be freed.
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace commtask::tbb {
@@ -37,12 +38,21 @@ public:
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
         : side_(face::graph_side::of(graph)),
           sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}), comm_(comm),
-          tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {}
+          tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {
+        way_->to = &sender_;
+    }
     listen_node(const listen_node&) = delete;
     listen_node& operator=(const listen_node&) = delete;
-    /// As stop().
+    /// As stop(). Where that is refused, in a callback or after commtask_finalize, the graph waits for no more messages, and those that
+    /// still come until commtask_finalize are dropped.
     ~listen_node() {
-        if (listener_) stop();
+        try {
+            stop();
+        } catch (const error&) {
+            const std::lock_guard guard{way_->lock};
+            way_->to = nullptr;
+            side_->let_go();
+        }
     }
 
     /// From now on messages come.
@@ -51,9 +61,11 @@ public:
         if (listener_) return;
         side_->hold();
         try {
-            listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [this](message& come) {
-                                     const face::handing_on scope{trace_name_, commtask_trace_ended()};
-                                     sender_.gateway().try_put(std::make_shared<message>(std::move(come)));
+            listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [way = way_, name = trace_name_](message& come) {
+                                     const face::handing_on scope{name, commtask_trace_ended()};
+                                     const std::lock_guard guard{way->lock};
+                                     if (way->to == nullptr) return;
+                                     way->to->gateway().try_put(std::make_shared<message>(std::move(come)));
                                  }};
         } catch (...) {
             side_->let_go();
@@ -74,8 +86,15 @@ public:
     [[nodiscard]] sender& messages() noexcept { return sender_; }
 
 private:
+    /// Where messages go. The handler may outlive the node.
+    struct way {
+        std::mutex lock;
+        sender* to; ///< Null: the node is gone.
+    };
+
     std::shared_ptr<face::graph_side> side_;
     sender sender_;
+    const std::shared_ptr<way> way_ = std::make_shared<way>();
     const MPI_Comm comm_;
     const int tag_;
     const std::size_t max_bytes_;
