@@ -354,6 +354,16 @@ def texts_of_functions(rows):
         for name, (why, belongs, forms) in HEADERS.items()}
 
 
+def node_for(row):
+    if "partitions" in row.arguments:
+        return "within a `plan_node`"
+    if "plan" in row.arguments:
+        return "`plan_node`"
+    if row.order == "collectives":
+        return "`collective_node`"
+    return "`send_node`" if row.family == "send" else "`recv_node`" if row.receives == "yes" else "`request_node`"
+
+
 def text_of_page(rows):
     lines = ["# Operations", "",
              f"<!-- Written from {TABLE} by tools/generate_operations.py; a test compares the two. -->", "",
@@ -368,12 +378,10 @@ def text_of_page(rows):
                      "message. *Withdrawn*: whether `commtask_cancel` can take it back after MPI has begun it.", ""), "",
              "| name | | order | status | withdrawn | oneTBB | Fortran |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for row in rows:
-        node = "collective_node" if row.order == "collectives" else (
-            "send_node" if row.family == "send" else "recv_node" if row.receives == "yes" else "request_node")
         names = f"`{row.name}`" + f", `{row.name}_int`" * row.has_arrays()
         fortran = f"`comm_task_{row.name}`" if row.is_in_fortran() else ""
         status = {"no": "", "yes": "yes", "unknown": "if a receive", "length": "length"}[row.receives]
-        cells = [names, row.text, row.order, status, row.waits.replace("no", ""), f"`{node}`", fortran]
+        cells = [names, row.text, row.order, status, row.waits.replace("no", ""), node_for(row), fortran]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
