@@ -4,14 +4,16 @@
 // 64 tasks, the least there is. How many tasks are in flight is another matter: 100 000 receives are outstanding before
 // the first of their sends, and memory follows the tasks, not the queue.
 #include "mpi_facts.hpp"
+#include "plan_fixture.hpp"
 #include "resident_memory.hpp"
-#include "runtime_test.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <deque>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace commtask::test {
 namespace {
@@ -176,6 +178,38 @@ TEST_F(Backpressure, ATicketIsStillGoodAfterAgain) {
     options at_last;
     run(barrier, at_last.at(ticket).get());
     run(commtask_op_barrier(comm_));
+}
+
+TEST_F(Backpressure, APlanOfManyMembersTakesOnePlaceAndIsStartedAgainAfterAgain) {
+    // The members of all plans would fill the queue many times.
+    constexpr std::size_t n_members = 16;
+    constexpr std::size_t n_plans = capacity / 4;
+    std::deque<plan> plans;
+    const auto record = [&] {
+        for (std::size_t i = 0; i < n_members; ++i) post_detached(commtask_op_noop(comm_));
+        post_detached(commtask_op_barrier(comm_)); // takes its place by the start
+    };
+    for (std::size_t i = 0; i <= n_plans; ++i) plans.emplace_back(record);
+    plan& refused = plans.back();
+    stopper state;
+    commtask_t stop = post(commtask_op_call(stop_the_worker, &state, comm_));
+    while (!state.has_started) std::this_thread::yield();
+    options how;
+    how.flags(COMMTASK_TRY);
+    std::vector<commtask_t> runs;
+    for (std::size_t i = 0; i < n_plans; ++i) runs.push_back(plans[i].start(how.get()));
+    const commtask_op noop = commtask_op_noop(comm_);
+    while (commtask_post(&noop, how.get(), nullptr) == COMMTASK_OK) {}
+    commtask_t none = COMMTASK_NULL;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(commtask_plan_start(refused.get(), how.get(), &none), COMMTASK_AGAIN);
+        EXPECT_EQ(none, COMMTASK_NULL);
+    }
+    state.may_end = true;
+    EXPECT_EQ(finish(stop), COMMTASK_OK);
+    for (commtask_t& each : runs) EXPECT_EQ(finish(each), COMMTASK_OK);
+    refused.run(); // it took no place for its barrier before
+    refused.run();
 }
 
 TEST_F(Backpressure, APosterWaitsUntilThereIsRoomAgain) {
