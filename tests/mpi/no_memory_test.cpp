@@ -3,8 +3,10 @@
 // mpi.no_memory: where operator new fails in the worker, the task fails and the process goes on; and what comes and goes
 // leaves nothing behind. MPI allocates in C and notices nothing.
 #include "failing_memory.hpp"
+#include "patience.hpp"
 #include "runtime_test.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -161,6 +163,60 @@ TEST_F(NoMemory, AMessageThatIsGivenBackWithoutMemoryTakesPartAgainWithTheNextOn
     ASSERT_EQ(kept.messages.size(), 3U);
     EXPECT_EQ(*static_cast<int*>(kept.messages[2]->data), 2);
     EXPECT_EQ(commtask_message_release(kept.messages[2]), COMMTASK_OK);
+    EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_OK);
+}
+
+TEST_F(NoMemory, AMessageThatIsDoneWithWithoutMemoryLeavesItsSlotForTheNextOne) {
+    constexpr int tag = 9;
+    struct first_takes_all {
+        MPI_Comm comm;
+        commtask_event_t is_kept;
+        std::vector<commtask_t> taken{};
+        std::vector<commtask_message*> kept{};
+        std::atomic<int> n_called{0};
+    };
+    const event both{2};
+    first_takes_all mine{comm_, both.get()};
+    mine.taken.reserve(1 << 17);
+    mine.kept.reserve(2);
+    const auto handle = [](commtask_message* come, void* argument) -> int {
+        auto& all = *static_cast<first_takes_all*>(argument);
+        if (all.n_called == 0) { // those of the driver
+            const commtask_op nothing = commtask_op_noop(all.comm);
+            commtask_t next = COMMTASK_NULL;
+            while (commtask_post(&nothing, nullptr, &next) == COMMTASK_OK) all.taken.push_back(next);
+            ++all.n_called;
+            return COMMTASK_MESSAGE_DONE;
+        }
+        all.kept.push_back(come);
+        ++all.n_called;
+        static_cast<void>(commtask_event_signal(all.is_kept));
+        return COMMTASK_MESSAGE_KEPT;
+    };
+    commtask_listener_t listener = COMMTASK_LISTENER_NULL;
+    ASSERT_EQ(commtask_listen(comm_, tag, sizeof(int), 2, +handle, &mine, &listener), COMMTASK_OK);
+    const event no_memory_left;
+    options after;
+    const int number = 1;
+    commtask_t sent =
+        post(commtask_op_send(&number, 1, MPI_INT, rank_, tag, comm_), after.on({no_memory_left.get()}).get());
+    std::vector<commtask_t> taken = take_all_tasks();
+    {
+        const no_memory scope;
+        EXPECT_EQ(commtask_event_signal(no_memory_left.get()), COMMTASK_OK);
+        EXPECT_TRUE(comes_true([&] {
+            int moved = 0;
+            static_cast<void>(commtask_progress(&moved));
+            return mine.n_called == 1;
+        }));
+    }
+    EXPECT_EQ(commtask_wait_all(mine.taken.size(), mine.taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    finish(sent);
+    for (int i = 0; i < 2; ++i)
+        run(commtask_op_ssend(&number, 1, MPI_INT, rank_, tag, comm_)); // somebody receives both
+    run(commtask_op_noop(comm_), options{}.on({both.get()}).get());
+    for (commtask_message* const each : mine.kept) EXPECT_EQ(commtask_message_release(each), COMMTASK_OK);
     EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_OK);
 }
 

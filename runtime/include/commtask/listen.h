@@ -64,7 +64,9 @@ COMMTASK_API int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_
 /** Gives a message back that a handler has kept.
  *  @param message  must not be touched any more. Null is left alone.
  *  @return COMMTASK_OK; ERR_NO_MEMORY: it is given back all the same, but its memory takes part again only when the next message has
- *          come or is given back. If there is none, since that was the last slot, a new commtask_listen helps.
+ *          come or is given back. So it is where a driver finds no memory for the slot's next receive after this has returned, or after the
+ *          handler was done with a message: a warning on stderr says so once for each listener. If that was the last slot, a new
+ *          commtask_listen helps.
  *  @threads Any, at any time, also after commtask_unlisten and commtask_finalize; each message once. In the handler too, which then
  *           answers COMMTASK_MESSAGE_KEPT all the same.
  *  @blocking As commtask_post. */

@@ -6,6 +6,7 @@
 #include "api/context.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
+#include "base/speech.hpp"
 #include "core/task.hpp"
 #include "mpi/arguments.hpp"
 
@@ -206,13 +207,26 @@ void commtask_listener_s::take_given_back() noexcept {
     while (next != nullptr) take_back(*std::exchange(next, next->next));
 }
 
-/// A driver. Without memory for its receive, or without a communicator, it lies there until somebody looks again: as the next message comes, or is given back.
+/// A driver. Without memory for its receive, or without a communicator, it lies there until somebody looks again: as the next message
+/// comes, or is given back.
 void commtask_listener_s::take_back(slot& free) noexcept {
-    if (is_closed_ || post(free) == COMMTASK_OK) {
+    const int code = is_closed_ ? COMMTASK_OK : post(free);
+    if (code == COMMTASK_OK) {
         n_holders_.fetch_sub(1, std::memory_order_relaxed); // the program or the context has another
-    } else {
-        lay_down(free);
+        return;
     }
+    lay_down(free);
+    if (code != COMMTASK_ERR_NO_MEMORY || std::exchange(has_warned_, true)) return;
+    say("no memory for the next receive of a message in tag %d: its slot takes part again when another message comes "
+        "or is given back, "
+        "and if it was the listener's only one, never",
+        tag_);
+}
+
+/// Any thread inside a visit that has entered. Who ends the listener may wait for this one alone.
+void commtask_listener_s::leave() noexcept {
+    giving_back_.leave(); // the listener may be gone
+    if (context* const runtime = context::current()) runtime->lanes().waiters.announce();
 }
 
 /// Any thread.
@@ -238,14 +252,14 @@ int commtask_listener_s::give_back(slot& released) noexcept {
     // Who has entered is waited for by commtask_unlisten, so that the listener is there; so is the errand.
     const bool has_entered = giving_back_.try_enter();
     if (!has_entered || !late.is_open() || has_ended()) {
-        if (has_entered) giving_back_.leave();
+        if (has_entered) leave();
         drop(this);
         return COMMTASK_OK;
     }
     lay_down(released);
     // acq_rel: partner of the same in on_given_back().
     if (has_errand_.exchange(true, std::memory_order_acq_rel)) {
-        giving_back_.leave();
+        leave();
         return COMMTASK_OK;
     }
     n_holders_.fetch_add(1, std::memory_order_relaxed); // the errand's, which comes back in on_given_back()
@@ -253,7 +267,7 @@ int commtask_listener_s::give_back(slot& released) noexcept {
     if (code == COMMTASK_OK) return code;
     has_errand_.store(false, std::memory_order_relaxed); // the next one sends another
     n_holders_.fetch_sub(1, std::memory_order_relaxed);  // who is inside sees to it that there is another
-    giving_back_.leave();
+    leave();
     return code == COMMTASK_ERR_NOT_INITIALIZED ? COMMTASK_OK : code; // the library is about to end
 }
 

@@ -66,6 +66,7 @@ private:
     void take_given_back() noexcept;
     void take_back(slot& free) noexcept;
     void lay_down(slot& free) noexcept;
+    void leave() noexcept;
     void end_if_idle() noexcept;
     static void on_end(const commtask_status* status, void* slot) noexcept;
     static void on_given_back(const commtask_status* status, void* self) noexcept;
@@ -84,6 +85,7 @@ private:
     slot* first_ = nullptr; ///< The receive that was posted first among those that were not handed on.
     slot* last_ = nullptr;
     bool is_closed_ = false;
+    bool has_warned_ = false; ///< Of a slot without memory for its next receive.
 
     // Of any thread.
     std::atomic<slot*> given_back_{nullptr};

@@ -74,7 +74,7 @@ public:
     }
 
     /// No more come. Any thread, bodies of the graph too; it waits for the worker.
-    /// @throws error  in a callback.
+    /// @throws error  in a callback, or without memory.
     void stop() {
         if (!listener_) return;
         listener_.stop();
