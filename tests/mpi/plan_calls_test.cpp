@@ -89,5 +89,43 @@ TEST_F(PlanCalls, AreOneStartallForAllMessagesOfARun) {
     EXPECT_EQ(calls.singly, 0);
 }
 
+TEST_F(PlanCalls, AreOneStartallForAllMessagesOfAMulticastAndOfManyToMany) {
+    constexpr int n_blocks = 4;
+    constexpr int n_runs = 5;
+    const std::array<int, n_blocks> to_right{right(), right(), right(), right()};
+    const std::array<int, n_blocks> from_left{left(), left(), left(), left()};
+    constexpr std::array<int, n_blocks> one_each{1, 1, 1, 1};
+    constexpr std::array<int, n_blocks> places{0, 1, 2, 3};
+    std::array<int, n_blocks> mine{};
+    std::array<int, n_blocks> theirs{};
+    std::array<int, n_blocks> heard{};
+    int told = 0;
+    calls.made = calls.startall = calls.started = calls.singly = 0;
+    plan blocks{[&] {
+        post_detached(commtask_op_many_to_many_int(mine.data(), one_each.data(), places.data(), MPI_INT,
+                                                   to_right.data(), n_blocks, theirs.data(), one_each.data(),
+                                                   places.data(), MPI_INT, from_left.data(), n_blocks, 1, comm_));
+    }};
+    EXPECT_EQ(calls.made, 2 * n_blocks);
+    plan word{[&] {
+        for (int& each : heard) post_detached(commtask_op_recv(&each, 1, MPI_INT, left(), 2, comm_));
+        post_detached(commtask_op_multicast(&told, 1, MPI_INT, to_right.data(), n_blocks, 2, comm_));
+    }};
+    EXPECT_EQ(calls.made, 4 * n_blocks);
+    for (int i = 1; i <= n_runs; ++i) {
+        for (int k = 0; k < n_blocks; ++k) mine.at(static_cast<std::size_t>(k)) = value_of(rank_, i) + k;
+        told = value_of(rank_, i);
+        blocks.run();
+        EXPECT_EQ(calls.startall, 2 * i - 1);
+        word.run();
+        EXPECT_EQ(calls.startall, 2 * i);
+        for (int k = 0; k < n_blocks; ++k) EXPECT_EQ(theirs.at(static_cast<std::size_t>(k)), value_of(left(), i) + k);
+        for (const int each : heard) EXPECT_EQ(each, value_of(left(), i));
+    }
+    EXPECT_EQ(calls.started, n_runs * 4 * n_blocks);
+    EXPECT_EQ(calls.made, 4 * n_blocks) << "they are made once";
+    EXPECT_EQ(calls.singly, 0);
+}
+
 } // namespace
 } // namespace commtask::test

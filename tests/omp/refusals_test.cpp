@@ -51,6 +51,29 @@ TEST_F(Refusals, ArePrintedAlsoWhereAStatusIsWithTheLineOfTheMacro) {
     EXPECT_EQ(commtask_omp_error_count(), 2U);
 }
 
+TEST_F(Refusals, OfAPlanThatRunsHaveTheLineToo) {
+    commtask_plan_t plan = COMMTASK_PLAN_NULL;
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    const commtask_op nothing = commtask_op_noop(comm);
+    ASSERT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
+    ASSERT_EQ(commtask_plan_hold(plan, 0), COMMTASK_OK);
+    commtask_t run = COMMTASK_NULL;
+    ASSERT_EQ(commtask_plan_start(plan, nullptr, &run), COMMTASK_OK);
+    int line = 0;
+    const std::string printed = printed_by([&] {
+        line = __LINE__ + 1;
+        COMM_PLAN(plan, status(&status));
+    });
+    EXPECT_EQ(count(printed, "a plan task was refused: the plan's last run has not ended"), 1U) << printed;
+    EXPECT_EQ(count(printed, "refusals_test.cpp:" + std::to_string(line) + ")"), 1U) << printed;
+    EXPECT_EQ(status.state, COMMTASK_STATE_FAILED);
+    EXPECT_EQ(commtask_omp_error_count(), 1U);
+    EXPECT_EQ(commtask_plan_ready(plan, 0), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait(&run, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK) << commtask_last_error();
+}
+
 TEST_F(Refusals, OfAPlaceInTheOrderHaveTheLineToo) {
     const MPI_Comm none = MPI_COMM_NULL;
     const std::string printed = printed_by([&] { EXPECT_EQ(COMM_TASK(barrier(none)), COMMTASK_ERR_COMM); });
