@@ -427,6 +427,15 @@ class Leniency(Case):
             self.assertIn(f"tasks, {total if n_bytes else 'size unknown'}\n", text)
             self.assertRegex(text, rf"MPI_COMM_WORLD +\d +{total} ")
 
+    def test_what_all_ranks_lost_is_said_in_the_shortest_text_and_that_more_is_to_say(self):
+        folder = halo_run(self.folder / "trace", n_ranks=8, late="send", state=0, n_dropped=12)
+        (folder / "rank-7.cttrace").unlink()
+        lines = self.text_of(folder).splitlines()
+        self.assertLessEqual(len(lines), 40)
+        notes = [line for line in lines if line.startswith("Note: ")]
+        self.assertIn(", ".join(f"12 of rank {rank}" for rank in range(7)), notes[0])
+        self.assertEqual(notes[1:], ["Note: 2 more notes: --html FILE shows them."])
+
     def test_a_rank_that_is_missing_is_said(self):
         (halo_run(self.folder) / "rank-1.cttrace").unlink()
         self.assertIn("missing", self.text_of(self.folder))

@@ -22,6 +22,8 @@ CANNOT_RUN = 77
 SKIP_SCHEMA = "the schema of Perfetto's traces is not there: run scripts/perfetto"
 N_ROUNDS = 10
 NODE = 4  # model of a compute task
+EXCHANGES = ("exchange", "lanes")  #: runs of exchange.c
+N_LANES = {"lanes": 2}
 
 # Runs in the Python that has the schema: prints what the test compares.
 READ_PACKETS = """
@@ -34,6 +36,7 @@ assert trace.ByteSize() == len(data), "the schema does not know every field"
 names, notes, texts, tracks, depth = {}, {}, {}, {}, collections.Counter()
 flows, ends, slices, used = collections.defaultdict(list), collections.defaultdict(list), collections.Counter(), set()
 annotations, counters = collections.defaultdict(collections.Counter), collections.defaultdict(list)
+places = collections.Counter()
 for packet in trace.packet:
     for known, new in ((names, packet.interned_data.event_names), (notes, packet.interned_data.debug_annotation_names)):
         known.update((entry.iid, entry.name) for entry in new)
@@ -53,6 +56,8 @@ for packet in trace.packet:
         for each in event.debug_annotations:
             if each.HasField("string_value_iid"):
                 annotations[notes[each.name_iid]][texts[each.string_value_iid]] += 1
+                if notes[each.name_iid] == "end":  # a task
+                    places[tracks[event.track_uuid].name] += 1
         if event.correlation_id:
             used.add(event.correlation_id)
     if event.type == TrackEvent.TYPE_COUNTER:
@@ -63,7 +68,7 @@ for packet in trace.packet:
 assert not any(depth.values()), "a slice does not end"
 assert all(each.parent_uuid in tracks for each in tracks.values() if each.parent_uuid)
 print(json.dumps({"packets": len(trace.packet), "flows": flows, "ends": ends, "slices": slices, "used": sorted(used),
-                  "annotations": annotations, "counters": [(tracks[each].name, sorted(values)) for each, values in counters.items()],
+                  "annotations": annotations, "places": places, "counters": [(tracks[each].name, sorted(values)) for each, values in counters.items()],
                   "processes": sum(each.HasField("process") for each in tracks.values()),
                   "threads": [each.thread.thread_name for each in tracks.values() if each.HasField("thread")]}))
 """
@@ -124,7 +129,7 @@ def drivers_of(run, phases):
                 thread = trace.threads[step.thread]
                 said = [state for time, lane, state in thread.states if time <= step.time]
                 name = f"thread {thread.number} {thread.name}".strip()
-                found["worker of lane 0" if thread.is_worker else f"waiting {name}" if said and said[-1]
+                found[f"worker of lane {thread.lane}" if thread.is_worker else f"waiting {name}" if said and said[-1]
                       else f"poster, {name}" if thread.number == task.poster else name] += 1
     return found
 
@@ -150,18 +155,22 @@ def check_perfetto(run, file, python, expect):
     found = json.loads(output_of(python, "-c", READ_PACKETS, file))
     seen = check_arrows(run, found)
     n_ranks = len(run.ranks)
-    for kind, least in {"exchange": {"task to task": 1}, "openmp": {"task to compute": N_ROUNDS, "compute to task": N_ROUNDS},
+    for kind, least in {"exchange": {"task to task": 1}, "lanes": {"task to task": 1}, "openmp": {"task to compute": N_ROUNDS, "compute to task": N_ROUNDS},
                         "onetbb": {"task to node": 2 * N_ROUNDS, "post": 2 * N_ROUNDS}}[expect].items():
         demand(seen[kind] >= least * n_ranks, f"arrows {seen}, and each of {n_ranks} ranks has {least} of '{kind}'")
     for name, phases in (("issued by", (4,)), ("ended by", (5, 6))):
         expected = drivers_of(run, phases)
         demand(found["annotations"][name] == expected, f"{name} {found['annotations'][name]}, not {expected}")
-    demand(len(found["counters"]) == 2 * n_ranks, f"counters {[name for name, _ in found['counters']]}")
+    lanes = range(run.ranks[0].n_lanes)
+    expected = collections.Counter(f"lane {task.lane}: tasks" for trace in run.ranks for task in trace.tasks.values())
+    demand(found["places"] == expected and len(expected) == len(lanes) == N_LANES.get(expect, 1), f"tasks at {found['places']}, not {expected}")
+    named = collections.Counter(name for name, _ in found["counters"])
+    demand(named == {f"lane {lane}: {what}": n_ranks for lane in lanes for what in ("posted, not issued", "in flight")}, f"counters {named}")
     for name, values in found["counters"]:
-        demand(name in ("lane 0: posted, not issued", "lane 0: in flight"), name)
         demand(values[-1][1] == 0 and max(depth for _, depth in values) > 0 and min(depth for _, depth in values) >= 0, f"{name}: {values}")
-    demand(found["processes"] == n_ranks and found["threads"].count("worker of lane 0") == n_ranks, f"{found['threads']}")
-    for operation in ("sendrecv", "allreduce") if expect == "exchange" else ("send", "recv"):
+    workers = [found["threads"].count(f"worker of lane {lane}") for lane in lanes]
+    demand(found["processes"] == n_ranks and workers == [n_ranks] * len(lanes), f"{found['threads']}")
+    for operation in ("sendrecv", "allreduce") if expect in EXCHANGES else ("send", "recv"):
         demand(any(name.startswith(operation) for name in found["slices"]), f"no slice of an {operation}")
     print(f"{found['packets']} packets, {len(run.messages)} messages")
 
@@ -169,6 +178,7 @@ def check_perfetto(run, file, python, expect):
 #: Of regions that a run of the program has: their roles.
 ROLES = {
     "exchange": {"wait": ("TASK_WAIT", "USER")},
+    "lanes": {"wait": ("TASK_WAIT", "USER")},
     "openmp": {"parallel region": ("PARALLEL", "OpenMP"), "barrier": ("BARRIER", "OpenMP"), "recv, posted": ("TASK", "OpenMP")},
     "onetbb": {"in a oneTBB arena": ("PARALLEL", "oneTBB"), "add up": ("TASK", "oneTBB"), "recv_node": ("CODE", "oneTBB")},
 }
@@ -187,13 +197,14 @@ def check_otf2(run, archive, expect):
     n_messages = len(run.messages)
     demand(counted["MPI_ISEND"] == counted["MPI_IRECV"] == counted["MPI_ISEND_COMPLETE"] == n_messages, f"{counted}, {n_messages} messages")
     called = collections.Counter(re.findall(r"NON_BLOCKING_COLLECTIVE_COMPLETE.*Operation: (\w+)", text))
-    demand(called == ({"ALLREDUCE": len(run.ranks), "BARRIER": len(run.ranks)} if expect == "exchange" else {}), f"collectives {called}")
+    demand(called == ({"ALLREDUCE": len(run.ranks), "BARRIER": len(run.ranks)} if expect in EXCHANGES else {}), f"collectives {called}")
     demand(counted["NON_BLOCKING_COLLECTIVE_REQUEST"] == sum(called.values()), f"{counted}")
     sizes = set(re.findall(r"Length: (\d+)", text))
     demand(sizes == {"4"}, f"lengths {sizes}")
     named = otf2_regions.print_archive(archive, "-G")
-    team = {"exchange": "thread", "openmp": "OpenMP thread", "onetbb": "oneTBB thread"}[expect]
-    for name in ("rank 0", "worker of lane 0", *(["the second one"] if expect == "exchange" else [])):
+    team = {"openmp": "OpenMP thread", "onetbb": "oneTBB thread"}.get(expect, "thread")
+    workers = [f"worker of lane {lane}" for lane in range(N_LANES.get(expect, 1))]
+    for name in ("rank 0", *workers, *(["the second one"] if expect in EXCHANGES else [])):
         demand(f'"{name}"' in named, f"no definition of {name}")
     demand(re.search(rf'(?m)^LOCATION .* Name: "{team} \d+', named), f"no location is called {team}")
 
@@ -248,6 +259,8 @@ def main():
         folder = pathlib.Path(place)
         traces = folder / "traces"
         environment = {**os.environ, "COMMTASK_TRACE": str(traces), "OMP_NUM_THREADS": "2"}
+        if options.expect in N_LANES:
+            environment["COMMTASK_LANES"] = str(N_LANES[options.expect])
         subprocess.run(options.command, env=environment, check=True)
         result = folder / "result"
         said = output_of(options.convert, traces, f"--{options.format}", result)

@@ -87,7 +87,8 @@ def render(summary, most_lines=MOST_LINES):
     path = [f"{kind} {units.share(ns / sum(summary.path_kinds.values()))}" for kind, ns in list(summary.path_kinds.items())[:5]]
     for shorter in range(4):
         lines = [summary.headline(), f"{summary.clocks()}."]
-        lines += notes[:max(1, 3 - shorter)]
+        n_notes = max(2, 3 - shorter)
+        lines += notes if len(notes) <= n_notes else [*notes[:n_notes - 1], f"Note: {len(notes) - n_notes + 1} more notes: --html FILE shows them."]
         lines += _findings(summary, 3 if shorter < 3 else 2)
         lines += _delays(summary)
         lines += _phases(summary)

@@ -204,6 +204,16 @@ def match_messages(ranks: list[RankTrace]) -> list[Message]:
     return found
 
 
+def _some(what) -> str:
+    """The first ones, and whether there are more."""
+    words = [str(one) for one in what]
+    return ", ".join(words[:8] + ([f"and {len(words) - 8} more"] if len(words) > 8 else []))
+
+
+def _ranks(numbers: list[int]) -> str:
+    return f"rank{'s' if len(numbers) > 1 else ''} {_some(numbers)}"
+
+
 def find_files(paths) -> list[Path]:
     """The files of traces: folders stand for what is in them."""
     files: list[Path] = []
@@ -234,17 +244,16 @@ def read_run(paths) -> Run:
         raise TraceError("two files are of the same rank: name the files of one run")
     root = ranks[0]
     if missing := sorted(set(range(root.n_ranks)) - set(numbers)):
-        remarks.append(f"of {root.n_ranks} ranks {len(missing)} are missing: {', '.join(map(str, missing[:8]))}"
-                       f"{', …' if len(missing) > 8 else ''}")
+        remarks.insert(0, f"of {root.n_ranks} ranks {len(missing)} are missing: {_some(missing)}")
     clock_error, clocks_may_drift = _align(ranks)
-    for each in ranks:
-        if each.n_dropped:
-            kept = "the newest" if each.keep else "the oldest"
-            remarks.append(f"rank {each.rank} lost {each.n_dropped} records, {kept} are here: COMMTASK_TRACE_MB makes room")
-        if each.state == 0:
-            remarks.append(f"rank {each.rank} did not come to the end of commtask_finalize")
-        if each.clock_error is None:
-            remarks.append(f"rank {each.rank}: its clock was not compared with rank 0's; the time of day stands in")
+    if lost := [each for each in ranks if each.n_dropped]:
+        kept = "the newest" if lost[0].keep else "the oldest"
+        remarks.insert(0, f"records were lost, {_some(f'{each.n_dropped} of rank {each.rank}' for each in lost)}, and {kept} are here: "
+                          "COMMTASK_TRACE_MB makes room")
+    if killed := [each.rank for each in ranks if each.state == 0]:
+        remarks.append(f"did not come to the end of commtask_finalize: {_ranks(killed)}")
+    if guessed := [each.rank for each in ranks if each.clock_error is None]:
+        remarks.append(f"the time of day stands in for clocks that were not compared with rank 0's: {_ranks(guessed)}")
     return Run(ranks, match_messages(ranks), remarks, clock_error, clocks_may_drift)
 
 
