@@ -219,6 +219,12 @@ def archer_shut_out(run, output, n_ranks):
     check_openmp_tasks(run)
 
 
+def archer_not_shut_out(run, output, n_ranks):
+    """Where libomp would have taken another tool, or Archer none of its own accord, there is nothing to warn of."""
+    demand("Archer" not in output and "another tool was taken" not in output, output)
+    check_openmp_tasks(run)
+
+
 def states(run, output, n_ranks):
     """states.cpp: each pause of the worker is there while what it is for went on."""
     check_lives(run)
@@ -317,6 +323,8 @@ EXPECTATIONS = {
     "beside_a_tool": ([], {"OMP_NUM_THREADS": "2"}, beside_a_tool),
     "beside_archer": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1"}, beside_archer),
     "archer_shut_out": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1", "COMMTASK_OMP_CHECK": "1"}, archer_shut_out),
+    "archer_not_taken": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1", "COMMTASK_OMP_CHECK": "1"}, archer_not_shut_out),
+    "archer_off": ([], {"OMP_NUM_THREADS": "1", "ARCHER_OPTIONS": "verbose=1 enable=0", "COMMTASK_OMP_CHECK": "1"}, archer_not_shut_out),
     "states": ([], {"COMMTASK_IDLE": "shared"}, states),
     "whole": ([], {}, whole),
     "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),

@@ -10,10 +10,12 @@
 #include <commtask/unfinished.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace commtask::omp {
@@ -105,6 +107,18 @@ ompt_interface_fn_t lookup_for_other(const char* name) {
     return real_lookup(name);
 }
 
+/// Takes the first word off what is left.
+std::string_view take_word(std::string_view& left, char separator) {
+    const std::string_view word = left.substr(0, left.find(separator));
+    left.remove_prefix(std::min(word.size() + 1, left.size()));
+    return word;
+}
+
+std::string_view environment(const char* name) {
+    const char* const value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): while libomp starts
+    return value != nullptr ? value : "";
+}
+
 /// Where libomp would have looked for a tool: the next in the process, those that the user names, and Archer, until `take` has taken
 /// one. Loads them.
 template <class Take>
@@ -116,12 +130,8 @@ void look_for_tools(Take&& take) {
     if (ask(RTLD_NEXT)) {
         return;
     }
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): while libomp starts
-    const char* const named = std::getenv("OMP_TOOL_LIBRARIES");
-    std::string_view left = named != nullptr ? named : "";
-    while (!left.empty()) {
-        const std::string path(left.substr(0, left.find(':')));
-        left.remove_prefix(std::min(path.size() + 1, left.size()));
+    for (std::string_view left = environment("OMP_TOOL_LIBRARIES"); !left.empty();) {
+        const std::string path(take_word(left, ':'));
         if (!path.empty() && ask(dlopen(path.c_str(), RTLD_LAZY))) {
             return;
         }
@@ -139,22 +149,42 @@ ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     return found;
 }
 
+/// As Archer reads its options: between spaces, the last one counts.
+bool archer_is_off() {
+    constexpr std::string_view name = "enable=";
+    bool is_off = false;
+    for (std::string_view left = environment("ARCHER_OPTIONS"); !left.empty();) {
+        const std::string_view word = take_word(left, ' ');
+        int value = 0;
+        if (word.starts_with(name) &&
+            std::from_chars(word.data() + name.size(), word.data() + word.size(), value).ec == std::errc{}) {
+            is_off = value == 0;
+        }
+    }
+    return is_off;
+}
+
 /// Without Archer ThreadSanitizer reports races that are none, far from the variable that is why.
 void complain_if_archer_is_shut_out() {
-    if (dlsym(RTLD_DEFAULT, "__tsan_init") == nullptr) {
+    if (dlsym(RTLD_DEFAULT, "__tsan_init") == nullptr || archer_is_off()) {
         return;
     }
-    // By where it lies: to ask it would start it. libomp has a function of that name, too, which is no tool.
-    look_for_tools([](start_function start) {
+    // libomp has a function of that name, too, which is no tool.
+    Dl_info libomp{};
+    const bool libomp_is_known = dladdr(dlsym(RTLD_DEFAULT, "__kmpc_fork_call"), &libomp) != 0;
+    // By where it lies: to ask it would start it.
+    look_for_tools([&](start_function start) {
         Dl_info where{};
-        const bool is_archer = dladdr(reinterpret_cast<void*>(start), &where) != 0 &&
-                               std::string_view(where.dli_fname).find("libarcher") != std::string_view::npos;
-        if (is_archer) {
+        const bool is_known = dladdr(reinterpret_cast<void*>(start), &where) != 0;
+        if (is_known && libomp_is_known && where.dli_fbase == libomp.dli_fbase) {
+            return false;
+        }
+        if (is_known && std::string_view(where.dli_fname).find("libarcher") != std::string_view::npos) {
             commtask_say(
                 "warning: COMMTASK_OMP_CHECK=1 takes the place of Archer, so ThreadSanitizer does not know how "
                 "OpenMP orders tasks, and may report races that are none: use one of the two at a time.");
         }
-        return is_archer;
+        return true;
     });
 }
 
