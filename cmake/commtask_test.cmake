@@ -99,11 +99,21 @@ function(commtask_again result number numbers)
     set(${result} "${again}" PARENT_SCOPE)
 endfunction()
 
-# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [SHOW_MORE 4] [ARGS …] [ENVIRONMENT K=V …] [LABELS …] [TIMEOUT s])
+# The label of a number of ranks. The preset tsan leaves out ranks-3, and not ranks-3-tsan.
+function(commtask_label_of_ranks result n_ranks three_under_tsan)
+    set(label ranks-${n_ranks})
+    if(three_under_tsan AND n_ranks EQUAL 3)
+        string(APPEND label -tsan)
+    endif()
+    set(${result} ${label} PARENT_SCOPE)
+endfunction()
+
+# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [SHOW_MORE 4] [THREE_UNDER_TSAN] [ARGS …] [ENVIRONMENT K=V …] [LABELS …]
+#                       [TIMEOUT s])
 # Adds mpi.x.n1, mpi.x.n2, … for an executable that exists already. SHOW_MORE: numbers of ranks with which it shows what no test
-# of two ranks does.
+# of two ranks does. THREE_UNDER_TSAN: three ranks show there what two do not.
 function(commtask_add_run_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET;TIMEOUT" "RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "THREE_UNDER_TSAN" "NAME;TARGET;TIMEOUT" "RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
     if(NOT arg_RANKS)
         message(FATAL_ERROR "${arg_NAME}: every MPI test says its rank counts (RANKS 1 2 4).")
     endif()
@@ -115,7 +125,8 @@ function(commtask_add_run_test)
         commtask_launch_words(words ${n_ranks})
         add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${words} $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
         commtask_again(again ${n_ranks} "${arg_RANKS}" ${arg_SHOW_MORE})
-        commtask_finish_test(${test} ${arg_TIMEOUT} ${n_ranks} "mpi;ranks-${n_ranks};${arg_LABELS};${again}"
+        commtask_label_of_ranks(of_ranks ${n_ranks} ${arg_THREE_UNDER_TSAN})
+        commtask_finish_test(${test} ${arg_TIMEOUT} ${n_ranks} "mpi;${of_ranks};${arg_LABELS};${again}"
                              "${arg_ENVIRONMENT}")
     endforeach()
 endfunction()
