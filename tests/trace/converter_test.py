@@ -140,7 +140,7 @@ class Arrows(Case):
         out.thread(1, "main")
         out.thread(2, "worker", lane=0)
         out.thread(3, "another")
-        n_waits, n_slices = 500, 50_000
+        n_waits, n_slices = 500, 100_000
         body, sliced = out.new_id(1), out.new_id(3)
         for thread, each in ((1, body), (3, sliced)):
             out.put(thread, 17, 0, each, detail=out.text("body"), sub=2)
@@ -155,8 +155,8 @@ class Arrows(Case):
         end = 1000 * n_waits + 20
         out.put(1, 19, end, body)
         for k in range(n_slices):
-            out.put(3, 19, 10 * k + 5, sliced, sub=1)
-            out.put(3, 18, 10 * k + 10, sliced, sub=2)
+            out.put(3, 19, 5 * k + 2, sliced, sub=1)
+            out.put(3, 18, 5 * k + 5, sliced, sub=2)
             out.put(3, 3, end, sliced, task)
         out.put(3, 19, end, sliced, sub=1)
         out.put(3, 18, end + 10, sliced, sub=2)
