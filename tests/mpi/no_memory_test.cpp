@@ -204,7 +204,7 @@ TEST_F(NoMemory, AMessageThatIsDoneWithWithoutMemoryLeavesItsSlotForTheNextOne) 
     {
         const no_memory scope;
         EXPECT_EQ(commtask_event_signal(no_memory_left.get()), COMMTASK_OK);
-        EXPECT_TRUE(comes_true([&] {
+        EXPECT_TRUE(detail::testing::comes_true([&] {
             int moved = 0;
             static_cast<void>(commtask_progress(&moved));
             return mine.n_called == 1;
