@@ -1,57 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A task of OpenMP for each message that a standing receive takes, of docs/many.md. The handler runs on the worker, which is in no
- * team and cannot make a task: it puts the message into a box and rings. The bell is a plan whose one member is held; a task that
- * depends on its run empties the box, makes the tasks, and waits for the next ring. */
-#include <commtask/omp.h>
-#include <pthread.h>
+ * A task of OpenMP for each message that a standing receive takes, of docs/many.md. The tasks run at the same time, so what they find is
+ * counted atomically; that of the last message ends the receive, as here it is known how many come. */
+#include <commtask/omp_listen.h>
 
 enum { n_each = 50, n_slots = 8 };
-static commtask_plan_t bell;
 static long sum, n_seen; /* what the messages' tasks found */
 
-/* [box] */
-static commtask_message* box[n_slots]; /* as many as can be kept at a time */
-static int n_in_box;
-static pthread_mutex_t lid = PTHREAD_MUTEX_INITIALIZER;
+/* [use] */
+static commtask_omp_listener numbers; /* stays until the tasks have ended */
 
-static int put_into_box(commtask_message* message, void* nothing) { /* on the worker */
-    (void)nothing;
-    pthread_mutex_lock(&lid);
-    box[n_in_box++] = message;
-    pthread_mutex_unlock(&lid);
-    commtask_plan_ready(bell, 0); /* refused if it has rung already: then the box will be looked at anyway */
-    return COMMTASK_MESSAGE_KEPT;
-}
-
-static void use(commtask_message* message) {
+static void use(commtask_message* message, void* expected) { /* a task, on any thread of the team */
+    long n;
 #pragma omp atomic
     sum += *(const int*)message->data;
-#pragma omp atomic
-    ++n_seen;
-    commtask_message_release(message);
+#pragma omp atomic capture
+    n = ++n_seen;
+    if (n == *(const long*)expected) commtask_omp_unlisten(&numbers);
 }
-
-static void serve(int n_left) { /* ends when as many messages have come */
-    static char rung;
-    if (n_left == 0) return;
-    COMM_PLAN(bell, out(&rung));
-#pragma omp task depend(in : rung) firstprivate(n_left)
-    {
-        commtask_message* taken[n_slots];
-        pthread_mutex_lock(&lid);
-        const int n_taken = n_in_box;
-        for (; n_in_box > 0; --n_in_box) taken[n_in_box - 1] = box[n_in_box - 1];
-        pthread_mutex_unlock(&lid);
-        for (int i = 0; i < n_taken; ++i) {
-            commtask_message* const message = taken[i];
-#pragma omp task firstprivate(message)
-            use(message);
-        }
-        serve(n_left - n_taken);
-    }
-}
-/* [box] */
+/* [use] */
 
 int main(int argc, char** argv) {
     int level, rank, size;
@@ -59,29 +26,22 @@ int main(int argc, char** argv) {
     if (commtask_init(NULL) != COMMTASK_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    /* [bell] */
-    commtask_record_begin();
-    commtask_submit(commtask_op_noop(MPI_COMM_SELF), NULL, NULL);
-    commtask_record_end(&bell);
-    commtask_plan_hold(bell, 0);
-    /* [bell] */
-    commtask_listener_t listener = COMMTASK_LISTENER_NULL;
-    commtask_listen(MPI_COMM_WORLD, 3, sizeof(int), n_slots, put_into_box, NULL, &listener);
+    long n = (long)n_each * size;
+    int code = COMMTASK_OK;
+    /* [listen] */
 #pragma omp parallel
 #pragma omp single
-#pragma omp taskgroup /* a barrier does not wait for what a task that has ended has left open */
+#pragma omp taskgroup /* its end waits for the messages' tasks; a taskwait or a barrier would not */
     {
-        static int numbers[n_each];
-        serve(n_each * size);
+        static int mine[n_each];
+        code = commtask_omp_listen(MPI_COMM_WORLD, 3, sizeof(int), n_slots, use, &n, &numbers);
         for (int i = 0; i < n_each; ++i) {
-            numbers[i] = rank * n_each + i;
-            for (int to = 0; to < size; ++to) COMM_TASK(send(&numbers[i], 1, MPI_INT, to, 3, MPI_COMM_WORLD));
+            mine[i] = rank * n_each + i;
+            for (int to = 0; to < size; ++to) COMM_TASK(send(&mine[i], 1, MPI_INT, to, 3, MPI_COMM_WORLD));
         }
     }
-    commtask_unlisten(&listener);
-    commtask_plan_release(&bell);
+    /* [listen] */
     commtask_finalize();
     MPI_Finalize();
-    const long n = (long)n_each * size;
-    return n_seen != n || sum != n * (n - 1) / 2;
+    return code != COMMTASK_OK || n_seen != n || sum != n * (n - 1) / 2;
 }
