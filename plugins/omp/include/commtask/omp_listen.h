@@ -200,7 +200,7 @@ static inline int commtask_omp_listen_cast_(commtask_omp_listener* listener) COM
  *          is left, and commtask_omp_unlisten does nothing.
  *  @buffers A message's, until body returns.
  *  @blocking As commtask_listen; like every task construct it may run other tasks. As long as it listens
- *            commtask_omp_wait_all waits; commtask_omp_wait_some(1) leaves the bell out. In a team of one thread the messages' tasks run
+ *            commtask_omp_wait_all waits, since the bell is a communication task. In a team of one thread the messages' tasks run
  *            where that thread waits in the library or at the end of the taskgroup.
  *  @threads Any of a team, in a task. Each ring costs two tasks of libomp's, one ring for all messages that come until it is answered.
  *  @failures Where the system has no memory for a run of the bell, the error handler hears of it, and the box is looked at anyway. */
