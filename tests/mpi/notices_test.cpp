@@ -80,7 +80,7 @@ protected:
 // All slots busy, the queue full, and more put together there; then every message ends, and the program leaves the library.
 TEST_F(Notices, ThoseOfAFullQueueAreSentOnceMpiHasRoomThoughNothingIsInFlight) {
     constexpr unsigned n_slots = 8;
-    constexpr unsigned n_messages = n_slots + 256 + 40;
+    constexpr unsigned n_messages = n_slots + 192 + 40;
     std::vector<int> numbers(64);
     if (rank_ == 1) {
         for (unsigned i = 0; i < n_messages; ++i) run(commtask_op_recv(numbers.data(), 64, MPI_INT, 2, 0, comm_));

@@ -45,7 +45,7 @@ protected:
 /// and where that is not possible either one is lost.
 class notice_queue {
 public:
-    static constexpr std::size_t capacity = 256;
+    static constexpr std::size_t capacity = 192;
     static constexpr std::size_t most_in_batch = 32;
 
     void add(std::int32_t watcher, const notice& told) noexcept {
