@@ -111,7 +111,7 @@ protected:
     bool comes_to_rest(Count count_calls) {
         for (int attempt = 0; attempt < 20; ++attempt) {
             const std::uint64_t before = count_calls();
-            for (int i = 0; i < 500; ++i) one_round();
+            for (int i = 0; i < 250; ++i) one_round();
             if (count_calls() == before && attempt > 0) return true;
         }
         return false;
