@@ -11,6 +11,7 @@
 
 #include <oneapi/tbb/flow_graph.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,10 +56,11 @@ public:
         }
     }
 
-    /// From now on messages come.
+    /// From now on messages come: bodies may have the first before this returns.
     /// @throws error  if an argument is wrong, or there is no memory.
     void start() {
-        if (listener_) return;
+        phase now = phase::idle;
+        if (!phase_.compare_exchange_strong(now, phase::starting)) return;
         side_->hold();
         try {
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [way = way_, name = trace_name_](message& come) {
@@ -68,17 +70,22 @@ public:
                                      way->to->gateway().try_put(std::make_shared<message>(std::move(come)));
                                  }};
         } catch (...) {
+            phase_ = phase::idle;
             side_->let_go();
             throw;
         }
+        now = phase::starting;
+        if (!phase_.compare_exchange_strong(now, phase::listening)) end(); // a body has asked for that meanwhile
     }
 
-    /// No more come. Any thread, bodies of the graph too; it waits for the worker.
+    /// No more come. Any thread, bodies of the graph too; it waits for the worker. While start() is under way that one ends it.
     /// @throws error  in a callback, or without memory.
     void stop() {
-        if (!listener_) return;
-        listener_.stop();
-        side_->let_go();
+        phase now = phase_;
+        while (now == phase::starting) {
+            if (phase_.compare_exchange_weak(now, phase::ending)) return;
+        }
+        if (now == phase::listening && phase_.compare_exchange_strong(now, phase::ending)) end();
     }
 
     /// Where edges begin: make_edge(node.messages(), successor).
@@ -86,6 +93,24 @@ public:
     [[nodiscard]] sender& messages() noexcept { return sender_; }
 
 private:
+    enum class phase : std::uint8_t {
+        idle,      ///< -> start() (starting).
+        starting,  ///< The receives are being posted -> start() (listening, or idle if refused), stop() (ending).
+        listening, ///< -> stop() (ending).
+        ending,    ///< Whoever sees to it is at work -> idle, or listening if it is refused.
+    };
+
+    void end() {
+        try {
+            listener_.stop();
+        } catch (...) {
+            phase_ = phase::listening;
+            throw;
+        }
+        phase_ = phase::idle;
+        side_->let_go();
+    }
+
     /// Where messages go. The handler may outlive the node.
     struct way {
         std::mutex lock;
@@ -101,6 +126,7 @@ private:
     const std::size_t n_slots_;
     const std::uint32_t trace_name_ = commtask_trace_text("listen_node");
     listener listener_;
+    std::atomic<phase> phase_{phase::idle};
 };
 
 } // namespace commtask::tbb
