@@ -51,7 +51,8 @@ COMMTASK_API int commtask_plan_is_checked(void) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
 /** Starts a run: posts all members as their posts would have done here, one after the other, by one entry in the worker's inbox, and
- *  one in another lane's inbox for each member of a communicator which that lane serves. What the members' order is worth against other posts is as if they had been posted singly: ordered members take their places in
+ *  one in another lane's inbox for each member of a communicator which that lane serves. What the members' order is worth against other
+ *  posts is as if they had been posted singly: ordered members take their places in
  *  their communicators' orders by this call. The run's task ends when every member has. If a member fails, its successors are
  *  canceled, the others go on, and the run is FAILED with the first failure's error; the plan can be started again.
  *  commtask_post of commtask_op_plan is the same call.

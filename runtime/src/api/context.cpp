@@ -113,10 +113,8 @@ void context::start_notices() {
 }
 
 bool context::announces(const commtask_op& op) const noexcept {
-    if (announcing_.world.empty() || !bells_) return false;
-    std::int64_t largest = 0;
-    transports_.front().each_message(op, [&](const message_shape& each) { largest = std::max(largest, each.bytes); });
-    return largest > announcing_.more_than_bytes;
+    return !announcing_.world.empty() && bells_ &&
+           transports_.front().largest_message_bytes(op) > announcing_.more_than_bytes;
 }
 
 void context::tell_of_start() {

@@ -109,9 +109,7 @@ bool lane::needs_nobody(const task& started) const noexcept {
     const node_peers* const peers = started.queue->node.get();
     if (peers == nullptr || !ends_unheard(started)) return false;
     if (news_awaited_by(started.op, *peers).how != foreseen::all) return false;
-    std::int64_t largest = 0;
-    transport_->each_message(started.op, [&](const message_shape& each) { largest = std::max(largest, each.bytes); });
-    return largest <= tuning::woken_for_bytes;
+    return transport_->largest_message_bytes(started.op) <= tuning::woken_for_bytes;
 }
 
 void lane::show_of_poster(const task& started) noexcept {

@@ -7,6 +7,7 @@
 
 #include "core/task.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -117,6 +118,12 @@ public:
             void visit(const message_shape& each) noexcept override { call(each); }
         } shown{visit};
         show_messages(op, shown);
+    }
+    /// 0 if it has none.
+    [[nodiscard]] std::int64_t largest_message_bytes(const commtask_op& op) const noexcept {
+        std::int64_t largest = 0;
+        each_message(op, [&](const message_shape& each) { largest = std::max(largest, each.bytes); });
+        return largest;
     }
 
     /// "recv of 800 bytes from 1, tag 7, MPI_COMM_WORLD": for the list of unfinished tasks.
