@@ -7,6 +7,7 @@
 #include <commtask/commtask.h>
 
 #include <mpi.h>
+#include <sched.h>
 #include <time.h>
 
 #include <functional>
@@ -22,6 +23,20 @@ inline bool uses_tasks = false; ///< Set once, by main().
 inline void compute_elsewhere(long us) {
     timespec left{0, us * 1000L};
     while (nanosleep(&left, &left) != 0) {}
+}
+
+/// Between steps, on every side: who is early leaves its core to the ranks that are late. MPI's own wait would keep it, and what those
+/// ranks expose would be turns of the scheduler, whoever moves their messages.
+inline void wait_aside(MPI_Request request) {
+    for (int has_ended = 0;; sched_yield()) {
+        MPI_Test(&request, &has_ended, MPI_STATUS_IGNORE);
+        if (has_ended != 0) return;
+    }
+}
+inline void meet() {
+    MPI_Request meeting = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &meeting);
+    wait_aside(meeting);
 }
 
 /// A nonblocking call of MPI, or the task in its place.

@@ -46,7 +46,7 @@ public:
             if (computes) compute_elsewhere(computing_us);
             here.receives() ? end_exposing(how) : end_putting(how, here);
         }
-        MPI_Barrier(MPI_COMM_WORLD); // the target of a lock does not know when it has been written to
+        meet(); // the target of a lock does not know when it has been written to
     }
 
 private:

@@ -4,6 +4,7 @@
 // without a trace.
 #include "traced_call.hpp"
 
+#include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "own.hpp"
@@ -44,9 +45,8 @@ void traced_call::begin(unsigned number) noexcept {
 void traced_call::end() const noexcept { write(detail::now_ns(), record_type::region_end, name_); }
 
 void traced_look::end() const noexcept {
-    constexpr std::uint64_t long_ns = 1000;
     const std::uint64_t now = detail::now_ns();
-    if (now - begin_ns_ < long_ns) return;
+    if (now - begin_ns_ < detail::tuning::shortest_in_trace_ns) return;
     const std::uint32_t name = name_of(number_);
     write(begin_ns_, record_type::region_begin, name);
     write(now, record_type::region_end, name);

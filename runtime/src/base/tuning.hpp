@@ -193,6 +193,18 @@ inline constexpr int longest_pause_of_looks = 127;
 /// The scheduler's turn of a thread that asks for short ones. More: who was woken waits for it. Less: changes of threads.
 inline constexpr std::uint64_t short_turn_ns = 100'000;
 
+// A trace -------------------------------------------------------------------------------------------------------------
+
+/// A post, or a look at what MPI has, that took less leaves no record of its end. Less: records of what nobody can see in a picture.
+inline constexpr std::uint64_t shortest_in_trace_ns = 1'000;
+
+/// Who drives in turns with something else, each for less than this, is drawn as driving all the time. Less: a record for each turn.
+/// More: pauses that are long enough to be seen are not.
+inline constexpr std::uint64_t shortest_turn_in_trace_ns = 20'000;
+
+/// Between two samples of a worker's processor time. Less: a system call more often. More: its share of a core is seen coarsely.
+inline constexpr std::uint64_t trace_sampling_ns = 1'000'000;
+
 // The interposer's calls: plugins/mpi/src -----------------------------------------------------------------------------
 
 /// Calls into MPI between two passes that their threads make. More: threads that call MPI in a loop keep tasks from ending.

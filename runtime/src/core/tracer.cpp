@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/system.hpp"
+#include "base/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,8 +55,7 @@ std::atomic<std::uint64_t> epochs{0};
 constexpr std::size_t chunks_per_reservation = 64;
 constexpr std::uint32_t early_chunks = 2; ///< Of each thread: these may come out of the last eighth.
 constexpr std::uint32_t most_threads = 0xffff;
-constexpr std::uint64_t sampling_ns = 1'000'000; ///< Between samples of a worker's processor time: a system call each.
-constexpr unsigned id_bits = 48;                 ///< Above them the thread.
+constexpr unsigned id_bits = 48; ///< Above them the thread.
 
 /// The texts of the process: a face remembers their numbers, whatever trace they are for. Never destroyed, as threads may
 /// come late.
@@ -235,9 +235,8 @@ void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
     if (says_it(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
     // Who drives in turns with looking for what it waits for, or one lane after the other, would fill the trace with that.
-    constexpr std::uint64_t short_ns = 20'000;
-    const bool takes_turns = drives && now - of.driven_ns < short_ns;
-    const bool has_just_left = of.left != nullptr && now - of.left->time_ns < short_ns;
+    const bool takes_turns = drives && now - of.driven_ns < tuning::shortest_turn_in_trace_ns;
+    const bool has_just_left = of.left != nullptr && now - of.left->time_ns < tuning::shortest_turn_in_trace_ns;
     if (has_just_left && (takes_turns || says_it(of.before_left))) {
         of.left->tail = {};
         of.next = of.left;
@@ -247,7 +246,7 @@ void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
     }
     if (takes_turns && (of.state & 0xffU) != 0) lane = trace::every_lane;
     if (drives) of.driven_ns = now;
-    if (of.is_worker && now - of.sampled_ns >= sampling_ns) {
+    if (of.is_worker && now - of.sampled_ns >= tuning::trace_sampling_ns) {
         of.sampled_ns = now;
         write({now, processor_time_ns(), trace::halves(sched_getcpu(), 0), {0, record_type::processor, lane}});
     }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's loops. A worker reads the clock only when nothing moves, so that a busy one spends its time on tasks; for
-// statistics also before a pass and after one that moved something. A shared worker that found nothing to do yields a few
-// times. Then it naps, each time twice as long as before, up to a bound. If other threads drive, it
-// naps for several such bounds. A window keeps it awake as long as its core is idle otherwise, and its naps within one bound.
-// If nothing is in flight, nobody drives, or did a few naps ago, and no window is to be attended, a worker sleeps until somebody rings,
-// and costs nothing. While the program has paused the workers neither kind does more than look seldom at what is unfinished.
+// The worker's loops. The clock is read when nothing moves, once in a pass whose operations stay in flight, and more for statistics. A
+// shared worker that found nothing to do yields a few times, then naps, each time twice as long as before, up to a bound; for several
+// such bounds if other threads drive. A window keeps it awake as long as its core is idle otherwise, and its naps within one bound.
+// It sleeps until somebody rings, and costs nothing, once three things hold: nothing is in flight, no thread has driven in its last
+// few naps, no window is to be attended. While the program has paused the workers both kinds look seldom at what is unfinished.
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
