@@ -24,6 +24,9 @@ LIMIT_S = 300
 LARGE = 256 << 10
 MESSAGES = ("receiver early", "sender early")
 TRIPS = 40  # ways of a message in a step of the small ones
+#: What naps and bells are counted for, and how many of it each pair of ranks has in a step; else a message. In a sweep of four stages
+#: each rank sends one a stage. Of what a collective sends nobody knows.
+COUNTED = {"small": ("message", TRIPS), "sweep": ("message", 8), "puts": ("put", 1), "collectives": ("collective of a rank", 2)}
 LINK_MBS = 1000
 #: The last line of the statistics' table of workers.
 WORKERS = re.compile(r"^ +all +([\d.]+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)$", re.MULTILINE)
@@ -170,19 +173,19 @@ def worker_rows(results, part, n_ranks):
         rows.append(figures.Row(name=f"processor time of all ranks, {of}, {side}", unit="ms", samples=own, ratio_to=NATIVE,
                                 ratios=[n / o for n, o in zip(native, own)]))
     naps = [one["worker_us"] for one in results[NAPS]]
-    # Each pair of ranks has a message in a step; a collective counts as one for each pair too.
-    n_messages = len(results[NATIVE][0]["us"]) * results[NATIVE][0]["steps"] * n_ranks / 2
+    counted, n_of_pair = COUNTED.get(part.name, ("message", 1))
+    n_counted = len(results[NATIVE][0]["us"]) * results[NATIVE][0]["steps"] * n_ranks / 2 * n_of_pair
     for side in [one for one in TASKS if one in results]:
         own = [one["worker_us"] for one in results[side]]
         goal = 5 if is_goals and side != NAPS else None
         rows.append(figures.Row(name=f"workers' processor time, {of}, {side}", unit="us", samples=own, ratio_to=None if side == NAPS else NAPS,
                                 ratios=None if side == NAPS else [n / o for n, o in zip(naps, own)], goals=figures.at_least(goal)))
         for what in ("naps", "rung", "for_nothing") if side != NAPS else ("naps",):
-            per_message = [one[what] / n_messages for one in results[side]]
+            each = [one[what] / n_counted for one in results[side]]
             is_futile = what == "for_nothing"
-            rows.append(figures.Row(name=f"{what.replace('_', ' ')} per message, {of}, {side}", unit="", samples=per_message,
+            rows.append(figures.Row(name=f"{what.replace('_', ' ')} per {counted}, {of}, {side}", unit="", samples=each,
                                     ratio_to="1 - it" if is_futile else None,
-                                    ratios=[1 - one for one in per_message] if is_futile else None,
+                                    ratios=[1 - one for one in each] if is_futile else None,
                                     goals=figures.at_least(0.99 if is_futile and is_goals else None)))
     return rows
 
