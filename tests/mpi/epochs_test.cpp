@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <string>
 
 namespace commtask::test {
 namespace {
@@ -78,6 +79,10 @@ TEST_F(Epochs, AGroupAccessesWhatWasPosted) {
         then(commtask_op_win_post(from, 0, window_));
         then(commtask_op_win_start(to, 0, window_));
         then(put_right(value));
+        if (n_ranks_ > 1) {
+            refused(commtask_op_put(&value, 1, MPI_INT, rank_, 0, 1, MPI_INT, window_),
+                    "not in the group of win_start");
+        }
         then(commtask_op_win_complete(window_));
         run(commtask_op_win_wait(window_));
         EXPECT_EQ(exposed_[0], value_of(left(), round));
@@ -299,6 +304,29 @@ TEST_F(Epochs, ArgumentsAndOrdersThatCannotBe) {
     ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
     ASSERT_EQ(commtask_win_register(window_, comm_), COMMTASK_OK) << commtask_last_error();
     refused(fence, "commtask_win_register_epochs");
+}
+
+TEST_F(Epochs, AGroupWithRanksThatTheWindowLacksIsRefused) {
+    MPI_Win mine = MPI_WIN_NULL;
+    int* memory = nullptr;
+    ASSERT_EQ(MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_SELF,
+                               static_cast<void*>(&memory), &mine),
+              MPI_SUCCESS);
+    ASSERT_EQ(commtask_win_register_epochs(mine, MPI_COMM_SELF), COMMTASK_OK) << commtask_last_error();
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Comm_group(comm_, &all);
+    if (n_ranks_ > 1) {
+        const int stranger = rank_ == 0 ? 1 : 0; // the first that is not this one
+        const std::string sentence = "rank " + std::to_string(stranger) + " of group is not a rank of";
+        refused(commtask_op_win_post(all, 0, mine), sentence.c_str(), nullptr, COMMTASK_ERR_RANK);
+        commtask_op start = commtask_op_win_start(all, 0, mine);
+        refused(start, sentence.c_str(), nullptr, COMMTASK_ERR_RANK);
+        commtask_ticket place{};
+        EXPECT_EQ(commtask_ticket_take(&start, &place), COMMTASK_ERR_RANK);
+    }
+    MPI_Group_free(&all);
+    EXPECT_EQ(commtask_win_unregister(mine), COMMTASK_OK) << "no epoch was begun: " << commtask_last_error();
+    MPI_Win_free(&mine);
 }
 
 TEST_F(Epochs, RanksThatDisagreeWhoOpensThemAreAllRefused) {

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -30,10 +32,16 @@ protected:
         return commtask_op_put(&value, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_WIN_NULL);
     }
 
+    [[nodiscard]] bool may_start(std::vector<int> group) {
+        const commtask_op start = commtask_op_win_start(MPI_GROUP_NULL, 0, MPI_WIN_NULL);
+        return book_.enter(start, name_, std::move(group)) == COMMTASK_OK;
+    }
+    static commtask_op complete() { return commtask_op_win_complete(MPI_WIN_NULL); }
+
     epoch_book book_;
+    const std::string name_ = "halos";
 
 private:
-    const std::string name_ = "halos";
     std::uint64_t n_tickets_ = 0;
 };
 
@@ -94,6 +102,29 @@ TEST_F(Book, CountsATicketThatWasUsedAsAPost) {
     EXPECT_TRUE(may_come(put(1)));
     EXPECT_TRUE(may_come(put(2)));
     EXPECT_FALSE(may_come(put(3)));
+}
+
+TEST_F(Book, LetsAnEpochOfAGroupAccessThatGroupAlone) {
+    EXPECT_TRUE(may_start({1, 4}));
+    EXPECT_TRUE(may_come(put(4)));
+    EXPECT_TRUE(may_come(put(MPI_PROC_NULL)));
+    EXPECT_FALSE(may_come(put(2)));
+    EXPECT_FALSE(may_come(unlock(4))) << "it is not locked";
+    EXPECT_TRUE(may_come(complete()));
+    EXPECT_TRUE(may_start({}));
+    EXPECT_FALSE(may_come(put(1)));
+    EXPECT_TRUE(may_come(complete()));
+    EXPECT_TRUE(may_come(lock(1)));
+    EXPECT_FALSE(may_come(put(4)));
+}
+
+TEST_F(Book, RemembersTheGroupOfAStartBehindATicket) {
+    const std::uint64_t locked = ticket_for(lock(2));
+    book_.was_posted(ticket_for(unlock(2)));
+    EXPECT_TRUE(may_start({1}));
+    book_.was_dropped(locked);
+    EXPECT_TRUE(may_come(put(1)));
+    EXPECT_FALSE(may_come(put(2)));
 }
 
 TEST_F(Book, TakesNothingDownWhenThePlaceCannotBeHad) {

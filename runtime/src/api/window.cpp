@@ -7,16 +7,19 @@
 #include "api/on_driver.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
+#include "mpi/groups.hpp"
 #include "mpi/one_sided.hpp"
 
 #include <commtask/commtask.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <memory>
 #include <new>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -134,6 +137,24 @@ struct registration {
                   why.empty() ? "the system gave no memory for the window" : why.c_str());
 }
 
+/// Of win_post and win_start the group's ranks in the window.
+[[nodiscard]] int read_group(const commtask_op& op, const served_window& window, std::vector<int>& group) noexcept {
+    if (!takes_group(op)) return COMMTASK_OK;
+    try {
+        auto ranks = ranks_in(window.channel, group_of(op));
+        if (!ranks) return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
+        const auto outsider = std::ranges::find(*ranks, MPI_UNDEFINED);
+        if (outsider != ranks->end()) {
+            return refuse(COMMTASK_ERR_RANK, "rank %d of group is not a rank of %s",
+                          static_cast<int>(outsider - ranks->begin()), window.name.c_str());
+        }
+        group = std::move(*ranks);
+        return COMMTASK_OK;
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to look at the group");
+    }
+}
+
 /// Of tasks to be counted: the driver's, for the time of one question.
 thread_local const comm_queue* counted_queue = nullptr;
 
@@ -170,13 +191,19 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     if (window == nullptr || !window->epochs) return COMMTASK_OK;
     if (has_order) return check_order(op);
     flags |= COMMTASK_ORDERED;
-    return window->epochs->book.enter(op, window->name);
+    std::vector<int> group;
+    if (const int code = read_group(op, *window, group); code != COMMTASK_OK) return code;
+    return window->epochs->book.enter(op, window->name, std::move(group));
 }
 
 int context::take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept {
     const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
     const auto take = [&] { return number = order.take_to_keep(); };
-    if (window != nullptr && window->epochs) return window->epochs->book.enter_for_later(op, window->name, take);
+    if (window != nullptr && window->epochs) {
+        std::vector<int> group;
+        if (const int code = read_group(op, *window, group); code != COMMTASK_OK) return code;
+        return window->epochs->book.enter_for_later(op, window->name, take, std::move(group));
+    }
     return take() != 0 ? COMMTASK_OK
                        : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");
 }

@@ -23,11 +23,14 @@ void make_room_for_one(std::vector<Item>& list) {
 
 } // namespace
 
+bool takes_group(const commtask_op& op) noexcept {
+    return op.kind == COMMTASK_OP_WIN_POST || op.kind == COMMTASK_OP_WIN_START;
+}
+
 int check_synchronisation(const commtask_op& op, bool has_epochs, const std::string& name) noexcept {
-    bool has_group = false;
     switch (op.kind) {
     case COMMTASK_OP_WIN_POST:
-    case COMMTASK_OP_WIN_START: has_group = true; break;
+    case COMMTASK_OP_WIN_START:
     case COMMTASK_OP_WIN_FENCE:
     case COMMTASK_OP_WIN_COMPLETE:
     case COMMTASK_OP_WIN_WAIT:
@@ -43,7 +46,8 @@ int check_synchronisation(const commtask_op& op, bool has_epochs, const std::str
             "%s of %s, whose epoch is the library's: commtask_win_register_epochs leaves epochs to the program",
             operation_of(op.kind).name, name.c_str());
     }
-    if (has_group && group_of(op) == MPI_GROUP_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "group is MPI_GROUP_NULL");
+    if (takes_group(op) && group_of(op) == MPI_GROUP_NULL)
+        return refuse(COMMTASK_ERR_ARGUMENT, "group is MPI_GROUP_NULL");
     const int lock = lock_type_of(op);
     if (op.kind == COMMTASK_OP_WIN_LOCK && lock != MPI_LOCK_EXCLUSIVE && lock != MPI_LOCK_SHARED) {
         return refuse(COMMTASK_ERR_ARGUMENT, "lock_type is %d, and must be MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED",
@@ -52,10 +56,10 @@ int check_synchronisation(const commtask_op& op, bool has_epochs, const std::str
     return COMMTASK_OK;
 }
 
-bool epoch_state::is_locked(int rank) const noexcept { return std::ranges::find(locked_, rank) != locked_.end(); }
+bool epoch_state::is_target(int rank) const noexcept { return std::ranges::find(targets_, rank) != targets_.end(); }
 
 const char* epoch_state::trouble_with(const commtask_op& op) const noexcept {
-    const bool is_in_lock = now_ == access::lock_all || (now_ == access::lock && is_locked(op.peer));
+    const bool is_in_lock = now_ == access::lock_all || is_locked(op.peer);
     const char* const open = "its last epoch has not ended";
     switch (op.kind) {
     case COMMTASK_OP_WIN_FENCE:
@@ -89,29 +93,40 @@ const char* epoch_state::trouble_with(const commtask_op& op) const noexcept {
         return "notifications need the library's own epoch: register the window with commtask_win_register";
     }
     if (now_ == access::none) return "no epoch is open: win_fence, win_start, win_lock or win_lock_all comes first";
-    return now_ == access::lock && op.peer != MPI_PROC_NULL && !is_in_lock ? "the target is not locked" : nullptr;
+    if (op.peer == MPI_PROC_NULL || is_target(op.peer)) return nullptr;
+    if (now_ == access::lock) return "the target is not locked";
+    return now_ == access::start ? "the target is not in the group of win_start" : nullptr;
 }
 
-void epoch_state::make_room() { make_room_for_one(locked_); }
+void epoch_state::make_room(std::size_t n_in_group) {
+    make_room_for_one(targets_);
+    targets_.reserve(n_in_group);
+}
 
-void epoch_state::move(const commtask_op& op) {
+void epoch_state::move(const commtask_op& op, const std::vector<int>& group) {
     switch (op.kind) {
     case COMMTASK_OP_WIN_FENCE:
         now_ = (assertion_of(op) & MPI_MODE_NOSUCCEED) != 0 ? access::none : access::fence;
         break;
     case COMMTASK_OP_WIN_POST: is_posted_ = true; break;
     case COMMTASK_OP_WIN_WAIT: is_posted_ = false; break;
-    case COMMTASK_OP_WIN_START: now_ = access::start; break;
+    case COMMTASK_OP_WIN_START:
+        targets_ = group;
+        now_ = access::start;
+        break;
     case COMMTASK_OP_WIN_LOCK_ALL: now_ = access::lock_all; break;
     case COMMTASK_OP_WIN_COMPLETE:
+        targets_.clear();
+        now_ = access::none;
+        break;
     case COMMTASK_OP_WIN_UNLOCK_ALL: now_ = access::none; break;
     case COMMTASK_OP_WIN_LOCK:
-        locked_.push_back(op.peer);
+        targets_.push_back(op.peer);
         now_ = access::lock;
         break;
     case COMMTASK_OP_WIN_UNLOCK:
-        std::erase(locked_, op.peer);
-        if (locked_.empty()) now_ = access::none;
+        std::erase(targets_, op.peer);
+        if (targets_.empty()) now_ = access::none;
         break;
     default:
         if (now_ == access::fence && operation_of(op.kind).counts != count_shape::none) now_ = access::used_fence;
@@ -143,9 +158,9 @@ int epoch_book::check(const commtask_op& op, const std::string& name) const noex
 }
 
 /// @param is_kept  whether the operation has a ticket
-bool epoch_book::make_room(bool is_kept) noexcept {
+bool epoch_book::make_room(std::size_t n_in_group, bool is_kept) noexcept {
     try {
-        now_.make_room();
+        now_.make_room(n_in_group);
         if (is_kept && since_.empty()) settled_ = now_;
         if (is_kept || !since_.empty()) make_room_for_one(since_);
     } catch (const std::bad_alloc&) {
@@ -155,16 +170,16 @@ bool epoch_book::make_room(bool is_kept) noexcept {
 }
 
 /// After make_room().
-void epoch_book::add(const commtask_op& op, std::uint64_t ticket) noexcept {
-    now_.move(op);
-    if (ticket != 0 || !since_.empty()) since_.push_back({op, ticket});
+void epoch_book::add(const commtask_op& op, std::vector<int> group, std::uint64_t ticket) noexcept {
+    now_.move(op, group);
+    if (ticket != 0 || !since_.empty()) since_.push_back({op, std::move(group), ticket});
 }
 
-int epoch_book::enter(const commtask_op& op, const std::string& name) noexcept {
+int epoch_book::enter(const commtask_op& op, const std::string& name, std::vector<int> group) noexcept {
     const std::lock_guard guard{mutex_};
     if (const int code = check(op, name); code != COMMTASK_OK) return code;
-    if (!make_room(false)) return refuse_without_memory();
-    add(op, 0);
+    if (!make_room(group.size(), false)) return refuse_without_memory();
+    add(op, std::move(group), 0);
     return COMMTASK_OK;
 }
 
@@ -174,7 +189,7 @@ void epoch_book::settle() noexcept {
     auto next = since_.begin();
     try {
         for (; next != first_open; ++next) {
-            if (settled_.trouble_with(next->op) == nullptr) settled_.move(next->op);
+            if (settled_.trouble_with(next->op) == nullptr) settled_.move(next->op, next->group);
         }
     } catch (const std::bad_alloc&) { // the next time
     }
@@ -197,7 +212,7 @@ void epoch_book::was_dropped(std::uint64_t ticket) noexcept {
     try {
         epoch_state again = settled_;
         for (const entry& each : since_) {
-            if (again.trouble_with(each.op) == nullptr) again.move(each.op);
+            if (again.trouble_with(each.op) == nullptr) again.move(each.op, each.group);
         }
         now_ = std::move(again);
     } catch (const std::bad_alloc&) { // it stays as if the operation had come

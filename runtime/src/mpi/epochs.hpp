@@ -11,9 +11,12 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
+
+[[nodiscard]] bool takes_group(const commtask_op& op) noexcept;
 
 /// An operation that begins or ends an epoch, whenever it comes; others are right.
 /// @param has_epochs  whether those of the window are the program's
@@ -25,10 +28,11 @@ class epoch_state {
 public:
     /// Why the operation may not come now; null if it may.
     [[nodiscard]] const char* trouble_with(const commtask_op& op) const noexcept;
-    /// So that one operation more can come without memory. @throws std::bad_alloc
-    void make_room();
-    /// The operation comes. @throws std::bad_alloc, and nothing has changed; not after make_room()
-    void move(const commtask_op& op);
+    /// So that one operation more, with a group of so many ranks, can come without memory. @throws std::bad_alloc
+    void make_room(std::size_t n_in_group);
+    /// The operation comes. @param group  of win_start: its ranks in the window
+    /// @throws std::bad_alloc, and nothing has changed; not after make_room()
+    void move(const commtask_op& op, const std::vector<int>& group);
     /// What must still be posted before the window can be given back; null if nothing.
     [[nodiscard]] const char* what_is_open() const noexcept;
 
@@ -38,36 +42,38 @@ private:
         none,       ///< -> fence, start, lock, lock_all.
         fence,      ///< Between two fences -> fence; while unused also what none permits.
         used_fence, ///< The same, and operations were posted -> fence.
-        start,      ///< -> complete.
-        lock,       ///< Of the ranks in locked_ -> unlock of the last one.
+        start,      ///< Towards the ranks in targets_ -> complete.
+        lock,       ///< Of the ranks in targets_ -> unlock of the last one.
         lock_all,   ///< -> unlock_all.
     };
 
     [[nodiscard]] bool is_free() const noexcept { return now_ == access::none || now_ == access::fence; }
-    [[nodiscard]] bool is_locked(int rank) const noexcept;
+    [[nodiscard]] bool is_target(int rank) const noexcept;
+    [[nodiscard]] bool is_locked(int rank) const noexcept { return now_ == access::lock && is_target(rank); }
 
     access now_ = access::none;
-    bool is_posted_ = false; ///< Exposed by win_post.
-    std::vector<int> locked_;
+    bool is_posted_ = false;   ///< Exposed by win_post.
+    std::vector<int> targets_; ///< Empty but between start and complete, and in locks of single ranks.
 };
 
 class epoch_book {
 public:
     /// Any thread. Takes the operation into the book if it may come now.
     /// @param name  of the window, for the sentence
+    /// @param group  of win_start: its ranks in the window
     /// @return COMMTASK_OK; ERR_WINDOW with a sentence, and nothing has changed
-    [[nodiscard]] int enter(const commtask_op& op, const std::string& name) noexcept;
+    [[nodiscard]] int enter(const commtask_op& op, const std::string& name, std::vector<int> group = {}) noexcept;
     /// The same for one that is posted later, in a place that it has now; was_posted() or was_dropped() comes then.
     /// @param take_ticket  std::uint64_t(): takes the place, in the order of the book; 0 without memory
     template <typename TakeTicket>
-    [[nodiscard]] int enter_for_later(const commtask_op& op, const std::string& name,
-                                      TakeTicket&& take_ticket) noexcept {
+    [[nodiscard]] int enter_for_later(const commtask_op& op, const std::string& name, TakeTicket&& take_ticket,
+                                      std::vector<int> group = {}) noexcept {
         const std::lock_guard guard{mutex_};
         if (const int code = check(op, name); code != COMMTASK_OK) return code;
-        if (!make_room(true)) return refuse_without_memory();
+        if (!make_room(group.size(), true)) return refuse_without_memory();
         const std::uint64_t ticket = take_ticket();
         if (ticket == 0) return refuse_without_memory();
-        add(op, ticket);
+        add(op, std::move(group), ticket);
         return COMMTASK_OK;
     }
 
@@ -83,14 +89,15 @@ public:
 private:
     struct entry {
         commtask_op op;
+        std::vector<int> group;
         std::uint64_t ticket = 0; ///< 0: it is posted.
     };
 
     // With the mutex:
     [[nodiscard]] int check(const commtask_op& op, const std::string& name) const noexcept;
     [[nodiscard]] static int refuse_without_memory() noexcept;
-    [[nodiscard]] bool make_room(bool is_kept) noexcept;
-    void add(const commtask_op& op, std::uint64_t ticket) noexcept;
+    [[nodiscard]] bool make_room(std::size_t n_in_group, bool is_kept) noexcept;
+    void add(const commtask_op& op, std::vector<int> group, std::uint64_t ticket) noexcept;
     void settle() noexcept;
 
     std::mutex mutex_;         ///< Guards the rest.

@@ -4,40 +4,17 @@
 // of both groups', so that both sides have the same. Ranks of another world have no place, and no bell.
 #include "mpi/peers.hpp"
 
+#include "mpi/groups.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <numeric>
+#include <span>
 #include <vector>
 
 namespace commtask::detail {
 namespace {
-
-class own_group {
-public:
-    own_group() noexcept = default;
-    own_group(const own_group&) = delete;
-    own_group& operator=(const own_group&) = delete;
-    ~own_group() {
-        if (group != MPI_GROUP_NULL) MPI_Group_free(&group);
-    }
-    MPI_Group group = MPI_GROUP_NULL;
-};
-
-/// @return by rank; empty if MPI fails. @throws std::bad_alloc
-[[nodiscard]] std::vector<int> world_ranks_of(MPI_Group group) {
-    own_group world;
-    int n_ranks = 0;
-    if (MPI_Comm_group(MPI_COMM_WORLD, &world.group) != MPI_SUCCESS) return {};
-    if (MPI_Group_size(group, &n_ranks) != MPI_SUCCESS || n_ranks <= 0) return {};
-    std::vector<int> own(static_cast<std::size_t>(n_ranks));
-    std::vector<int> in_world(own.size());
-    std::iota(own.begin(), own.end(), 0);
-    const int code = MPI_Group_translate_ranks(group, n_ranks, own.data(), world.group, in_world.data());
-    return code == MPI_SUCCESS ? in_world : std::vector<int>{};
-}
 
 [[nodiscard]] std::uint32_t hash_of(const std::vector<int>& world_ranks) noexcept {
     std::uint32_t hash = 2166136261U;
@@ -61,9 +38,11 @@ std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunica
         if (MPI_Comm_group(comm, &local.group) != MPI_SUCCESS || MPI_Comm_rank(comm, &made->me) != MPI_SUCCESS)
             return {};
         if (is_intercommunicator && MPI_Comm_remote_group(comm, &remote.group) != MPI_SUCCESS) return {};
-        const std::vector<int> ours = world_ranks_of(local.group);
-        const std::vector<int> theirs = is_intercommunicator ? world_ranks_of(remote.group) : ours;
-        if (ours.empty() || theirs.empty()) return {};
+        const auto of_local = ranks_in(MPI_COMM_WORLD, local.group);
+        const auto of_remote = is_intercommunicator ? ranks_in(MPI_COMM_WORLD, remote.group) : of_local;
+        if (!of_local || !of_remote) return {};
+        const std::vector<int>& ours = *of_local;
+        const std::vector<int>& theirs = *of_remote;
         made->context = hash_of(ours) + (is_intercommunicator ? hash_of(theirs) : 0U);
         made->are_all = true;
         if (knows_far) made->far_ranks.assign(theirs.size(), -1);

@@ -5,10 +5,10 @@
 #include "mpi/trace_comm.hpp"
 
 #include "base/system.hpp"
+#include "mpi/groups.hpp"
 
 #include <mpi.h>
 
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,20 +17,10 @@ namespace {
 
 /// In ranks of MPI_COMM_WORLD; -2 for a process that is not in it.
 [[nodiscard]] std::vector<int> members_of(MPI_Comm comm, bool is_intercommunicator) {
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Group world = MPI_GROUP_NULL;
-    if ((is_intercommunicator ? MPI_Comm_remote_group(comm, &group) : MPI_Comm_group(comm, &group)) != MPI_SUCCESS) {
-        return {};
-    }
-    int count = 0;
-    MPI_Group_size(group, &count);
-    std::vector<int> theirs(static_cast<std::size_t>(count));
-    std::iota(theirs.begin(), theirs.end(), 0);
-    std::vector<int> members(theirs.size());
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_translate_ranks(group, count, theirs.data(), world, members.data());
-    MPI_Group_free(&world);
-    MPI_Group_free(&group);
+    own_group its;
+    const int code = is_intercommunicator ? MPI_Comm_remote_group(comm, &its.group) : MPI_Comm_group(comm, &its.group);
+    if (code != MPI_SUCCESS) return {};
+    std::vector<int> members = ranks_in(MPI_COMM_WORLD, its.group).value_or(std::vector<int>{});
     for (int& member : members) {
         if (member == MPI_UNDEFINED) member = trace::nobody;
     }
