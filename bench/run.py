@@ -90,6 +90,7 @@ def parse(arguments):
     names = {**PROGRAMS, **COMPARISONS, "all": ALL}
     parser = argparse.ArgumentParser(
         description="Runs one benchmark.",
+        allow_abbrev=False,  # scripts/bench knows whole options only
         epilog="\n".join(f"  {name:10} {text}" for name, text in names.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -220,4 +221,11 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        try:
+            sys.exit(main(sys.argv[1:]))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)

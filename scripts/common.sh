@@ -21,6 +21,15 @@ packages_test=(libopenmpi-dev openmpi-bin otf2-tools clang-format-19 clang-tidy-
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# help_if_asked WORD…: wherever -h or --help stands among a script's words, its usage is all that happens.
+help_if_asked() {
+    local word
+    for word in "$@"; do
+        case $word in -h | --help) usage; exit 0 ;; esac
+    done
+}
+
 [[ $commtask_jobs =~ ^[1-9][0-9]{0,3}$ ]] || die "COMMTASK_JOBS=$commtask_jobs is not a whole number from 1 to 9999"
 
 # mpi_alternatives: which MPI plain mpiexec, mpicc and the like mean, a line for each of Debian's groups.
