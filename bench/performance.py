@@ -48,11 +48,14 @@ def tables(folder, root):
     _, others = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
     dates = {file.stem: of for file, of in others.items()}
     texts, wrong = {}, []
+    with_cores = performance_page.Stored(folder / "16-cores").by_name.get("dslash-crowded")
     for name, lines in published_lines.PAGES.items():
         page = root / name
         said = caption(stored, os.path.relpath(root / "docs" / PAGE.name, page.parent))
         try:
-            text = published.with_table(page.read_text(encoding="utf-8"), published.table(lines, stored.by_name, dates, said))
+            text = page.read_text(encoding="utf-8")
+            text = published.with_table(published.with_speeds(text, with_cores[0]) if with_cores else text,
+                                        published.table(lines, stored.by_name, dates, said))
             if text is None:
                 wrong.append(f"{name} has no lines '{published.BEGIN}' and '{published.END}'")
             else:

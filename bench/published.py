@@ -9,6 +9,7 @@ import re
 
 BEGIN, END = "<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"
 BLOCK = re.compile(f"{BEGIN}\n(?:.*?\n)?{END}\n", re.S)
+SPEEDS = re.compile("(<!-- speeds: written by bench/performance.py -->).*?(<!-- end of the speeds -->)", re.S)
 UNITS = {"ns": "ns", "us": "µs", "ms": "ms", "ns/message": "ns", "ms per hop": "ms", "ms per V-cycle": "ms"}
 SIGNS = {"<=": "≤", ">=": "≥"}
 OTHER_WAY = {"<=": ">=", ">=": "<="}
@@ -91,3 +92,15 @@ def table(lines, documents, dates, caption):
 def with_table(text, table_text):
     """The page with another table; None: it has no place for it."""
     return BLOCK.sub(lambda _: f"{BEGIN}\n{table_text}{END}\n", text) if BLOCK.search(text) else None
+
+
+def with_speeds(text, document):
+    """The page with other words about how fast Dslash's modes are beside its baseline, from the slowest lattice to the fastest; as it is where it has
+    no place for them."""
+    def of(mode):
+        ratios = [row["ratio"] for row in document.rows if row["name"].split()[0] == mode and (row.get("ratio_to") or "").startswith("baseline ")]
+        if not ratios:
+            raise Wrong(f"{document.benchmark} has no {mode} beside its baseline")
+        return f"{min(ratios):.2f} to {max(ratios):.2f} times"
+    return SPEEDS.sub(lambda found: f"{found[1]}`omp` has {of('omp')} the speed of `baseline`, `tbb` {of('tbb')}, and `offload` "
+                                    f"{of('offload')}{found[2]}", text)

@@ -313,6 +313,17 @@ class Demo(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
+    @staticmethod
+    def write_speeds(results, page):
+        """Those of 16 cores, and a place for them in the page."""
+        rows = [{"name": f"{mode} 8.8.8.16 double", "unit": "ms", "median": 1, "ratio": 2, "ratio_to": "baseline 8.8.8.16 double"}
+                for mode in ("offload", "omp", "tbb")]
+        (results / "16-cores").mkdir()
+        document = {"benchmark": "dslash", "setting": "crowded", "results": rows}
+        (results / "16-cores" / "dslash-crowded.json").write_text(json.dumps(document), encoding="utf-8")
+        place = "<!-- speeds: written by bench/performance.py -->?<!-- end of the speeds -->"
+        page.write_text(f"{page.read_text(encoding='utf-8')}so {place}.\n", encoding="utf-8")
+
     ROW = {"name": "a", "unit": "us", "median": 79.4, "p99": 99.0, "ratio": 0.4, "ratio_to": "b", "goal": "ratio >= 0.5 and median <= 60", "met": False}
 
     def figure(self, of, *others, **changes):
@@ -344,6 +355,16 @@ class Tables(unittest.TestCase):
         with self.assertRaisesRegex(published.Wrong, "no row 'q'"):
             published.table((published_lines.Line("Q", "post", "q"),), documents, {}, "")
 
+    def test_a_sentence_has_the_slowest_and_the_fastest_of_each_mode_beside_the_baseline(self):
+        rows = [{"name": name, "ratio": ratio, "ratio_to": to} for name, ratio, to in (
+            ("baseline 1.1 double", None, None), ("offload 1.1 double", 0.826, "baseline 1.1 double"), ("omp 1.1 double", 1.5, "baseline 1.1 double"),
+            ("omp 2.2 single", 1.25, "baseline 2.2 single"), ("omp, held 1.1 double", 9, "omp 1.1 double"), ("tbb 1.1 double", 8, "omp 1.1 double"),
+            ("tbb 1.1 double, beside baseline", 2, "baseline 1.1 double"))]
+        begin, end = "<!-- speeds: written by bench/performance.py -->", "<!-- end of the speeds -->"
+        text = published.with_speeds(f"so {begin}old\nwords{end}.", bench_results.Document({"results": [{"unit": "ms", "median": 1, **row} for row in rows]}))
+        self.assertEqual(text, f"so {begin}`omp` has 1.25 to 1.50 times the speed of `baseline`, `tbb` 2.00 to 2.00 times, and `offload` 0.83 to 0.83 "
+                               f"times{end}.")
+
     def test_readmes_table_is_found_to_be_old_when_a_result_changes(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -366,6 +387,10 @@ class Tables(unittest.TestCase):
             self.assertIn("| 28 ns | ≤ 20 ns | **missed** |", (folder / "README.md").read_text(encoding="utf-8"))
             given = performance.parse(["--results", str(results), "--page", str(folder / "p.md"), "--figures", name, "--tables", name])
             table_is_old = "the table of README.md is not what the results say"
+            self.assertNotIn(table_is_old, performance.check(given, "", {}))
+            self.write_speeds(results, folder / "README.md")
+            self.assertIn(table_is_old, performance.check(given, "", {}))
+            (folder / "README.md").write_text(performance.tables(results, folder)[0][folder / "README.md"], encoding="utf-8")
             self.assertNotIn(table_is_old, performance.check(given, "", {}))
             store(75.0)
             self.assertIn(table_is_old, performance.check(given, "", {}))
