@@ -51,6 +51,19 @@ class Sorting(unittest.TestCase):
         lines, = document(row("exposed receiver early, 16 KiB, 4 ranks, bell"), row("exposed receiver early, 4 MiB, 4 ranks, bell")).lines
         self.assertEqual((lines.title, sorted(lines.series["bell"])), ("exposed receiver early", [16 << 10, 4 << 20]))
 
+    def test_threads_are_an_axis_for_calls_by_them_and_for_what_they_post_to_lanes(self):
+        by_calls, = document(*(row(f"round trip by {n} threads, {side}") for n in (1, 2, 8) for side in ("native", "commtask-run"))).lines
+        self.assertEqual((by_calls.title, by_calls.axis, by_calls.is_log), ("round trip", "threads", False))
+        self.assertEqual({side: sorted(one) for side, one in by_calls.series.items()}, {"native": [1, 2, 8], "commtask-run": [1, 2, 8]})
+        names = ["1 lane, 1 thread, 8 B, SERIALIZED", "1 lane, 8 threads, 8 B, SERIALIZED", "MPI alone, 1 thread, 8 B, MULTIPLE",
+                 "MPI alone, 8 threads, 8 B, MULTIPLE", "2 lanes, 2 threads, 8 B, MULTIPLE", "4 lanes, 4 threads, 8 B, MULTIPLE",
+                 "2 lanes, 4 threads, 8 B, MULTIPLE", "MPI alone, 1 thread, 2 ranks in the place of each, 8 B, SERIALIZED"]
+        of_lanes, = document(*(row(name, "M/s") for name in names)).lines
+        self.assertEqual((of_lanes.title, of_lanes.axis, of_lanes.is_log), ("8 B", "threads", False))
+        self.assertEqual({side: sorted(one) for side, one in of_lanes.series.items()},
+                         {"1 lane, SERIALIZED": [1, 8], "MPI alone, MULTIPLE": [1, 8], "lanes, MULTIPLE": [2, 4], "2 lanes, MULTIPLE": [4],
+                          "MPI alone, 2 ranks in the place of each, SERIALIZED": [1]})
+
     def test_windows_and_questions_are_plots_of_their_own(self):
         made = document(*(row(f"put of {size} B, {window}: {question}, tasks") for size in (8, 64) for window in ("Win_create", "Win_allocate")
                           for question in ("alone", "target computes")))

@@ -10,7 +10,8 @@ import re
 
 SIZE = r"(?P<x>\d+) (?P<scale>B|KiB|MiB)"
 SCALES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-#: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` is a line, `what` (and `more`) a plot.
+#: Pattern of a row's name, title of the axis, its unit, whether it is logarithmic. `side` (and `instead`, `level`) is a line, `what` (and
+#: `more`) a plot. As many lanes as threads are one line.
 AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
     (rf"(?P<what>.+) of {SIZE}, (?P<more>[^,:]+: [^,]+), (?P<side>.+)", "access", "B", True),
     (rf"(?P<what>.+) of {SIZE}, (?P<side>.+)", "message", "B", True),
@@ -18,6 +19,8 @@ AXES = tuple((re.compile(pattern), *axis) for pattern, *axis in (
     (rf"(?P<side>.+), messages of {SIZE}", "message", "B", True),
     (rf"(?P<what>[^,]+) {SIZE}, (?P<side>.+)", "message", "B", True),
     (r"(?P<what>.+) by (?P<x>\d+) threads, (?P<side>.+)", "threads", "", False),
+    (r"(?P<n>\d+) (?P<side>lanes), (?P<x>(?P=n)) threads, (?P<what>\d+ B)(?P<level>, \w+)", "threads", "", False),
+    (r"(?P<side>.+?), (?P<x>\d+) threads?(?P<instead>, \d+ ranks in the place of each)?, (?P<what>\d+ B)(?P<level>, \w+)", "threads", "", False),
     (r"(?P<what>.+ B) to (?P<x>\d+), (?P<side>.+)", "destinations", "", False),
     (r"(?P<what>QCD )(?P<x>\d+)\^4(?P<more>.*?), (?P<side>.+)", "sites per side", "", True),
     (r"(?P<side>.+), (?P<x>\d+) outstanding", "outstanding", "", True),
@@ -68,12 +71,13 @@ class Document:
             for pattern, axis, axis_unit, is_log in AXES:
                 match = pattern.fullmatch(name)
                 if match:
-                    what = " ".join(match.groupdict().get(part, "") for part in ("what", "more"))
-                    what = " ".join(what.split())
+                    said = match.groupdict(default="")
+                    what = " ".join(f"{said.get('what', '')} {said.get('more', '')}".split())
+                    side = "".join(said.get(part, "") for part in ("side", "instead", "level"))
                     key = (what, axis, row["unit"])
                     lines = found.setdefault(key, Lines(what or self._title(axis, row["unit"]), axis, axis_unit, is_log, row["unit"]))
-                    x = float(match["x"]) * SCALES[match.groupdict().get("scale", "B")]
-                    lines.series.setdefault(match["side"], {})[x] = row
+                    x = float(match["x"]) * SCALES[said.get("scale", "B")]
+                    lines.series.setdefault(side, {})[x] = row
                     break
             else:
                 match = next(filter(None, (pattern.fullmatch(name) for pattern in GROUPS)), None)
