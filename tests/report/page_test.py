@@ -22,7 +22,7 @@ VENDOR = HERE.parent.parent / "tools" / "report" / "vendor"
 sys.path.insert(0, str(HERE))
 
 import browser  # noqa: E402
-from trace_writer import ENDED, IN_FLIGHT, READY, TraceWriter, halo_run  # noqa: E402
+from trace_writer import ENDED, IN_FLIGHT, READY, WAITING, TraceWriter, halo_run  # noqa: E402
 
 
 def make_page(folder, *inputs):
@@ -282,7 +282,10 @@ class InTheBrowser(unittest.TestCase):
         out = TraceWriter(0, 1, state=0)
         out.thread(1, "main")
         out.communicator(1, "MPI_COMM_WORLD", "0")
-        out.moved(1, out.post(1, 0, "recv", 0, 7), (READY, 10_000), (IN_FLIGHT, 20_000))
+        hangs, waits = out.post(1, 0, "recv", 0, 7), out.post(1, 5_000, "send", 0, 9)
+        out.put(1, 3, 5_000, waits, hangs)
+        out.moved(1, hangs, (READY, 10_000), (IN_FLIGHT, 20_000))
+        out.moved(1, waits, (WAITING, 12_000))
         out.compute(1, 30_000, 3_020_000, "work")
         folder = pathlib.Path(self.holder.name) / "open"
         self.open(make_page(out.write(folder).parent, folder))
@@ -293,6 +296,17 @@ class InTheBrowser(unittest.TestCase):
         self.assertIn(" · size unknown · ", said)
         self.assertEqual(self.window.run("(k => [k.begin[0], k.end[0]])(commtask.data.rows.find(row => row.type === 'tasks')"
                                          ".kinds.find(kind => kind.name === 'in flight'))"), [20_000, 3_020_000])
+        arrows = self.window.run("""(() => {
+            const t = commtask.timeline, seen = [], x = t.painter.x(3_020_000);
+            t.painter.curve = (x0, y0, x1, y1) => seen.push([x0 - x, x1 - x]);
+            t.showFlows = false;
+            for (const k of [0, 1]) {
+                t.select(k);
+                t.paintNow();
+            }
+            return seen;
+        })()""")
+        self.assertEqual(arrows, [[0, 0], [0, 0]])  # to this day the one waits for the other
 
     def test_a_rank_folds_and_a_row_of_a_table_brings_its_task_up(self):
         height = self.window.run("commtask.timeline.layout.height")

@@ -367,8 +367,9 @@ class Refusals(Case):
         self.refusal("--html", "out.html", "a.json", contains="a.json")
 
     def test_json_of_something_else(self):
-        (self.folder / "a.json").write_text('{"some": "thing"}')
-        self.refusal("--html", "out.html", "a.json", contains="scripts/bench")
+        for text in ('{"some": "thing"}', '{"results": [{"name": 1, "unit": "us", "median": 2}]}', '{"results": [{"name": "a", "unit": "us", "median": null}]}'):
+            (self.folder / "a.json").write_text(text)
+            self.refusal("--html", "out.html", "a.json", contains="scripts/bench")
 
     def test_json_of_something_else_beside_results_is_left_out_with_a_sentence(self):
         (self.folder / "a.json").write_text('{"some": "thing"}')

@@ -140,6 +140,10 @@ def papers():
     return json.loads((pathlib.Path(__file__).resolve().parent / "papers.json").read_text(encoding="utf-8"))
 
 
+def _is_row(row):
+    return isinstance(row, dict) and all(isinstance(row.get(key), of) for key, of in (("name", str), ("unit", str), ("median", (int, float))))
+
+
 def read(paths):
     """Results of all files, which a folder may have beside other JSON. Raises ResultError, also where none has a result."""
     results = Results()
@@ -156,8 +160,7 @@ def read(paths):
             raise ResultError(f"{path} has no result.")
         documents, breakdowns = [], []
         for one in data if isinstance(data, list) else [data]:
-            if isinstance(one, dict) and isinstance(one.get("results"), list) and all(
-                    isinstance(row, dict) and {"name", "unit", "median"} <= row.keys() for row in one["results"]):
+            if isinstance(one, dict) and isinstance(one.get("results"), list) and all(map(_is_row, one["results"])):
                 documents.append(Document(one))
             elif isinstance(one, dict) and isinstance(median_run(one), dict) and "post_us" in median_run(one):
                 breakdowns.append(Breakdown(one, path.name))

@@ -91,12 +91,17 @@ function messagesOf(data, k, most) {
   return found;
 }
 
+/** Until when a task waited for what it depends on; of one that still does, until when it was open. */
+function waitedUntil({ tasks }, k) {
+  return Math.max(tasks.posted[k], tasks.ready[k] >= 0 ? tasks.ready[k] : tasks.until[k]);
+}
+
 /** What a task depends on, and what depends on it: its end or its begin, and of a communication task the number, else where it computed. */
 function dependencesOf(data, k, most) {
   const { edges, computed, tasks, words } = data, found = [];
   for (let e = 0; e < edges.from.length && found.length < most; e++) {
     if (edges.to[e] === k) found.push({ isAfter: false, task: edges.from[e], time: tasks.until[edges.from[e]] });
-    else if (edges.from[e] === k) found.push({ isAfter: true, task: edges.to[e], time: Math.max(tasks.posted[edges.to[e]], tasks.ready[edges.to[e]]) });
+    else if (edges.from[e] === k) found.push({ isAfter: true, task: edges.to[e], time: waitedUntil(data, edges.to[e]) });
   }
   for (let c = 0; c < computed.task.length && found.length < most; c++) {
     if (computed.task[c] !== k) continue;

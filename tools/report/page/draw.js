@@ -186,8 +186,8 @@ class Painter {
     const { data, view } = this;
     const rowOf = one => view.index.tasks.get(`${data.tasks.rank[one]}/${data.tasks.row[one]}`);
     const mine = rowOf(k), other = task < 0 ? view.index.threads.get(`${data.tasks.rank[k]}/${thread}`) : rowOf(task);
-    if (!mine || !other || time < 0) return;
-    const own = isAfter ? data.tasks.until[k] : Math.max(data.tasks.posted[k], data.tasks.ready[k]);
+    const own = isAfter ? data.tasks.until[k] : waitedUntil(data, k);
+    if (!mine || !other || time < 0 || own < 0) return;
     const ends = [[this.x(own), this.topOf(mine) + mine.height / 2], [this.x(time), this.topOf(other) + other.height / 2]];
     if (!isAfter) ends.reverse();
     this.curve(...ends[0], ...ends[1], "#7b3fa0", 1.4);
