@@ -15,6 +15,7 @@ struct call_counts {
     std::atomic<int> startall{0}; ///< Calls.
     std::atomic<int> started{0};  ///< Requests in them.
     std::atomic<int> singly{0};   ///< Any other message.
+    std::atomic<int> types{0};    ///< Duplicates that were not freed.
 } calls;
 
 } // namespace
@@ -30,6 +31,14 @@ COUNTED_VISIBLE int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, in
                                   MPI_Request* request) {
     ++calls.made;
     return PMPI_Recv_init(buffer, count, type, source, tag, comm, request);
+}
+COUNTED_VISIBLE int MPI_Type_dup(MPI_Datatype type, MPI_Datatype* made) {
+    ++calls.types;
+    return PMPI_Type_dup(type, made);
+}
+COUNTED_VISIBLE int MPI_Type_free(MPI_Datatype* type) {
+    --calls.types;
+    return PMPI_Type_free(type);
 }
 COUNTED_VISIBLE int MPI_Startall(int count, MPI_Request* requests) {
     ++calls.startall;
@@ -125,6 +134,50 @@ TEST_F(PlanCalls, AreOneStartallForAllMessagesOfAMulticastAndOfManyToMany) {
     EXPECT_EQ(calls.started, n_runs * 4 * n_blocks);
     EXPECT_EQ(calls.made, 4 * n_blocks) << "they are made once";
     EXPECT_EQ(calls.singly, 0);
+}
+
+TEST_F(PlanCalls, GiveBackEveryDatatypeThatTheyMake) {
+    MPI_Datatype mine = MPI_DATATYPE_NULL;
+    ASSERT_EQ(MPI_Type_contiguous(3, MPI_INT, &mine), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Type_commit(&mine), MPI_SUCCESS);
+    MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
+    ASSERT_EQ(MPI_Type_contiguous(3, MPI_INT, &uncommitted), MPI_SUCCESS);
+    std::array<int, 3> data{};
+    calls.types = 0;
+    const auto send = [&](MPI_Datatype type) {
+        post_detached(commtask_op_send(data.data(), 1, type, MPI_PROC_NULL, 1, comm_));
+    };
+    {
+        plan sends{[&] {
+            send(mine);
+            send(MPI_2INT);
+            post_detached(commtask_op_allreduce(MPI_IN_PLACE, data.data(), 1, MPI_INT, MPI_SUM, comm_));
+        }};
+        EXPECT_EQ(calls.types, 1) << "MPI's own cannot be freed";
+    }
+    EXPECT_EQ(calls.types, 0) << "released";
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    send(mine);
+    EXPECT_EQ(calls.types, 1);
+    EXPECT_EQ(commtask_record_end(nullptr), COMMTASK_OK);
+    EXPECT_EQ(calls.types, 0) << "dropped";
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    send(mine);
+    post_detached(commtask_op_recv(data.data(), 1, uncommitted, left(), 1, comm_));
+    commtask_plan_t none = COMMTASK_PLAN_NULL;
+    EXPECT_EQ(commtask_record_end(&none), COMMTASK_ERR_TYPE);
+    EXPECT_EQ(calls.types, 0) << "refused";
+    commtask_plan_t left_behind = COMMTASK_PLAN_NULL;
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    send(mine);
+    ASSERT_EQ(commtask_record_end(&left_behind), COMMTASK_OK);
+    EXPECT_EQ(commtask_finalize(), COMMTASK_OK);
+    EXPECT_EQ(calls.types, 0) << "left to commtask_finalize";
+    EXPECT_EQ(commtask_plan_release(&left_behind), COMMTASK_OK);
+    const commtask_config settings = configuration();
+    ASSERT_EQ(commtask_init(&settings), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(MPI_Type_free(&mine), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Type_free(&uncommitted), MPI_SUCCESS);
 }
 
 } // namespace

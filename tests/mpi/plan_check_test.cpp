@@ -197,5 +197,55 @@ TEST_F(PlanCheck, ComparesListsAndArraysByWhatTheyHold) {
     expect_difference(all, "member 0 (allgatherv): receive counts[", [&] { gather(others); });
 }
 
+/// Whatever their handles are by now.
+TEST_F(PlanCheck, ComparesDatatypesByHowTheyWereMade) {
+    std::array<int, 8> data{};
+    const auto vector = [](int stride, MPI_Datatype of) {
+        MPI_Datatype made = MPI_DATATYPE_NULL;
+        MPI_Type_vector(2, 1, stride, of, &made);
+        MPI_Type_commit(&made);
+        return made;
+    };
+    const auto send = [&](MPI_Datatype type) {
+        post_detached(commtask_op_send(data.data(), 1, type, MPI_PROC_NULL, 1, comm_));
+    };
+    const auto send_made = [&](int stride, MPI_Datatype of) {
+        MPI_Datatype made = vector(stride, of);
+        send(made);
+        EXPECT_EQ(MPI_Type_free(&made), MPI_SUCCESS);
+    };
+    MPI_Datatype pairs = vector(1, MPI_INT);
+    plan sends{[&] { send_made(2, pairs); }};
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(check(sends, [&] { send_made(2, pairs); }), COMMTASK_OK) << commtask_last_error();
+    }
+    MPI_Datatype same_pairs = vector(1, MPI_INT);
+    EXPECT_EQ(check(sends, [&] { send_made(2, same_pairs); }), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(MPI_Type_free(&same_pairs), MPI_SUCCESS);
+    const char* const words = "member 0 (send): another send datatype";
+    expect_difference(sends, words, [&] { send_made(3, pairs); });
+    expect_difference(sends, words, [&] { send_made(2, MPI_INT); });
+    expect_difference(sends, words, [&] { send(MPI_INT); });
+    EXPECT_EQ(MPI_Type_free(&pairs), MPI_SUCCESS);
+
+    const auto n = static_cast<std::size_t>(n_ranks_);
+    const std::vector<int> counts(n, 1);
+    const std::vector<int> displs(n, 0);
+    std::vector<int> into(4 * n);
+    const auto exchange = [&](int stride) {
+        std::vector<MPI_Datatype> types(n, vector(2, MPI_INT));
+        MPI_Datatype last = vector(stride, MPI_INT);
+        MPI_Datatype first = types[0];
+        types.back() = last;
+        post_detached(commtask_op_alltoallw_int(data.data(), counts.data(), displs.data(), types.data(), into.data(),
+                                                counts.data(), displs.data(), types.data(), comm_));
+        EXPECT_EQ(MPI_Type_free(&first), MPI_SUCCESS);
+        EXPECT_EQ(MPI_Type_free(&last), MPI_SUCCESS);
+    };
+    plan all{[&] { exchange(2); }};
+    EXPECT_EQ(check(all, [&] { exchange(2); }), COMMTASK_OK) << commtask_last_error();
+    expect_difference(all, ("another send datatypes[" + std::to_string(n - 1) + "]").c_str(), [&] { exchange(3); });
+}
+
 } // namespace
 } // namespace commtask::test

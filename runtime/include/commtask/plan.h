@@ -22,7 +22,9 @@ extern "C" {
  *  are used in every run. Refused, with ERR_ARGUMENT and a sentence, is what cannot be done again: an event, a ticket or another
  *  task as a predecessor, commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and callbacks that can be called once
  *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB; COMMTASK_CALLBACK_ONCE: closures of C++ that are larger than a pointer).
- *  The recording goes on after a refusal.
+ *  The recording goes on after a refusal. A datatype that the program has made may be freed when the post has returned, which waits for
+ *  the worker to duplicate it (ERR_WORKER_THREAD in a function that MPI calls); reductions and their datatypes must stay until the plan
+ *  is released.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
  *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
 COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
@@ -32,8 +34,8 @@ COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or ERR_ARGUMENT: MPI cannot make a
  *          member, e.g. its datatype is not committed (the sentence has its number), and what was recorded is dropped;
  *          ERR_WORKER_THREAD: called in a function that MPI calls, and the recording goes on; ERR_NO_MEMORY.
- *  @buffers Of all members, arrays of counts, datatypes and reductions too: they must stay until the plan is released; what is in
- *           the buffers is read or written in runs alone.
+ *  @buffers Of all members, arrays of counts and reductions with their datatypes too: they must stay until the plan is released; what
+ *           is in the buffers is read or written in runs alone.
  *  @blocking Until the worker has made the persistent requests. */
 COMMTASK_API int commtask_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
 
@@ -150,7 +152,7 @@ COMMTASK_API int commtask_plan_member(commtask_plan_t plan, size_t member, commt
  *  @return their number; 0 of COMMTASK_PLAN_NULL, and of a plan that commtask_finalize has given back. */
 COMMTASK_API size_t commtask_plan_size(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
-/** Gives a plan back. Communicators, datatypes and reductions of its members may be freed after this. Tasks that depend on a member
+/** Gives a plan back. Communicators and reductions of its members may be freed after this. Tasks that depend on a member
  *  in a first run that never was are canceled. commtask_finalize gives back what is left, but for the handle: whatever else is asked of
  *  that afterwards is refused with ERR_ARGUMENT, and this function takes it at any time, also when the library does not run.
  *  @param plan  one that is not running; set to COMMTASK_PLAN_NULL. COMMTASK_PLAN_NULL is left as it is.

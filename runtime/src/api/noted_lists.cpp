@@ -70,8 +70,7 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
     if (kind.has_sources) add<int>(all, "sources", op.sources, n.recv = op.source);
     if (!kind.has_arrays()) return all;
     const errors_come_back scope;
-    if (!kind.has_dests && find_array_lengths(op, n) != MPI_SUCCESS) n = {}; // the run will say what is wrong
-    if (op.send.buffer == MPI_IN_PLACE) n.send = 0;
+    if (!kind.has_dests && find_used_lengths(op, n) != MPI_SUCCESS) n = {}; // the run will say what is wrong
     if (kind.has_send_arrays()) {
         add_arrays(all, {"send counts", "send displacements", "send datatypes"}, op, op.send, n.send);
     }

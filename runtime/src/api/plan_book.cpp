@@ -5,6 +5,7 @@
 #include "api/plan_book.hpp"
 
 #include "core/lane.hpp"
+#include "mpi/plan_types.hpp"
 
 #include <algorithm>
 #include <new>
@@ -19,6 +20,7 @@ commtask_plan_s* first_left = nullptr;
 /// MPI forgets it, and whoever waits for its next run is told.
 void end(commtask_plan_s& released) noexcept {
     for (plan_member& member : released) member.queue->served_by->below().forget(member);
+    free_types(released.types);
     released.cancel_armed();
 }
 

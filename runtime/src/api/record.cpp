@@ -11,6 +11,7 @@
 #include "api/spread.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
+#include "mpi/plan_types.hpp"
 
 #include <array>
 #include <cstddef>
@@ -95,6 +96,17 @@ struct end_of_thread {
     return made;
 }
 
+/// The program may free its datatypes when it has posted them.
+[[nodiscard]] int keep_posted_types(commtask_plan_s& into, plan_member& made) noexcept {
+    if (!may_make_types(made.op)) return COMMTASK_OK;
+    int mpi_code = MPI_SUCCESS;
+    const int code = run_on_driver([&] { mpi_code = keep_types(into.types, made); });
+    if (code != COMMTASK_OK || mpi_code == MPI_SUCCESS) return code;
+    if (mpi_code == MPI_ERR_NO_MEM) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a datatype");
+    return refuse(COMMTASK_ERR_TYPE, "a datatype of a %s cannot be kept: it was freed, or never made",
+                  operation_of(made.op.kind).name);
+}
+
 /// What MPI says of a member that it cannot make.
 [[nodiscard]] int refuse_member(const plan_member& member, int mpi_code) noexcept {
     const errors_come_back scope;
@@ -121,10 +133,13 @@ struct end_of_thread {
 
 } // namespace
 
-/// Of an earlier commtask_init. Nothing was prepared with MPI.
+/// Of an earlier commtask_init. Nothing was prepared with MPI but datatypes, which stay if there is no driver any more.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     dropped->cancel_armed();
+    if (context::current() != nullptr && !dropped->types.duplicates.empty()) {
+        static_cast<void>(run_on_driver([&] { free_types(dropped->types); }));
+    }
     delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
 }
@@ -147,11 +162,12 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     if (code = runtime.check_order(op); code != COMMTASK_OK) return code;
     task* slot = nullptr;
     try {
+        plan_member made = make_member(op, kind, *queue, options);
+        if (code = keep_posted_types(into, made); code != COMMTASK_OK) return code;
         if (kind.has_partitions) {
-            if (code = add_partitioned(into, make_member(op, kind, *queue, options), slot); code != COMMTASK_OK)
-                return code;
+            if (code = add_partitioned(into, std::move(made), slot); code != COMMTASK_OK) return code;
         } else {
-            slot = into.add(make_member(op, kind, *queue, options));
+            slot = into.add(std::move(made));
         }
     } catch (const std::bad_alloc&) { // slot says so
     }

@@ -9,10 +9,13 @@
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "core/operation_traits.hpp"
+#include "mpi/plan_types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <string>
@@ -56,7 +59,7 @@ template <typename... Differences>
         [&] { return compare((side + " buffer").c_str(), planned.buffer, posted.buffer); },
         [&] { return has_arrays ? "" : compare((side + " count").c_str(), planned.count, posted.count); },
         [&] { return has_arrays ? "" : compare((side + " displacement").c_str(), planned.displs, posted.displs); },
-        [&] { return has_types ? "" : compare_handles((side + " datatype").c_str(), planned.type, posted.type); });
+        [&] { return has_types || are_same_types(planned.type, posted.type) ? "" : "another " + side + " datatype"; });
 }
 
 /// Of two operations of a kind: what their lists and arrays hold, wherever these lie.
@@ -66,7 +69,14 @@ template <typename... Differences>
         const std::vector<std::int64_t>& other = posted[i].entries;
         const std::string name = planned[i].name;
         if (one.size() != other.size()) return "another number of " + name;
-        const std::ptrdiff_t at = std::ranges::mismatch(one, other).in1 - one.begin();
+        const auto is_same = [&](std::int64_t from_plan, std::int64_t from_post) {
+            if (!planned[i].are_handles) return from_plan == from_post;
+            std::array<MPI_Datatype, 2> types{};
+            std::memcpy(&types[0], &from_plan, sizeof types[0]);
+            std::memcpy(&types[1], &from_post, sizeof types[1]);
+            return are_same_types(types[0], types[1]);
+        };
+        const std::ptrdiff_t at = std::ranges::mismatch(one, other, is_same).in1 - one.begin();
         if (static_cast<std::size_t>(at) == one.size()) continue;
         const std::string entry = name + "[" + std::to_string(at) + "]";
         const auto which = static_cast<std::size_t>(at);
@@ -150,18 +160,18 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     const context* const runtime = context::current();
     commtask_plan_s& posted = *recorded_here;
     if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);
+    difference found;
     static std::mutex noting; // a callback is a driver beside another lane's
     const int noted = run_on_driver([&] {
         const std::lock_guard guard{noting};
         note_lists(posted);
         if (plan->lists.empty()) note_lists(*plan); // as they are now: it was recorded without the variable
+        try {
+            found = compare_plans(*plan, posted);
+        } catch (const std::bad_alloc&) { // not named, then
+        }
     });
     if (noted != COMMTASK_OK) return noted; // the recording goes on
-    difference found;
-    try {
-        found = compare_plans(*plan, posted);
-    } catch (const std::bad_alloc&) { // not named, then
-    }
     if (const int code = commtask_record_end(nullptr); code != COMMTASK_OK) return code;
     if (found.empty()) return COMMTASK_OK;
     if (runtime->settings().verbose >= 1) say("the program would post something else than its plan: %s", found.c_str());

@@ -296,6 +296,12 @@ struct noted_list {
     bool are_handles = false; ///< Which say nothing to a reader.
 };
 
+/// The datatypes of members, where the program may free its own.
+struct plan_types {
+    std::vector<MPI_Datatype> duplicates{};
+    std::deque<std::vector<MPI_Datatype>> arrays{}; ///< Of members with a datatype for each rank, which point here.
+};
+
 /// Of a run's task.
 [[nodiscard]] inline plan& plan_of(const task& run) noexcept { return *static_cast<plan*>(run.op.result); }
 
@@ -310,6 +316,7 @@ struct commtask_plan_s : commtask::detail::plan {
     bool is_recorded_in_pass = false;
     commtask_plan_s* next_left = nullptr; ///< plan_book's.
     bool is_in_use_for_good = false;      ///< The same: a driver that does not come back may have it in hand.
+    commtask::detail::plan_types types{};
     /// By member, as the program counts; empty if nobody has asked for them (noted_lists.hpp).
     std::vector<std::vector<commtask::detail::noted_list>> lists{};
 };

@@ -115,10 +115,7 @@ int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
     return code;
 }
 
-namespace {
-
-/// The same without the arrays that the operation has not, or that MPI does not read.
-[[nodiscard]] int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
+int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
     if (const int code = find_array_lengths(op, lengths); code != MPI_SUCCESS) return code;
     const operation_traits& kind = operation_of(op.kind);
     const bool is_in_place = op.send.buffer == MPI_IN_PLACE;
@@ -126,8 +123,6 @@ namespace {
     if (!kind.has_recv_arrays() || op.recv.counts == nullptr) lengths.recv = 0;
     return MPI_SUCCESS;
 }
-
-} // namespace
 
 int narrow_arrays(commtask_op& op, void*& scratch) noexcept {
     array_lengths lengths;

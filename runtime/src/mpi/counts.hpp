@@ -51,6 +51,8 @@ struct array_lengths {
     int recv = 0;
 };
 [[nodiscard]] int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept;
+/// The same without the arrays that the operation has not, or that MPI does not read.
+[[nodiscard]] int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept;
 
 /// The operation's arrays as int arrays, in memory that is allocated and put into `scratch` (free it with free()).
 /// @return MPI_SUCCESS, or the code of an error: one of them does not fit.

@@ -8,6 +8,7 @@
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/plan_types.hpp"
 #include "mpi/transport.hpp"
 
 #include <algorithm>
@@ -120,11 +121,11 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
     }
     const errors_come_back errors;
     const operation_traits& kind = operation_of(recorded.op.kind);
+    if (kind.counts == count_shape::typed_arrays) return MPI_SUCCESS;
     for (const commtask_side* const side : {&recorded.op.send, &recorded.op.recv}) {
         const bool has_side = side == &recorded.op.send ? kind.has_send_side : kind.has_recv_side;
-        const bool has_one_type = kind.counts != count_shape::typed_arrays;
         MPI_Count bytes = 0;
-        if (!has_side || !has_one_type || side->type == MPI_Datatype{}) continue;
+        if (!has_side || side->type == MPI_Datatype{} || !has_type_here(recorded, *side)) continue;
         error = errors.code_of(MPI_Type_size_x(side->type, &bytes));
         if (error != MPI_SUCCESS) return error;
     }

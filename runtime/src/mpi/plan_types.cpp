@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Duplicates rather than the program's handles, since MPI can neither say whether a handle is good nor count one up. MPI's own
+// datatypes stay as they are: they cannot be freed, and MPI is faster with them than with a duplicate.
+#include "mpi/plan_types.hpp"
+
+#include "core/operation_traits.hpp"
+#include "mpi/arguments.hpp"
+#include "mpi/counts.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/many.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace commtask::detail {
+namespace {
+
+#if MPI_VERSION >= 4
+using part_count = MPI_Count;
+#else
+using part_count = int;
+#endif
+
+/// How a datatype was made, and of how many parts of each sort.
+struct type_shape {
+    int combiner = MPI_COMBINER_NAMED;
+    part_count n_integers = 0;
+    part_count n_addresses = 0;
+    part_count n_counts = 0;
+    part_count n_types = 0;
+
+    /// Whether it is MPI's own, which nobody frees.
+    [[nodiscard]] bool is_mpis() const noexcept {
+        return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+               combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+    }
+};
+
+[[nodiscard]] int ask_shape(MPI_Datatype type, type_shape& shape) noexcept {
+#if MPI_VERSION >= 4
+    return MPI_Type_get_envelope_c(type, &shape.n_integers, &shape.n_addresses, &shape.n_counts, &shape.n_types,
+                                   &shape.combiner);
+#else
+    return MPI_Type_get_envelope(type, &shape.n_integers, &shape.n_addresses, &shape.n_types, &shape.combiner);
+#endif
+}
+
+void free_type(MPI_Datatype type) noexcept {
+    type_shape shape;
+    if (ask_shape(type, shape) == MPI_SUCCESS && !shape.is_mpis()) MPI_Type_free(&type);
+}
+
+/// What a datatype was made of. MPI makes the handles of the parts for whoever asks.
+class type_parts {
+public:
+    /// @throws std::bad_alloc
+    explicit type_parts(MPI_Datatype type) {
+        if (ask_shape(type, shape_) != MPI_SUCCESS || shape_.combiner == MPI_COMBINER_NAMED) return;
+        integers.resize(static_cast<std::size_t>(shape_.n_integers));
+        addresses.resize(static_cast<std::size_t>(shape_.n_addresses));
+        counts.resize(static_cast<std::size_t>(shape_.n_counts));
+        types.resize(static_cast<std::size_t>(shape_.n_types));
+#if MPI_VERSION >= 4
+        const int code =
+            MPI_Type_get_contents_c(type, shape_.n_integers, shape_.n_addresses, shape_.n_counts, shape_.n_types,
+                                    integers.data(), addresses.data(), counts.data(), types.data());
+#else
+        const int code = MPI_Type_get_contents(type, shape_.n_integers, shape_.n_addresses, shape_.n_types,
+                                               integers.data(), addresses.data(), types.data());
+#endif
+        if (code == MPI_SUCCESS) return;
+        types.clear();
+        shape_.combiner = MPI_COMBINER_NAMED;
+    }
+    type_parts(const type_parts&) = delete;
+    type_parts& operator=(const type_parts&) = delete;
+    ~type_parts() {
+        for (MPI_Datatype const each : types) free_type(each);
+    }
+    /// MPI's own, or one that MPI does not explain, is the same as itself alone.
+    [[nodiscard]] bool are_known() const noexcept { return shape_.combiner != MPI_COMBINER_NAMED; }
+    [[nodiscard]] bool is_duplicate() const noexcept { return shape_.combiner == MPI_COMBINER_DUP; }
+    [[nodiscard]] bool is_made_as(const type_parts& other) const {
+        return shape_.combiner == other.shape_.combiner && integers == other.integers && addresses == other.addresses &&
+               counts == other.counts && std::ranges::equal(types, other.types, are_same_types);
+    }
+
+    std::vector<int> integers;
+    std::vector<MPI_Aint> addresses;
+    std::vector<MPI_Count> counts;
+    std::vector<MPI_Datatype> types;
+
+private:
+    type_shape shape_;
+};
+
+/// Zero is what an operation without this side has.
+[[nodiscard]] bool is_type(MPI_Datatype type) noexcept { return type != MPI_Datatype{} && type != MPI_DATATYPE_NULL; }
+/// Whether the program may have made it.
+[[nodiscard]] bool may_be_made(MPI_Datatype type) noexcept { return is_type(type) && basic_bytes(type) == 0; }
+
+/// @throws std::bad_alloc
+[[nodiscard]] int keep(plan_types& into, MPI_Datatype& type) {
+    if (!may_be_made(type)) return MPI_SUCCESS;
+    const errors_come_back errors;
+    type_shape shape;
+    if (const int code = errors.code_of(ask_shape(type, shape)); code != MPI_SUCCESS) return code;
+    if (shape.is_mpis()) return MPI_SUCCESS;
+    MPI_Datatype& made = into.duplicates.emplace_back(MPI_DATATYPE_NULL);
+    const int code = errors.code_of(MPI_Type_dup(type, &made));
+    if (code == MPI_SUCCESS) type = made;
+    return code;
+}
+
+/// One for each rank; where nothing goes there need be no datatype. @throws std::bad_alloc
+[[nodiscard]] int keep_array(plan_types& into, const commtask_op& op, commtask_side& side, int count) {
+    if (count == 0 || side.types == nullptr) return MPI_SUCCESS;
+    std::vector<MPI_Datatype>& types = into.arrays.emplace_back(side.types, side.types + count);
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        if (count_at(op, side.counts, i) == 0) types[i] = MPI_BYTE;
+        if (const int code = keep(into, types[i]); code != MPI_SUCCESS) return code;
+    }
+    side.types = types.data();
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+bool may_make_types(const commtask_op& op) noexcept {
+    const operation_traits& kind = operation_of(op.kind);
+    if (kind.family == operation_family::reduction) return false;
+    return kind.counts == count_shape::typed_arrays || may_be_made(op.send.type) || may_be_made(op.recv.type);
+}
+
+bool has_type_here(const plan_member& member, const commtask_side& side) noexcept {
+    const commtask_op& op = member.op;
+    const operation_traits& kind = operation_of(op.kind);
+    if (side.buffer == MPI_IN_PLACE) return false;
+    if (!kind.has_root) return true;
+    const bool gathers = kind.family == operation_family::gather;
+    const bool scatters = kind.family == operation_family::scatter;
+    const bool is_roots = (gathers && &side == &op.recv) || (scatters && &side == &op.send);
+    if (member.queue->is_intercommunicator) {
+        return op.peer != MPI_PROC_NULL && ((!gathers && !scatters) || is_roots == (op.peer == MPI_ROOT));
+    }
+    int rank = 0;
+    MPI_Comm_rank(op.comm, &rank);
+    return !is_roots || op.peer == rank;
+}
+
+int keep_types(plan_types& into, plan_member& member) noexcept {
+    commtask_op& op = member.op;
+    try {
+        if (operation_of(op.kind).counts == count_shape::typed_arrays) {
+            array_lengths n;
+            if (find_used_lengths(op, n) != MPI_SUCCESS) return MPI_SUCCESS; // the run will say what is wrong
+            const int code = keep_array(into, op, op.send, n.send);
+            return code == MPI_SUCCESS ? keep_array(into, op, op.recv, n.recv) : code;
+        }
+        for (commtask_side* const side : {&op.send, &op.recv}) {
+            if (!has_type_here(member, *side)) {
+                side->type = MPI_BYTE; // whatever it was: need not be a datatype
+            } else if (const int code = keep(into, side->type); code != MPI_SUCCESS) {
+                return code;
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+    return MPI_SUCCESS;
+}
+
+void free_types(plan_types& of) noexcept {
+    const errors_come_back errors;
+    for (MPI_Datatype& each : of.duplicates) {
+        if (each != MPI_DATATYPE_NULL) MPI_Type_free(&each);
+    }
+    of.duplicates.clear();
+}
+
+bool are_same_types(MPI_Datatype one, MPI_Datatype other) {
+    if (one == other) return true;
+    if (!is_type(one) || !is_type(other) || !(may_be_made(one) || may_be_made(other))) return false;
+    const errors_come_back errors;
+    const type_parts ones{one};
+    if (ones.is_duplicate()) return are_same_types(ones.types.front(), other);
+    const type_parts others{other};
+    if (others.is_duplicate()) return are_same_types(one, others.types.front());
+    return ones.are_known() && ones.is_made_as(others);
+}
+
+} // namespace commtask::detail
