@@ -68,6 +68,42 @@ TEST_F(CppPlans, HoldTellAndTakeOtherBuffers) {
     EXPECT_EQ(code_of([&] { static_cast<void>(exchange.arrived(7)); }), COMMTASK_ERR_ARGUMENT);
 }
 
+TEST_F(CppPlans, TellOfEachMemberThatEnds) {
+    int mine = 0;
+    int theirs = -1;
+    std::array<int, 2> n_told{};
+    int n_later = 0;
+    {
+        plan exchange{[&] {
+            post_detached(recv(one(theirs), left(), 1, comm_));
+            post_detached(send(one(mine), right(), 1, comm_));
+        }};
+        const std::string longer_than_a_pointer(100, 'x');
+        exchange.on_member([&n_told, longer_than_a_pointer](std::size_t member, const outcome& ended) noexcept {
+            if (ended.is_completed() && longer_than_a_pointer.size() == 100) ++n_told[member];
+        });
+        for (int i = 1; i <= 3; ++i) {
+            run(exchange.run());
+            EXPECT_EQ(n_told, (std::array{i, i}));
+        }
+        exchange.hold(1);
+        plan moved{std::move(exchange)};
+        task whole = moved.start();
+        EXPECT_EQ(code_of([&] { moved.on_member([](std::size_t, const outcome&) noexcept {}); }), COMMTASK_ERR_RUNNING);
+        moved.ready(1);
+        EXPECT_TRUE(finish(whole).is_completed());
+        EXPECT_EQ(n_told, (std::array{4, 4})) << "the handler came along";
+        moved.on_member([&n_later](std::size_t, const outcome&) noexcept { ++n_later; });
+        task held = moved.start();
+        { const plan given_back{std::move(moved)}; } // it runs: commtask_finalize gets it, and its handler is called
+        held.cancel();
+        static_cast<void>(finish(held));
+    }
+    EXPECT_EQ(n_told, (std::array{4, 4}));
+    EXPECT_EQ(n_later, 2);
+    EXPECT_EQ(code_of([&] { plan{}.on_member([](std::size_t, const outcome&) noexcept {}); }), COMMTASK_ERR_ARGUMENT);
+}
+
 /// With COMMTASK_PLAN_CHECK=1.
 class CheckedCppPlans : public CppFace {
 protected:

@@ -2,10 +2,24 @@
 !
 ! Plans from Fortran under mpi_f08, on a ring: members that are held, asked for and given other buffers, dependences among members,
 ! buffers in partitions, many messages by one member, and what is refused, with its sentence.
-program fortran_plans
+module members
   use, intrinsic :: iso_c_binding
-  use mpi_f08
   use commtask_omp
+  implicit none
+contains
+  subroutine count_end(member, status, argument) bind(c) ! on the library's worker, for one member at a time
+    integer(c_size_t), value :: member
+    type(commtask_status), intent(in) :: status
+    type(c_ptr), value :: argument
+    integer, pointer :: ends(:)
+    call c_f_pointer(argument, ends, [3])
+    if (status%state == COMMTASK_STATE_COMPLETED) ends(member + 1) = ends(member + 1) + 1
+  end subroutine count_end
+end module members
+
+program fortran_plans
+  use mpi_f08
+  use members
   implicit none
   integer, parameter :: n = 48000, n_steps = 3
   integer, target :: mine(4), theirs(4), copy(4), others(2), counts(2), displs(2), blocks(2), gathered(2), word, heard(2)
@@ -34,14 +48,18 @@ contains
 
   ! A send that waits in each run until its buffer is filled; after two runs other buffers.
   subroutine hold_and_rebind()
+    integer, target :: ends(3)
+    ends = 0
     call expect(1, commtask_record_begin() == COMMTASK_OK)
     call comm_task_recv(c_loc(theirs(1)), 1, MPI_INTEGER, left, 0, MPI_COMM_WORLD)
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, right, 0, MPI_COMM_WORLD)
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD)
     call expect(2, commtask_record_end(plan) == COMMTASK_OK)
     call expect(3, commtask_plan_size(plan) == 3 .and. commtask_plan_hold(plan, 1) == COMMTASK_OK)
+    call expect(13, commtask_plan_on_member(plan, count_end, c_loc(ends)) == COMMTASK_OK)
     theirs = -1
     do step = 1, n_steps
+      if (step == n_steps) call expect(14, commtask_plan_on_member(plan) == COMMTASK_OK)
       i = merge(1, 2, step < n_steps)
       if (step == n_steps) then
         call expect(4, commtask_plan_rebind(plan, 0, recv=c_loc(theirs(2))) == COMMTASK_OK)
@@ -65,6 +83,7 @@ contains
       call expect(9, ended%state == COMMTASK_STATE_COMPLETED .and. commtask_plan_arrived(plan, 0) == 1)
       call expect(10, theirs(i) == 10 * step + left)
     end do
+    call expect(15, all(ends == n_steps - 1))
     call expect(11, theirs(1) == 10 * (n_steps - 1) + left)
     call expect(12, commtask_plan_release(plan) == COMMTASK_OK .and. .not. c_associated(plan%handle))
   end subroutine hold_and_rebind

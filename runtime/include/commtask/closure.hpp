@@ -24,6 +24,23 @@ namespace commtask::face {
 /// In place of a closure that is not there.
 struct no_closure {};
 
+/// A function that a handle's callbacks call again and again: its owner has it, and C its address.
+using owned_function = std::unique_ptr<void, void (*)(void*)>;
+
+[[nodiscard]] inline owned_function no_function() noexcept {
+    return {nullptr, [](void*) {}};
+}
+template <typename Function>
+[[nodiscard]] owned_function own_function(Function function) {
+    return {new Function(std::move(function)), [](void* gone) { delete static_cast<Function*>(gone); }};
+}
+
+/// @param code  of the call that gives the handle back
+/// @return whether no callback of the handle comes any more. The last two: commtask_finalize has ended it.
+[[nodiscard]] constexpr bool has_let_go(int code) noexcept {
+    return code == COMMTASK_OK || code == COMMTASK_ERR_NOT_INITIALIZED || code == COMMTASK_ERR_ARGUMENT;
+}
+
 template <typename Function>
 inline constexpr bool fits_pointer = sizeof(Function) <= sizeof(void*) && std::is_trivially_copyable_v<Function>;
 

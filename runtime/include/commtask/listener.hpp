@@ -4,12 +4,12 @@
 // the message where it lies, or takes it along to a thread or a task that works on it.
 #pragma once
 
+#include <commtask/closure.hpp>
 #include <commtask/datatype.hpp>
 #include <commtask/error.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -86,7 +86,7 @@ public:
     /// @throws error  if an argument is wrong, or there is no memory.
     template <std::invocable<message&> Handler>
     listener(MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots, Handler handler)
-        : handler_(new Handler(std::move(handler)), [](void* gone) { delete static_cast<Handler*>(gone); }) {
+        : handler_(face::own_function(std::move(handler))) {
         const auto call = [](commtask_message* raw, void* self) noexcept -> int {
             message come{raw};
             (*static_cast<Handler*>(self))(come);
@@ -110,11 +110,7 @@ public:
     /// As stop(). In a callback, where it cannot wait, and without memory it leaves handler and receives to commtask_finalize.
     ~listener() {
         if (handle_ == COMMTASK_LISTENER_NULL) return;
-        const int code = commtask_unlisten(&handle_);
-        // The last two: commtask_finalize has ended it.
-        const bool has_ended =
-            code == COMMTASK_OK || code == COMMTASK_ERR_NOT_INITIALIZED || code == COMMTASK_ERR_ARGUMENT;
-        if (!has_ended) static_cast<void>(handler_.release());
+        if (!face::has_let_go(commtask_unlisten(&handle_))) static_cast<void>(handler_.release());
     }
 
     /// Waits until the handler has been called for the last time. Messages that were moved away stay good.
@@ -125,7 +121,7 @@ public:
     explicit operator bool() const noexcept { return handle_ != COMMTASK_LISTENER_NULL; }
 
 private:
-    std::unique_ptr<void, void (*)(void*)> handler_{nullptr, [](void*) {}};
+    face::owned_function handler_ = face::no_function();
     commtask_listener_t handle_ = COMMTASK_LISTENER_NULL;
 };
 

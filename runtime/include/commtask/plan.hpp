@@ -5,14 +5,16 @@
 // a comparison.
 #pragma once
 
+#include <commtask/closure.hpp>
 #include <commtask/error.hpp>
 #include <commtask/operation.hpp>
+#include <commtask/outcome.hpp>
 #include <commtask/post.hpp>
 #include <commtask/task.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace commtask {
@@ -63,17 +65,20 @@ public:
     plan(const plan&) = delete;
     plan& operator=(const plan&) = delete;
     /// @param other  is empty afterwards.
-    plan(plan&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_PLAN_NULL)) {}
+    plan(plan&& other) noexcept
+        : on_member_(std::move(other.on_member_)), handle_(std::exchange(other.handle_, COMMTASK_PLAN_NULL)) {}
     /// @param other  is empty afterwards.
     /// @return this plan; what it had before is given back.
     plan& operator=(plan&& other) noexcept {
         plan taken{std::move(other)};
+        std::swap(on_member_, taken.on_member_);
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Gives the plan back. One that still runs is left to commtask_finalize.
+    /// Gives the plan back. One that still runs is left to commtask_finalize, with the handler of on_member().
     ~plan() {
-        if (handle_ != COMMTASK_PLAN_NULL) static_cast<void>(commtask_plan_release(&handle_));
+        if (handle_ == COMMTASK_PLAN_NULL) return;
+        if (!face::has_let_go(commtask_plan_release(&handle_))) static_cast<void>(on_member_.release());
     }
 
     /// Records what `body` posts, if nothing is recorded yet. Else the body runs only if COMMTASK_PLAN_CHECK=1 is set, and is compared.
@@ -133,6 +138,21 @@ public:
     /// @throws error  if the plan runs, or there is no such member or buffer.
     void rebind_recv(std::size_t member, void* buffer) {
         face::check(commtask_plan_rebind(handle_, member, nullptr, buffer));
+    }
+
+    /// From the next run on calls `handler(number, ended)` for each member that ends, after its own callback: on the worker, where it
+    /// may signal, post and let members go, must not wait and should not compute.
+    /// @param handler  in place of the one before; the plan keeps it.
+    /// @throws error  if the plan runs, or nothing is recorded.
+    template <typename Handler>
+        requires std::is_nothrow_invocable_v<Handler&, std::size_t, const outcome&>
+    void on_member(Handler handler) {
+        const auto call = [](std::size_t number, const commtask_status* status, void* self) noexcept {
+            (*static_cast<Handler*>(self))(number, outcome{*status});
+        };
+        face::owned_function owned = face::own_function(std::move(handler));
+        face::check(commtask_plan_on_member(handle_, +call, owned.get()));
+        on_member_ = std::move(owned);
     }
 
     /// From the next run on the member waits for ready() in every run.
@@ -197,6 +217,7 @@ public:
     [[nodiscard]] commtask_plan_t native() const noexcept { return handle_; }
 
 private:
+    face::owned_function on_member_ = face::no_function();
     commtask_plan_t handle_ = COMMTASK_PLAN_NULL;
 };
 
