@@ -153,6 +153,73 @@ TEST_F(Listen, IsEndedWhereNothingHasCome) {
     }
 }
 
+TEST_F(Listen, OfATaskThatIsNotDeferred) {
+    found all{50};
+    int code = -1;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+#pragma omp task if (0) shared(all, code)
+        code = commtask_omp_listen(comm, 40, sizeof(int), n_slots, count_and_end, &all, &all.listener);
+        send(50, 40);
+    }
+    EXPECT_EQ(code, COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(all.n_seen.load(), 50);
+    EXPECT_EQ(all.n_wrong.load(), 0);
+}
+
+TEST_F(Listen, OutsideOfEveryParallelRegion) {
+    if (omp_test::tasks_need_a_region()) GTEST_SKIP() << "Archer";
+    found all{50};
+    int code = -1;
+#pragma omp taskgroup
+    {
+        code = commtask_omp_listen(comm, 41, sizeof(int), n_slots, count_and_end, &all, &all.listener);
+        send(50, 41);
+    }
+    EXPECT_EQ(code, COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(all.n_seen.load(), 50);
+    EXPECT_EQ(all.n_wrong.load(), 0);
+    EXPECT_EQ(all.listener.box, nullptr);
+}
+
+/// The taskgroup ends, and a listener that the library's next life knows nothing of can be ended, and used again.
+TEST_F(Listen, IsEndedByFinalize) {
+    ASSERT_EQ(commtask_finalize(), COMMTASK_OK);
+    commtask_config settings = COMMTASK_CONFIG_INIT;
+    settings.finalize_timeout_s = 0.1;
+    settings.verbose = COMMTASK_ZERO;
+    ASSERT_EQ(commtask_init(&settings), COMMTASK_OK);
+    found all{10};
+    int listened = -1;
+    int finalized = -1;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        listened = commtask_omp_listen(comm, 42, sizeof(int), n_slots, count_and_end, &all, &all.listener);
+        finalized = commtask_finalize();
+    }
+    EXPECT_EQ(listened, COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(finalized, COMMTASK_ERR_UNFINISHED) << "the bell waits for a ring";
+    EXPECT_EQ(all.listener.box, nullptr);
+    ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_omp_unlisten(&all.listener), COMMTASK_OK);
+    EXPECT_EQ(commtask_omp_first_error(nullptr, 0), COMMTASK_CANCELED);
+    commtask_omp_clear_errors();
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+    {
+        listened = commtask_omp_listen(comm, 43, sizeof(int), n_slots, count_and_end, &all, &all.listener);
+        send(10, 43);
+    }
+    EXPECT_EQ(listened, COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(all.n_seen.load(), 10);
+    EXPECT_EQ(all.n_wrong.load(), 0);
+}
+
 TEST_F(Listen, LeavesNothingWhereItWasRefused) {
     found none{1};
     std::array<int, 6> codes{};

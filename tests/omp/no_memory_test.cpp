@@ -5,6 +5,10 @@
 #include "failing_memory.hpp"
 #include "omp_fixture.hpp"
 
+#include <commtask/omp_listen.h>
+
+#include <atomic>
+#include <cstddef>
 #include <numeric>
 #include <vector>
 
@@ -55,6 +59,41 @@ TEST_F(NoMemory, OperationsThatEndWhileTheTeamDrivesReleaseTheirDependents) {
     }
     EXPECT_EQ(in, out);
     EXPECT_EQ(seen, out);
+}
+
+/// Wherever memory ends: a message comes to its task, also where there was none for the receives behind its own.
+TEST_F(NoMemory, AMessageThatARefusedListenerHadTakenIsNotLost) {
+    constexpr std::size_t n_slots = 3000; // more tasks than there is room for
+    int word = 0;
+    int n_sent = 0;
+    int code = COMMTASK_ERR_NO_MEMORY;
+    std::atomic<int> n_seen{0};
+    commtask_omp_listener listener{};
+    const auto count = [](commtask_message* /*message*/, void* seen) {
+        static_cast<std::atomic<int>*>(seen)->fetch_add(1);
+    };
+    for (int n_before = 0; code != COMMTASK_OK; ++n_before) {
+        commtask_t sent = COMMTASK_NULL;
+        ASSERT_EQ(commtask_submit(commtask_op_send(&word, 1, MPI_INT, rank, 1, comm), nullptr, &sent), COMMTASK_OK);
+        ASSERT_EQ(commtask_wait(&sent, nullptr), COMMTASK_OK);
+        ++n_sent;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskgroup
+        {
+            {
+                const commtask::test::no_memory scope{n_before};
+                code = commtask_omp_listen(comm, 1, sizeof word, n_slots, count, &n_seen, &listener);
+            }
+            while (code == COMMTASK_OK && n_seen.load() < n_sent) static_cast<void>(commtask_omp_progress());
+            EXPECT_EQ(commtask_omp_unlisten(&listener), COMMTASK_OK);
+        }
+        ASSERT_TRUE(code == COMMTASK_OK || code == COMMTASK_ERR_NO_MEMORY) << commtask_last_error();
+        EXPECT_EQ(listener.box, nullptr);
+    }
+    EXPECT_GT(n_sent, 1);
+    EXPECT_EQ(n_seen.load(), n_sent);
+    commtask_omp_clear_errors();
 }
 
 } // namespace

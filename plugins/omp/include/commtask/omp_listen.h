@@ -16,12 +16,13 @@ extern "C" {
 #endif
 
 /** What is done with a message, in an OpenMP task of its own. The message is given back when this returns, so copy what is to stay.
- *  It may post, create tasks and call commtask_omp_unlisten; an exception must not leave it. Look at `message->error` first: a message
+ *  It may post, create tasks, wait for those and call commtask_omp_unlisten; it must not wait for what another message's task does, which
+ *  OpenMP need not begin meanwhile, and an exception must not leave it. Look at `message->error` first: a message
  *  that was too long comes here too, without data. */
 typedef void (*commtask_omp_message_body)(commtask_message* message, void* argument);
 
 /** A standing receive whose messages become tasks: memory of the caller's, which must stay where it is until the taskgroup around
- *  commtask_omp_listen has ended. Do not look inside. */
+ *  commtask_omp_listen has ended, and commtask_omp_unlisten has returned. Do not look inside. */
 typedef struct commtask_omp_listener {
     commtask_listener_t listener; /**< Puts messages into the box. */
     commtask_plan_t
@@ -145,15 +146,19 @@ static inline void commtask_omp_listen_serve_(commtask_omp_listener* listener) {
     pthread_mutex_unlock(&listener->lid);
     if (is_other_there) return;
     for (int is_to_go_on = 1; is_to_go_on;) {
-        const int is_last = commtask_omp_listen_empty_(listener);
-        const int code = is_last ? COMMTASK_OK : commtask_omp_listen_arm_(listener, commtask_omp_listen_serve_);
-        if (is_last || code == COMMTASK_ERR_NOT_INITIALIZED) { /* commtask_finalize has ended the receive */
+        int is_last = commtask_omp_listen_empty_(listener);
+        if (!is_last &&
+            commtask_plan_arrived(listener->bell, 1) < 0) { /* commtask_finalize has ended receive and bell */
+            listener->listener = COMMTASK_LISTENER_NULL;
+            is_last = 1;
+        }
+        if (is_last) {
             commtask_omp_listen_leave_(listener);
             return;
         }
-        if (code != COMMTASK_OK) { /* no memory: without a bell it looks again and again */
+        if (commtask_omp_listen_arm_(listener, commtask_omp_listen_serve_) != COMMTASK_OK) {
 #pragma omp taskyield
-            continue;
+            continue; /* without a bell it looks again and again */
         }
         pthread_mutex_lock(&listener->lid);
         is_to_go_on = listener->is_to_serve_again;
@@ -197,13 +202,14 @@ static inline int commtask_omp_listen_cast_(commtask_omp_listener* listener) COM
  *  @param listener   written; must stay until the taskgroup has ended, also if commtask_omp_unlisten has been called. It can be used
  *                    again then.
  *  @return as commtask_listen; ERR_RUNTIME as commtask_omp_check; ERR_ARGUMENT also: this thread records a plan. After a refusal nothing
- *          is left, and commtask_omp_unlisten does nothing.
+ *          is left but the tasks of messages that had come before memory was refused, and commtask_omp_unlisten does nothing.
  *  @buffers A message's, until body returns.
  *  @blocking As commtask_listen; like every task construct it may run other tasks. As long as it listens
  *            commtask_omp_wait_all waits, since the bell is a communication task. In a team of one thread the messages' tasks run
  *            where that thread waits in the library or at the end of the taskgroup.
  *  @threads Any of a team, in a task. Each ring costs two tasks of libomp's, one ring for all messages that come until it is answered.
- *  @failures Where the system has no memory for a run of the bell, the error handler hears of it, and the box is looked at anyway. */
+ *  @failures Where the system has no memory for a run of the bell, the error handler hears of it, and the box is looked at anyway.
+ *            commtask_finalize ends it like any standing receive, and gives its bell up: the error handler hears of a canceled plan. */
 static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots,
                                       commtask_omp_message_body body, void* argument, commtask_omp_listener* listener) {
     int code = commtask_omp_check();
@@ -223,7 +229,7 @@ static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, 
     listener->is_ending = 0;
     listener->n_users = 1;
     const size_t size_bytes = 2 * sizeof(commtask_message*);
-    listener->box = n_slots > (size_t)-1 / size_bytes ? NULL : (commtask_message**)malloc((n_slots + 1) * size_bytes);
+    listener->box = n_slots >= (size_t)-1 / size_bytes ? NULL : (commtask_message**)malloc((n_slots + 1) * size_bytes);
     if (!listener->box) return COMMTASK_ERR_NO_MEMORY;
     if (pthread_mutex_init(&listener->lid, (const pthread_mutexattr_t*)0) != 0) {
         free((void*)listener->box);
@@ -236,9 +242,9 @@ static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, 
     if (code == COMMTASK_OK) {
         code = commtask_omp_listen_arm_(listener, commtask_omp_listen_serve_);
         if (code == COMMTASK_OK) return code;
-        (void)commtask_unlisten(&listener->listener); /* what has come by now is not lost */
-        (void)commtask_omp_listen_empty_(listener);
+        (void)commtask_unlisten(&listener->listener);
     }
+    (void)commtask_omp_listen_empty_(listener); /* what has come by now is not lost */
     commtask_omp_listen_leave_(listener);
     return code;
 }
