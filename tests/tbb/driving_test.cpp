@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread of oneTBB that drives the lane, and runs a callback of a task there, must not be suspended: the lane would stand
-// still with it. A graph that such a thread waits for is done when it says so. And a forked child, which has none of the library's
-// threads, must come to its end.
+// still with it. A graph that such a thread waits for is done when it says so, hears of a cancellation at any moment, and runs what
+// others put into it meanwhile. And a forked child, which has none of the library's threads, must come to its end.
 #include "tbb_fixture.hpp"
 
 #include <oneapi/tbb/flow_graph.h>
@@ -17,6 +17,25 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <dlfcn.h>
+
+namespace {
+
+/// What to do once on this thread when a graph's wait is about to return: it has looked whether the graph was canceled.
+thread_local std::function<void()> as_a_wait_returns;
+
+} // namespace
+
+/// oneTBB's function, which graph::wait_for_all() calls last.
+bool tbb::detail::r1::is_group_execution_cancelled(d1::task_group_context& asked) {
+    using function = bool (*)(d1::task_group_context&);
+    static const auto original = reinterpret_cast<function>(
+        dlsym(RTLD_NEXT, "_ZN3tbb6detail2r128is_group_execution_cancelledERNS0_2d118task_group_contextE"));
+    const bool is_canceled = original(asked);
+    if (const auto action = std::exchange(as_a_wait_returns, nullptr)) action();
+    return is_canceled;
+}
 
 using namespace commtask::test;
 using commtask::one;
@@ -69,6 +88,15 @@ TEST_F(TbbFace, WaitIsRefusedInACallbackThatAThreadOfTheArenaRuns) {
     EXPECT_TRUE(receive.wait().is_completed());
 }
 
+/// As long as it lives the worker drives nothing.
+class paused_worker {
+public:
+    paused_worker() { EXPECT_EQ(commtask_pause(), COMMTASK_OK); }
+    paused_worker(const paused_worker&) = delete;
+    paused_worker& operator=(const paused_worker&) = delete;
+    ~paused_worker() { EXPECT_EQ(commtask_resume(), COMMTASK_OK); }
+};
+
 /// An operation of a graph that the test ends, as the worker would.
 class by_hand final : public ct::face::pending_operation {
 public:
@@ -92,12 +120,12 @@ void wait_until(const std::function<bool()>& is_so) {
     while (!is_so()) std::this_thread::yield();
 }
 
-/// Two operations, one after the other, and what keeps the graph for a moment, as a listener does: so the first one's end is a task of
-/// another thread of oneTBB, which begins the second about when the waiting thread finds nothing to look for any more.
+/// Two operations, one after the other, and another thread of oneTBB, which may begin the second about when the waiting thread finds
+/// nothing to look for any more.
 class hand_over_at_the_end {
 public:
     /// @param arena  of one thread, and of another one for what is enqueued there
-    /// @param pause  how much the other thread does in between
+    /// @param pause  how much the thread that begins the second one does in between
     hand_over_at_the_end(::tbb::task_arena& arena, MPI_Comm comm, int pause)
         : arena_(arena), comm_(comm), pause_(pause) {}
 
@@ -121,40 +149,27 @@ private:
         by_hand& made = by_hand::begin(side, [&] { begin_second(side); });
         first_ = &made;
         made.let_go();
-        // The waiting thread is inside this callback until the other thread has the first one.
-        commtask::post_detached(commtask::noop(comm_), commtask::then([this]() noexcept {
-                                    is_kept_ = true;
-                                    wait_until([this] { return is_first_over_.load(); });
-                                }));
     }
     void begin_second(ct::face::graph_side& side) {
-        is_first_over_ = true;
         for (std::atomic<int> i{0}; i < pause_;) ++i;
         by_hand& made = by_hand::begin(side, [this] { is_second_over_ = true; });
-        is_second_looked_for_ = ct::face::graph_side::is_looked_for(made);
         second_ = &made;
         made.let_go();
     }
     void end_both(ct::face::graph_side& side) {
-        wait_until([this] { return is_kept_.load(); });
-        side.hold();
+        wait_until([this] { return first_ != nullptr; });
         side.deliver(*first_, {});
-        side.let_go();
-        while (!is_first_over_) { // oneTBB sends another thread for this alone, which finds the graph's task, too
+        while (second_ == nullptr) { // oneTBB sends another thread for this alone, which finds the graph's tasks, too
             std::atomic<bool> has_run{false};
             arena_.enqueue([&has_run] { has_run = true; });
             wait_until([&has_run] { return has_run.load(); });
         }
-        wait_until([this] { return second_ != nullptr; });
-        if (is_second_looked_for_) { // then the waiting thread drives, unless it has left
-            std::atomic<bool> is_driven{false};
-            commtask::task driven = post(commtask::noop(comm_), commtask::then([&]() noexcept { is_driven = true; }));
-            wait_until([&] { return is_driven || has_returned_; });
-            side.deliver(*second_, {});
-            if (!is_driven) static_cast<void>(driven.wait());
-        } else {
-            side.deliver(*second_, {});
-        }
+        // A thread drives as long as there is something to look for, unless it has left.
+        std::atomic<bool> is_driven{false};
+        commtask::task driven = post(commtask::noop(comm_), commtask::then([&]() noexcept { is_driven = true; }));
+        wait_until([&] { return is_driven || has_returned_; });
+        side.deliver(*second_, {});
+        if (!is_driven) static_cast<void>(driven.wait());
     }
 
     ::tbb::task_arena& arena_;
@@ -162,16 +177,13 @@ private:
     const int pause_;
     std::atomic<by_hand*> first_{nullptr};
     std::atomic<by_hand*> second_{nullptr};
-    std::atomic<bool> is_kept_{false};
-    std::atomic<bool> is_first_over_{false};
-    std::atomic<bool> is_second_looked_for_{false};
     std::atomic<bool> is_second_over_{false};
     std::atomic<bool> has_returned_{false};
 };
 
 TEST_F(TbbFace, TheThreadThatWaitsForAGraphStaysForWhatAnotherThreadBegins) {
     constexpr int n_turns = 6000;
-    ASSERT_EQ(commtask_pause(), COMMTASK_OK); // the worker drives nothing
+    const paused_worker scope;
     ::tbb::task_arena of_one{1};
     int n_left_too_early = 0;
     for (int turn = 0; turn < n_turns; ++turn) {
@@ -179,7 +191,116 @@ TEST_F(TbbFace, TheThreadThatWaitsForAGraphStaysForWhatAnotherThreadBegins) {
         of_one.execute([&] { n_left_too_early += hand_over.run_and_wait() ? 0 : 1; });
     }
     EXPECT_EQ(n_left_too_early, 0) << "of " << n_turns;
-    ASSERT_EQ(commtask_resume(), COMMTASK_OK);
+}
+
+/// A graph that one thread waits for and drives. Each operation is with the rank itself.
+class TbbDriving : public TbbFace {
+protected:
+    static void in_arena_of_one(const std::function<void()>& body) { ::tbb::task_arena{1}.execute(body); }
+    [[nodiscard]] auto receive() {
+        return [this](int& tag) { return commtask::recv(one(received_), rank_, tag, comm_); };
+    }
+    [[nodiscard]] auto send() {
+        return [this](int& tag) { return commtask::send(one(rank_), rank_, tag, comm_); };
+    }
+    /// Runs on the thread that drives, when it does.
+    void post_in_callback(const std::function<void()>& body) {
+        commtask::post_detached(commtask::noop(comm_), commtask::then([body]() noexcept { body(); }));
+    }
+
+    int received_ = -1;
+};
+
+TEST_F(TbbDriving, ACancellationJustAsAWaitReturnsIsNotLost) {
+    const paused_worker scope;
+    in_arena_of_one([&] {
+        flow::graph graph;
+        ct::recv_node<int> never{graph, flow::serial, receive()};
+        // Once: as the graph's own wait returns although the receive is pending, or as the thread drives within it.
+        as_a_wait_returns = [&] { graph.cancel(); };
+        flow::function_node<int> then(graph, flow::serial, [&](int) {
+            post_in_callback([&] {
+                if (as_a_wait_returns != nullptr) graph.cancel();
+            });
+        });
+        then.try_put(0);
+        never.try_put(900);
+        ct::wait_for_all(graph);
+        as_a_wait_returns = nullptr;
+    });
+    EXPECT_EQ(received_, -1);
+}
+
+TEST_F(TbbDriving, WhatAnotherThreadPutsIntoTheGraphRunsMeanwhile) {
+    const paused_worker scope;
+    std::atomic<bool> is_driving{false};
+    in_arena_of_one([&] {
+        flow::graph graph;
+        ct::recv_node<int> receiver{graph, flow::serial, receive()};
+        ct::send_node<int> sender{graph, flow::serial, send()};
+        flow::function_node<int> then(graph, flow::serial, [&](int) { post_in_callback([&] { is_driving = true; }); });
+        then.try_put(0);
+        receiver.try_put(4);
+        std::thread other{[&] {
+            wait_until([&] { return is_driving.load(); });
+            sender.try_put(4);
+        }};
+        ct::wait_for_all(graph);
+        other.join();
+    });
+    EXPECT_EQ(received_, rank_);
+}
+
+TEST_F(TbbDriving, TheProgramsOwnAsyncNodesKeepNothingFromComing) {
+    using outside_node = flow::async_node<int, int>;
+    int n_ended = 0;
+    in_arena_of_one([&] {
+        flow::graph graph;
+        std::atomic<outside_node::gateway_type*> gateway{nullptr};
+        outside_node outside(graph, flow::serial, [&](int, outside_node::gateway_type& given) {
+            given.reserve_wait();
+            gateway = &given;
+        });
+        ct::recv_node<int> receiver{graph, flow::serial, receive()};
+        ct::send_node<int> sender{graph, flow::serial, send()};
+        std::atomic<bool> has_come{false};
+        flow::function_node<int> note(graph, flow::serial, [&](int) { has_come = true; });
+        flow::function_node<int> end(graph, flow::serial, [&](int value) { n_ended += value; });
+        flow::make_edge(receiver, note);
+        flow::make_edge(outside, end);
+        outside.try_put(0);
+        receiver.try_put(5);
+        sender.try_put(5);
+        std::thread other{[&] {
+            wait_until([&] { return gateway != nullptr && has_come; });
+            gateway.load()->try_put(1);
+            gateway.load()->release_wait();
+        }};
+        ct::wait_for_all(graph);
+        other.join();
+    });
+    EXPECT_EQ(n_ended, 1);
+}
+
+TEST_F(TbbDriving, ABodyThatIsSuspendedKeepsNothingFromComing) {
+    bool went_on = false;
+    in_arena_of_one([&] {
+        flow::graph graph;
+        commtask::event has_come;
+        ct::recv_node<int> receiver{graph, flow::serial, receive()};
+        ct::send_node<int> sender{graph, flow::serial, send()};
+        flow::function_node<int> note(graph, flow::serial, [&](int) { has_come.signal(); });
+        flow::function_node<int> waits(graph, flow::serial, [&](int) {
+            ct::wait(has_come);
+            went_on = true;
+        });
+        flow::make_edge(receiver, note);
+        receiver.try_put(6);
+        sender.try_put(6);
+        waits.try_put(0);
+        ct::wait_for_all(graph);
+    });
+    EXPECT_TRUE(went_on);
 }
 
 TEST_F(TbbFace, AForkedChildCanExit) {

@@ -2,7 +2,8 @@
 //
 // Waiting for a graph on the core that the worker has to share. There oneTBB's waiting thread spins while the worker wants the core, and
 // each message that the worker puts into the graph wakes another thread of oneTBB, which wants it too. Here the thread that waits makes
-// MPI's calls itself where it has nothing to compute, and takes what has come. The price is that only one thread may wait.
+// MPI's calls itself where it has nothing to compute, in a task of the graph, and takes what has come. The price is that only one
+// thread may wait.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -14,8 +15,7 @@
 namespace commtask::tbb {
 
 /// Waits as graph.wait_for_all() does. In an arena of one thread whose core the worker shares the waiting thread drives MPI meanwhile;
-/// elsewhere it is that function. For one thread at a time, while nobody calls the graph's own wait_for_all(); a graph with
-/// async_nodes of the program's own is not waited for by this, since their reservations keep the thread inside the graph.
+/// elsewhere it is that function. For one thread at a time, while nobody calls the graph's own wait_for_all().
 /// @param graph  the graph; the calling thread is in its arena.
 /// @throws operation_failed  and what else graph.wait_for_all() throws.
 /// @blocking Until all that the graph has to do is done, its nodes' operations too.
@@ -31,6 +31,6 @@ inline void wait_for_all(::tbb::flow::graph& graph) {
 /// for one runs next. Elsewhere it does nothing.
 /// @param graph  the node's.
 /// @blocking No: some passes over what is in flight.
-inline void progress(::tbb::flow::graph& graph) { face::graph_side::of(graph)->drive_in_task(); }
+inline void progress(::tbb::flow::graph& graph) { static_cast<void>(face::graph_side::of(graph)->drive_in_task()); }
 
 } // namespace commtask::tbb

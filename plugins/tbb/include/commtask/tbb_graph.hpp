@@ -3,8 +3,8 @@
 // What all communication nodes of one graph share: the way from the worker back into the graph, and the list of pending
 // operations, which a canceled graph gives up. The worker does one thing per operation, a try_put to a gateway with a
 // single successor, whatever the node's successors are and whatever copying their messages costs: those run in a
-// task of the graph. Where the worker shares the core of the only thread that computes, that thread looks for what has come
-// instead, while it waits: a task that the worker makes would wake another thread of oneTBB for it. Nothing here is for callers.
+// task of the graph. Where the worker shares the core of the only thread that computes, a task of the graph, the driver, looks for
+// what has come instead: a task that the worker makes would wake another thread of oneTBB for it. Nothing here is for callers.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -16,12 +16,12 @@
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/task.h>
+#include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,13 +33,13 @@ namespace commtask::tbb::face {
 
 class graph_side;
 
-/// Something for a graph whose waiting thread looks for it itself (wait_for_all() of tbb_drive.hpp).
+/// Something for a graph whose driver looks for it.
 class arrival {
 public:
     arrival() noexcept = default;
     arrival(const arrival&) = delete;
     arrival& operator=(const arrival&) = delete;
-    /// On that thread: makes tasks of the graph.
+    /// In a task of the graph: makes others.
     virtual void enter() = 0;
     /// The same, if the graph was canceled.
     virtual void forget() noexcept {}
@@ -83,7 +83,7 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
-    bool is_looked_for_ = false;     ///< The waiting thread takes it, instead of a task that the worker makes.
+    bool is_looked_for_ = false;     ///< The driver takes it, instead of a task that the worker makes.
     std::atomic<int> references_{2}; ///< The starter's and the worker's; then those of the task that sends on.
     bool is_carried_ = false;        ///< The worker's reference has gone over to a task. The worker only.
     task handle_;                    ///< This and the rest: under the side's lock.
@@ -112,8 +112,6 @@ public:
     ~delivery() {
         if (refers_) ended_->drop();
     }
-    /// The empty one only says that something has come.
-    [[nodiscard]] bool is_empty() const noexcept { return ended_ == nullptr; }
     void finish() const { ended_->finish(); }
 
 private:
@@ -141,13 +139,8 @@ public:
 
     explicit graph_side(::tbb::flow::graph& graph)
         : graph_(graph), entrance_(graph, ::tbb::flow::unlimited, [](char, entrance::gateway_type&) noexcept {}),
-          finisher_(graph, ::tbb::flow::unlimited, [this](const delivery& arrived) {
-              if (arrived.is_empty()) {
-                  static_cast<void>(take_in(false));
-              } else {
-                  arrived.finish();
-              }
-          }) {
+          finisher_(graph, ::tbb::flow::unlimited, [](const delivery& arrived) { arrived.finish(); }),
+          driver_(graph, ::tbb::flow::unlimited, [this](char) { drive_on(); }) {
         ::tbb::flow::make_edge(entrance_, finisher_);
         check(commtask_tbb_watch_add(&look, this, &watch_));
     }
@@ -157,19 +150,24 @@ public:
 
     [[nodiscard]] ::tbb::flow::graph& graph() const noexcept { return graph_; }
 
-    /// In a task of the graph, before the operation is posted. The graph waits from here on, or the thread that waits for it.
-    void begin(pending_operation& started) noexcept {
+    /// In a task of the graph, before the operation is posted. The graph waits from here on.
+    void begin(pending_operation& started) {
         // The pointer never changes: it is the graph's. release: partner of the acquire in look().
         context_.store(::tbb::task::current_context(), std::memory_order_release);
         commtask_tbb_watch_begin(watch_);
         // relaxed: the thread that waits makes tasks of what it says, and this is one.
-        started.is_looked_for_ = is_driven_.load(std::memory_order_relaxed);
-        if (started.is_looked_for_) {
-            n_looked_for_.fetch_add(1, std::memory_order_relaxed);
-        } else {
-            // relaxed: the thread that looks for others' comes later, and is told by what it waits for.
-            n_held_.fetch_add(1, std::memory_order_relaxed);
-            graph_.reserve_wait();
+        if (is_driven_.load(std::memory_order_relaxed)) {
+            // seq_cst: either wait_driving() counts this one, or it has said before that it goes.
+            n_looked_for_.fetch_add(1, std::memory_order_seq_cst);
+            started.is_looked_for_ = is_driven_.load(std::memory_order_seq_cst);
+            if (!started.is_looked_for_) n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
+        }
+        if (!started.is_looked_for_) return graph_.reserve_wait();
+        try {
+            call_driver();
+        } catch (...) { // no memory
+            take_back(started);
+            throw;
         }
     }
     /// Instead of the worker's deliver(), where posting was refused.
@@ -178,20 +176,8 @@ public:
         if (refused.is_looked_for_) {
             n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
         } else {
-            let_go();
+            graph_.release_wait();
         }
-    }
-    /// Something that nobody looks for keeps the graph: its own wait does not come back, and what comes must be put into it.
-    void hold() {
-        n_held_.fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in leave()
-        graph_.reserve_wait();
-        static_cast<void>(take_in(false));
-    }
-    /// The graph may be gone when this returns.
-    void let_go() noexcept {
-        ::tbb::flow::graph& graph = graph_;
-        n_held_.fetch_sub(1, std::memory_order_seq_cst);
-        graph.release_wait();
     }
     [[nodiscard]] static bool is_looked_for(const pending_operation& started) noexcept {
         return started.is_looked_for_;
@@ -211,63 +197,40 @@ public:
         ended.result_ = result;
         if (ended.is_looked_for_) return leave(ended);
         ended.trace_id_ = commtask_trace_ended();
+        ::tbb::flow::graph& graph = graph_;
         entrance_.gateway().try_put(delivery{ended});
-        let_go();
+        graph.release_wait();
     }
 
-    /// On the worker, for the thread that waits. The graph may be gone when this returns.
+    /// On the worker, for the driver. The graph may be gone when this returns.
     void leave(arrival& come) noexcept {
         come.trace_id_ = commtask_trace_ended();
-        n_leaving_.fetch_add(1, std::memory_order_relaxed);
         arrival* before = come_.load(std::memory_order_relaxed);
         do come.next_arrival_ = before;
-        while (!come_.compare_exchange_weak(before, &come, std::memory_order_seq_cst, std::memory_order_relaxed));
-        if (n_held_.load(std::memory_order_seq_cst) > 0) { // it may wait inside the graph
-            was_told_.store(true, std::memory_order_relaxed);
-            entrance_.gateway().try_put(delivery{});
-        }
-        // release: partner of the acquire in wait_driving(), after which the graph may be gone.
-        n_leaving_.fetch_sub(1, std::memory_order_release);
+        // release: partner of the acquire in take_in().
+        while (!come_.compare_exchange_weak(before, &come, std::memory_order_release, std::memory_order_relaxed));
     }
+
     /// As graph.wait_for_all(), but the thread drives MPI where it has nothing to compute. One thread at a time, in an arena of one.
+    /// It is inside that function, which drops a cancellation as it returns, until nothing is pending: the driver keeps it there.
     void wait_driving() {
         is_driven_.store(true, std::memory_order_relaxed);
-        std::exception_ptr thrown;
-        bool is_lost = false;
-        const auto compute = [&] {
-            try {
-                graph_.wait_for_all();
-                is_lost = is_lost || graph_.is_cancelled();
-            } catch (...) {
-                if (!thrown) thrown = std::current_exception();
-                is_lost = true;
-            }
-            if (is_lost) cancel_pending();
-        };
-        compute();
-        for (;;) {
-            while (n_looked_for_.load(std::memory_order_relaxed) > 0) {
-                if (take_in(is_lost)) {
-                    if (!is_lost) compute();
-                } else if (!drive()) {
-                    std::this_thread::yield();
-                }
-            }
-            is_driven_.store(false, std::memory_order_relaxed);
-            // acquire: partner of the release in leave().
-            while (n_leaving_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
-            if (!was_told_.exchange(false, std::memory_order_relaxed)) break;
-            // There may be a task that finds nothing any more. Or it runs on another thread of oneTBB, has taken what was looked for, and
-            // what follows that was begun before is_driven_ was false: then that is looked for, too.
-            if (is_lost) graph_.cancel();
-            compute();
+        try {
+            graph_.wait_for_all();
+            is_driven_.store(false, std::memory_order_seq_cst); // before the look; partner of the order in begin()
+            // What another thread of oneTBB has begun at the last moment has a driver as well.
+            while (!graph_.is_cancelled() && n_looked_for_.load(std::memory_order_seq_cst) > 0) graph_.wait_for_all();
+        } catch (...) {
+            give_up();
+            throw;
         }
-        if (thrown) std::rethrow_exception(thrown);
+        if (graph_.is_cancelled()) give_up();
     }
-    /// In a task of the graph: drives MPI for a moment, where that is of use.
-    void drive_in_task() {
-        static_cast<void>(drive());
+    /// In a task of the graph: drives MPI for a moment, where that is of use. @return whether something moved
+    bool drive_in_task() {
+        const bool has_moved = drive();
         static_cast<void>(take_in(false));
+        return has_moved;
     }
 
     /// Asks for everything pending to be canceled: what has not started never will, receives that no message has matched
@@ -292,6 +255,32 @@ private:
         }
     };
 
+    /// The driver's turn. There is one as long as something is looked for.
+    void drive_on() {
+        if (!take_in(false) && !drive_in_task()) std::this_thread::yield();
+        if (n_looked_for_.load(std::memory_order_seq_cst) > 0) return queue_driver();
+        // seq_cst: either this sees what another thread begins, or that one sees that there is no driver.
+        has_driver_.store(false, std::memory_order_seq_cst);
+        if (n_looked_for_.load(std::memory_order_seq_cst) > 0) call_driver();
+    }
+    void call_driver() {
+        if (!has_driver_.exchange(true, std::memory_order_seq_cst)) queue_driver();
+    }
+    /// Its next turn comes after all tasks that there are, whoever made them: what is put into a graph from another arena oneTBB
+    /// looks at last. Nor does it wake a thread for that, as it does for what is enqueued.
+    void queue_driver() {
+        elsewhere_.execute([this] { driver_.try_put({}); });
+    }
+    /// The graph was canceled, so oneTBB has dropped the driver as well: what is pending ends, and nobody hears of it.
+    void give_up() noexcept {
+        is_driven_.store(false, std::memory_order_seq_cst);
+        cancel_pending();
+        while (n_looked_for_.load(std::memory_order_seq_cst) > 0) {
+            if (!take_in(true) && !drive()) std::this_thread::yield();
+        }
+        has_driver_.store(false, std::memory_order_seq_cst);
+    }
+
     /// @return whether something moved
     static bool drive() noexcept {
         int moved = 0;
@@ -299,7 +288,7 @@ private:
     }
     /// What has come, in its order. @return whether there was something
     bool take_in(bool is_lost) {
-        arrival* newest = come_.exchange(nullptr, std::memory_order_seq_cst); // partner of the order in leave()
+        arrival* newest = come_.exchange(nullptr, std::memory_order_acquire); // partner of the release in leave()
         if (newest == nullptr) return false;
         arrival* oldest = nullptr;
         while (newest != nullptr) {
@@ -344,13 +333,13 @@ private:
     ::tbb::flow::graph& graph_;
     entrance entrance_;
     ::tbb::flow::function_node<delivery> finisher_;
+    ::tbb::flow::function_node<char> driver_;
+    ::tbb::task_arena elsewhere_{1}; ///< Made at its first use.
     commtask_tbb_watch_t watch_ = nullptr;
     std::atomic<::tbb::task_group_context*> context_{nullptr};
     std::atomic<bool> is_driven_{false};       ///< A thread waits in wait_driving().
-    std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that it waits for.
-    std::atomic<int> n_held_{0};               ///< What keeps the graph and is not looked for, of this face.
-    std::atomic<int> n_leaving_{0};            ///< Threads in leave().
-    std::atomic<bool> was_told_{false};        ///< One of them has made a task.
+    std::atomic<bool> has_driver_{false};      ///< It is in the graph, or runs.
+    std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that it looks for.
     std::atomic<arrival*> come_{nullptr};      ///< The newest first.
     std::mutex lock_;                          ///< Of the list and of what pending_operation names.
     pending_operation* first_ = nullptr;       ///< In the order of posting.

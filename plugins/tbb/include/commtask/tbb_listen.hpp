@@ -6,7 +6,6 @@
 #pragma once
 
 #include <commtask/listener.hpp>
-#include <commtask/tbb_graph.hpp>
 #include <commtask/tbb_trace.hpp>
 
 #include <oneapi/tbb/flow_graph.h>
@@ -37,9 +36,8 @@ public:
     ///                 successor takes is dropped, as at every node: make the edges first, and call start().
     /// @throws error  by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
-        : side_(face::graph_side::of(graph)),
-          sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}), comm_(comm),
-          tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {
+        : graph_(graph), sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}),
+          comm_(comm), tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {
         way_->to = &sender_;
     }
     listen_node(const listen_node&) = delete;
@@ -52,7 +50,7 @@ public:
         } catch (const error&) {
             const std::lock_guard guard{way_->lock};
             way_->to = nullptr;
-            side_->let_go();
+            graph_.release_wait();
         }
     }
 
@@ -61,7 +59,7 @@ public:
     void start() {
         phase now = phase::idle;
         if (!phase_.compare_exchange_strong(now, phase::starting)) return;
-        side_->hold();
+        graph_.reserve_wait();
         try {
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [way = way_, name = trace_name_](message& come) {
                                      const face::handing_on scope{name, commtask_trace_ended()};
@@ -71,7 +69,7 @@ public:
                                  }};
         } catch (...) {
             phase_ = phase::idle;
-            side_->let_go();
+            graph_.release_wait();
             throw;
         }
         now = phase::starting;
@@ -108,7 +106,7 @@ private:
             throw;
         }
         phase_ = phase::idle;
-        side_->let_go();
+        graph_.release_wait();
     }
 
     /// Where messages go. The handler may outlive the node.
@@ -117,7 +115,7 @@ private:
         sender* to; ///< Null: the node is gone.
     };
 
-    std::shared_ptr<face::graph_side> side_;
+    ::tbb::flow::graph& graph_;
     sender sender_;
     const std::shared_ptr<way> way_ = std::make_shared<way>();
     const MPI_Comm comm_;
