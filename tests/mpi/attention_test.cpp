@@ -85,6 +85,35 @@ TEST_F(Attention, AFetchFromATargetThatComputesEnds) {
     if (rank_ == 0) compute_until(2);
 }
 
+/// A worker that shares its core makes progress whenever a pass found nothing, whatever is in flight.
+class ReservedAttention : public Attention {
+protected:
+    [[nodiscard]] commtask_config configuration() const override {
+        commtask_config settings = COMMTASK_CONFIG_INIT;
+        settings.idle = "reserved";
+        return settings;
+    }
+};
+
+TEST_F(ReservedAttention, AFetchEndsThoughTheTargetLooksForMessagesOfItsOwn) {
+    // For MPI both of them are looks at this process only: the ordered mprobe holds the receive behind it.
+    MPI_Message found = MPI_MESSAGE_NULL;
+    int received = 0;
+    options ordered;
+    ordered.flags(COMMTASK_ORDERED);
+    commtask_t probing = post(commtask_op_mprobe(&found, 0, MPI_ANY_TAG, MPI_COMM_SELF), ordered);
+    commtask_t held = post(commtask_op_recv(&received, 1, MPI_INT, 0, 7, MPI_COMM_SELF), ordered);
+    MPI_Barrier(comm_);
+    const int one = 1;
+    int before = -1;
+    if (rank_ == last()) run(commtask_op_fetch_and_op(&one, &before, MPI_INT, 0, 0, MPI_SUM, window_));
+    if (rank_ == 0) compute_until(1);
+    for (commtask_t* const each : {&held, &probing}) {
+        EXPECT_EQ(commtask_cancel(*each), COMMTASK_OK);
+        EXPECT_EQ(finish(*each), COMMTASK_CANCELED);
+    }
+}
+
 TEST_F(Attention, ANotificationOfAPutComesToATargetThatComputes) {
     const int value = 77;
     std::atomic<bool> has_come{false};

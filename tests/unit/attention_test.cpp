@@ -39,6 +39,20 @@ TEST(Attention, WhatIsInFlightIsPolledInItsPlace) {
     EXPECT_EQ(sent.life.state(), task_state::completed);
 }
 
+TEST(Attention, APollThatMovesNothingOfOthersIsFollowedByProgressIfThatIsWanted) {
+    lane_bench bench;
+    bench.carrier().polls_make_progress = false;
+    task& probing = bench.post();
+    bench.run();
+    EXPECT_EQ(bench.carrier().n_progress, 0);
+    bench.the_lane().attend(1);
+    bench.run();
+    EXPECT_EQ(bench.carrier().n_progress, 1);
+    bench.the_lane().attend(-1);
+    bench.complete(probing);
+    EXPECT_EQ(bench.carrier().n_progress, 1);
+}
+
 TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
     for (const bool is_reserved : {true, false}) {
         lane_bench bench;

@@ -57,6 +57,7 @@ public:
 
     void poll(completion_sink& sink) noexcept override {
         if (only_poller != std::thread::id{} && only_poller != std::this_thread::get_id()) return;
+        has_made_progress_ = polls_make_progress;
         const auto landed = std::exchange(landed_, {});
         count_in_flight();
         for (const auto& [which, part, result] : landed) {
@@ -104,8 +105,11 @@ public:
         std::int64_t room_bytes = 0;
     } sizes; ///< Of all messages.
 
-    /// Passes with nothing in flight that made progress for others.
+    /// Passes that made progress for others, beside polls.
     std::atomic<int> n_progress{0};
+
+    /// False: as if only probes were in flight.
+    bool polls_make_progress = true;
 
     /// Polls of other threads find nothing; nobody: all do.
     std::thread::id only_poller;

@@ -127,13 +127,13 @@ bool lane::progress() noexcept {
     }
     take_handed();
     issue_ready();
-    if (transport_->in_flight() > 0) {
+    const bool has_polled = transport_->in_flight() > 0;
+    if (has_polled) {
         transport_->poll(*this);
         stay_if_abandoned();
         issue_ready();
-    } else if (is_attentive()) {
-        transport_->make_progress();
     }
+    if (!(has_polled && transport_->has_made_progress()) && is_attentive()) transport_->make_progress();
     // acquire: partner of the store in request_report(); the heading comes with it.
     if (report_requested_.load(std::memory_order_acquire)) {
         report_requested_.store(false, std::memory_order_seq_cst);

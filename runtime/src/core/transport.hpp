@@ -87,7 +87,10 @@ public:
     /// Looks at part 0 of one started operation, and reports it if it has ended. For transports whose poll() may leave some out.
     virtual void poll_one(task& /*which*/, completion_sink& /*sink*/) noexcept {}
 
-    /// Lets what other processes ask of this one move on, with nothing in flight here. Bounded work.
+    /// Whether the last poll() has also moved on what other processes ask of this one: to look for a message need not do that.
+    [[nodiscard]] bool has_made_progress() const noexcept { return has_made_progress_; }
+
+    /// Lets what other processes ask of this one move on, whatever is in flight here. Bounded work.
     virtual void make_progress() noexcept {}
 
     /// Withdraws a started operation if that is still possible; poll() reports it in any case.
@@ -131,6 +134,7 @@ public:
 
 protected:
     std::size_t n_in_flight_ = 0;
+    bool has_made_progress_ = false;
     std::size_t n_gathered_ = 0; ///< By start(), and left for start_gathered().
 };
 

@@ -187,6 +187,7 @@ bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
+    has_made_progress_ = false;
     start_gathered();
     if (notices_) [[unlikely]]
         notices_->look();
@@ -224,6 +225,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
         MPI_Error_class(code, &error_class);
         if (error_class != MPI_ERR_IN_STATUS) return test_one_by_one(first, count, sink);
     }
+    if (n_ended != MPI_UNDEFINED) has_made_progress_ = true; // else all of them are null: receives that are held
     if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
     const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
     const std::span<ended_request> ended{ended_.data(), static_cast<std::size_t>(n_ended)};
@@ -249,6 +251,7 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
         status.MPI_ERROR = MPI_SUCCESS;
         const errors_come_back errors;
         const int code = errors.code_of(MPI_Testall(1, &request, &has_ended, &status));
+        has_made_progress_ = true;
         if (code == MPI_SUCCESS && has_ended == 0) continue;
         if (code != MPI_SUCCESS) {
             worst = code;
@@ -361,6 +364,7 @@ void mpi_transport::poll_alone(completion_sink& sink) noexcept {
         MPI_Status status{};
         const errors_come_back errors;
         const int code = errors.code_of(MPI_Test(&request, &has_ended, &status));
+        has_made_progress_ = true;
         if (code == MPI_SUCCESS && has_ended == 0) continue;
         const std::size_t at = each->run.status_request_at;
         const started_part whose = parts_[at];
