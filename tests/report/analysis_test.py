@@ -26,12 +26,12 @@ def waited(task, begin, end, thread=1):
 
 
 def receive(posted, issued, ended, rank=0, **rest):
-    return Task(rank, "1.1", "recv", posted, ready=issued, issued=issued, ended=ended, peer=1, tag=7, comm="world", poster=1,
+    return Task(rank, "1.1", "recv", posted, receives=True, ready=issued, issued=issued, ended=ended, peer=1, tag=7, comm="world", poster=1,
                 **rest)
 
 
 def send(posted, issued, ended, rank=1, **rest):
-    return Task(rank, "1.1", "send", posted, ready=issued, issued=issued, ended=ended, peer=0, tag=7, comm="world", poster=1,
+    return Task(rank, "1.1", "send", posted, sends=True, ready=issued, issued=issued, ended=ended, peer=0, tag=7, comm="world", poster=1,
                 **rest)
 
 

@@ -101,6 +101,13 @@ class Loading(unittest.TestCase):
         self.assertEqual((one.computed_before, one.predecessors, one.computed_after), ([(100, 1, "pack")], (), []))
         self.assertEqual((other.computed_before, other.predecessors, other.computed_after), ([], (one,), [(410, 3, "use")]))
 
+    def test_an_operation_sends_or_receives_as_the_trace_says_whatever_its_name(self):
+        out = self.one_rank()
+        for at, name in enumerate(("offer", "take", "sendrecv", "barrier")):
+            out.post(1, at, name, 0, 7)
+        tasks = load.load([out.write(self.folder)]).ranks[0].tasks
+        self.assertEqual([(task.is_send, task.comes) for task in tasks], [(True, False), (False, True), (False, False), (False, False)])
+
     def test_what_ended_while_it_was_posted_lets_start_what_waits_for_it(self):
         out = self.one_rank()
         posting = out.new_id(1)

@@ -11,7 +11,8 @@ CHUNK_BYTES = 16384
 WAITING, HELD, READY, IN_FLIGHT, ENDED, DROPPED = range(1, 7)
 NOTHING, ISSUE, POLL, IDLE, NAP, ASLEEP, DRIVEN, CALLBACK = range(8)
 OPERATIONS = {"send": (1, 1), "recv": (2, 2), "allreduce": (3, 4), "barrier": (4, 4), "sendrecv": (5, 3), "put_notify": (6, 33),
-              "await_notify": (7, 34)}
+              "await_notify": (7, 34),
+              "offer": (8, 1), "take": (9, 2)}
 
 
 def pair(low, high):

@@ -5,6 +5,8 @@
 """Makes a model.Run of traces."""
 
 import bisect
+import functools
+import operator
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
@@ -80,10 +82,12 @@ class _Loader:
             peer, tag = ranks.pop() if len(ranks) == 1 else PROC_NULL, each.others[0][1]
         elif not flags & (SENDS | RECEIVES):
             tag = None
+        ways = functools.reduce(operator.or_, (one for _, _, one in each.others), flags)
         known = self.trace.communicators.get(each.communicator)
         needs_others = flags & COLLECTIVE and (known is None or known.size > 1) or flags & RECEIVES and not flags & MRECV
         return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,
                     each.posted - self.zero, stands=each.stands, needs_others=bool(needs_others),
+                    sends=bool(ways & SENDS), receives=bool(ways & RECEIVES),
                     lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,
                     issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], tag=tag,
                     bytes=each.bytes if each.stands or ENDS[each.end] == "completed" else None, peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],

@@ -16,7 +16,7 @@ class Task:
     `issuer` and `ender` are threads. `computed_before` are the compute tasks that it depends on, `computed_after` those that depend on it: (end or begin, thread, name)."""
 
     __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "issuer", "ender", "waiting",
-                 "held", "ready", "issued", "ended", "open_until", "state", "stands", "needs_others", "predecessors", "peers", "members", "unblocks",
+                 "held", "ready", "issued", "ended", "open_until", "state", "stands", "sends", "receives", "needs_others", "predecessors", "peers", "members", "unblocks",
                  "computed_before", "computed_after")
 
     def __init__(self, rank, number, op, posted, **rest):
@@ -25,6 +25,7 @@ class Task:
         self.poster = self.issuer = self.ender = self.waiting = self.held = self.ready = self.issued = self.ended = None
         self.open_until = None  #: of one that never ended the end of the run; None where the record of its end may be lost
         self.state, self.stands = "open", False
+        self.sends = self.receives = False  #: messages, as the trace says of its kind
         self.needs_others = False  #: it cannot end without another rank, whose task `peers` has if the trace has it
         self.predecessors, self.peers, self.members, self.unblocks = (), (), (), []
         self.computed_before, self.computed_after = [], []
@@ -46,11 +47,7 @@ class Task:
 
     @property
     def is_send(self):
-        return ("send" in self.op and "recv" not in self.op) or self.op in ("multicast", "put_notify", "get_notify")
-
-    @property
-    def is_receive(self):
-        return ("recv" in self.op and "send" not in self.op) or self.op == "await_notify"
+        return self.sends and not self.receives
 
     @property
     def decisive(self):
@@ -79,7 +76,7 @@ class Task:
     @property
     def comes(self):
         """Whether the data come from the peer."""
-        return self.is_receive or self.op in ("get", "get_notify", "mprobe")
+        return self.receives and not self.sends or self.op in ("get", "get_notify")
 
     def title(self):
         """`recv <- 1 tag 7, 8192 B`: the words that people search by."""
