@@ -89,6 +89,30 @@ TEST_F(TbbListen, LeavesTheGraphToItselfWhereItsEndIsRefused) {
     });
 }
 
+TEST_F(TbbListen, DoesNotHoldAGraphThatABodyHasLeftByAnException) {
+    int n_seen = 0;
+    in_arena([&] {
+        flow::graph graph;
+        ct::listen_node calls{graph, comm_, tag, sizeof(int), 2};
+        flow::function_node<message, flow::continue_msg> take(graph, flow::serial, [&](const message&) {
+            if (++n_seen == 1) throw std::domain_error{"not that"};
+            calls.stop();
+        });
+        flow::make_edge(calls.messages(), take);
+        calls.start();
+        const auto send_one = [&] { run(commtask::send(std::span{&rank_, 1}, rank_, tag, comm_)); };
+        send_one();
+        EXPECT_THROW(ct::wait_for_all(graph), std::domain_error);
+        send_one(); // it still receives, for nobody
+        calls.stop();
+        graph.reset();
+        calls.start();
+        send_one();
+        ct::wait_for_all(graph);
+    });
+    EXPECT_EQ(n_seen, 2);
+}
+
 TEST_F(TbbListen, EndsThoughItsCommunicatorWasFreed) {
     in_arena([&] {
         MPI_Comm mine = MPI_COMM_NULL;

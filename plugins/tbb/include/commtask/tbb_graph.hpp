@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What all communication nodes of one graph share: the way from the worker back into the graph, and the list of pending
-// operations, which a canceled graph gives up. The worker does one thing per operation, a try_put to a gateway with a
+// operations and listeners, which a canceled graph gives up. The worker does one thing per operation, a try_put to a gateway with a
 // single successor, whatever the node's successors are and whatever copying their messages costs: those run in a
 // task of the graph. Where the worker shares the core of the only thread that computes, a task of the graph, the driver, looks for
 // what has come instead: a task that the worker makes would wake another thread of oneTBB for it. Nothing here is for callers.
@@ -32,6 +32,23 @@
 namespace commtask::tbb::face {
 
 class graph_side;
+
+/// What keeps a graph waiting and is no operation.
+class keeper {
+public:
+    keeper() noexcept = default;
+    keeper(const keeper&) = delete;
+    keeper& operator=(const keeper&) = delete;
+    /// The graph was canceled, and need not wait. On the watch's thread.
+    virtual void give_up() noexcept = 0;
+
+protected:
+    ~keeper() = default;
+
+private:
+    friend class graph_side;
+    keeper* next_ = nullptr;
+};
 
 /// Something for a graph whose driver looks for it.
 class arrival {
@@ -140,7 +157,10 @@ public:
     explicit graph_side(::tbb::flow::graph& graph)
         : graph_(graph), entrance_(graph, ::tbb::flow::unlimited, [](char, entrance::gateway_type&) noexcept {}),
           finisher_(graph, ::tbb::flow::unlimited, [](const delivery& arrived) { arrived.finish(); }),
-          driver_(graph, ::tbb::flow::unlimited, [this](char) { drive_on(); }) {
+          driver_(graph, ::tbb::flow::unlimited, [this](const std::shared_ptr<graph_side>& held) {
+              note_context();
+              if (held == nullptr) drive_on();
+          }) {
         ::tbb::flow::make_edge(entrance_, finisher_);
         check(commtask_tbb_watch_add(&look, this, &watch_));
     }
@@ -152,8 +172,7 @@ public:
 
     /// In a task of the graph, before the operation is posted. The graph waits from here on.
     void begin(pending_operation& started) {
-        // The pointer never changes: it is the graph's. release: partner of the acquire in look().
-        context_.store(::tbb::task::current_context(), std::memory_order_release);
+        note_context();
         commtask_tbb_watch_begin(watch_);
         // relaxed: the thread that waits makes tasks of what it says, and this is one.
         if (is_driven_.load(std::memory_order_relaxed)) {
@@ -181,6 +200,24 @@ public:
     }
     [[nodiscard]] static bool is_looked_for(const pending_operation& started) noexcept {
         return started.is_looked_for_;
+    }
+    /// Any thread. The graph waits from here on, until somebody calls its release_wait().
+    static void hold(const std::shared_ptr<graph_side>& side, keeper& by) {
+        side->graph_.reserve_wait();
+        commtask_tbb_watch_begin(side->watch_);
+        {
+            const std::lock_guard guard{side->lock_};
+            by.next_ = std::exchange(side->keepers_, &by);
+        }
+        side->driver_.try_put(side);
+    }
+    /// It is not told to give up during or after this call.
+    void forget(keeper& gone) noexcept {
+        const std::lock_guard guard{lock_};
+        keeper** link = &keepers_;
+        while (*link != &gone) link = &(*link)->next_;
+        *link = gone.next_;
+        commtask_tbb_watch_end(watch_);
     }
     /// After posting, by the starter, whose reference keeps the operation although it may have ended.
     void list(pending_operation& posted, task handle) noexcept {
@@ -263,13 +300,18 @@ private:
         has_driver_.store(false, std::memory_order_seq_cst);
         if (n_looked_for_.load(std::memory_order_seq_cst) > 0) call_driver();
     }
+    /// In a task of the graph.
+    void note_context() noexcept {
+        // The pointer never changes: it is the graph's. release: partner of the acquire in look().
+        context_.store(::tbb::task::current_context(), std::memory_order_release);
+    }
     void call_driver() {
         if (!has_driver_.exchange(true, std::memory_order_seq_cst)) queue_driver();
     }
     /// Its next turn comes after all tasks that there are, whoever made them: what is put into a graph from another arena oneTBB
     /// looks at last. Nor does it wake a thread for that, as it does for what is enqueued.
     void queue_driver() {
-        elsewhere_.execute([this] { driver_.try_put({}); });
+        elsewhere_.execute([this] { driver_.try_put(nullptr); });
     }
     /// The graph was canceled, so oneTBB has dropped the driver as well: what is pending ends, and nobody hears of it.
     void give_up() noexcept {
@@ -318,9 +360,11 @@ private:
         // Both under one lock: the graph may be reset as soon as what is listed now has ended, and what it starts then is
         // not listed before this is over.
         const std::lock_guard guard{side.lock_};
-        // acquire: partner of the release in begin().
+        // acquire: partner of the release in note_context().
         ::tbb::task_group_context* const context = side.context_.load(std::memory_order_acquire);
-        if (context != nullptr && context->is_group_execution_cancelled()) side.cancel_listed();
+        if (context == nullptr || !context->is_group_execution_cancelled()) return;
+        side.cancel_listed();
+        for (keeper* each = side.keepers_; each != nullptr; each = each->next_) each->give_up();
     }
 
     void unlist(pending_operation& gone) noexcept {
@@ -333,7 +377,8 @@ private:
     ::tbb::flow::graph& graph_;
     entrance entrance_;
     ::tbb::flow::function_node<delivery> finisher_;
-    ::tbb::flow::function_node<char> driver_;
+    /// With this side as a message, which keeps it, it finds out the context alone.
+    ::tbb::flow::function_node<std::shared_ptr<graph_side>> driver_;
     ::tbb::task_arena elsewhere_{1}; ///< Made at its first use.
     commtask_tbb_watch_t watch_ = nullptr;
     std::atomic<::tbb::task_group_context*> context_{nullptr};
@@ -341,8 +386,9 @@ private:
     std::atomic<bool> has_driver_{false};      ///< It is in the graph, or runs.
     std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that it looks for.
     std::atomic<arrival*> come_{nullptr};      ///< The newest first.
-    std::mutex lock_;                          ///< Of the list and of what pending_operation names.
-    pending_operation* first_ = nullptr;       ///< In the order of posting.
+    std::mutex lock_;                          ///< Of the lists and of what pending_operation names.
+    keeper* keepers_ = nullptr;
+    pending_operation* first_ = nullptr; ///< In the order of posting.
     pending_operation* last_ = nullptr;
 };
 

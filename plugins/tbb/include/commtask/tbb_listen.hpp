@@ -6,6 +6,7 @@
 #pragma once
 
 #include <commtask/listener.hpp>
+#include <commtask/tbb_graph.hpp>
 #include <commtask/tbb_trace.hpp>
 
 #include <oneapi/tbb/flow_graph.h>
@@ -20,7 +21,8 @@
 namespace commtask::tbb {
 
 /// Sends each message on as std::shared_ptr<message>. A flow::serial successor gets those of one sender in their order. The graph waits
-/// until stop(): wait_for_all() returns when what came before that is processed.
+/// until stop(): wait_for_all() returns when what came before that is processed. A graph that is canceled waits no more within about 50 ms,
+/// and what comes then is dropped until stop().
 class listen_node {
 public:
     /// What successors take.
@@ -36,10 +38,10 @@ public:
     ///                 successor takes is dropped, as at every node: make the edges first, and call start().
     /// @throws error  by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
-        : graph_(graph), sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}),
-          comm_(comm), tag_(tag), max_bytes_(max_bytes), n_slots_(n_slots) {
-        way_->to = &sender_;
-    }
+        : side_(face::graph_side::of(graph)),
+          sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}),
+          way_(std::make_shared<way>(*side_, sender_)), comm_(comm), tag_(tag), max_bytes_(max_bytes),
+          n_slots_(n_slots) {}
     listen_node(const listen_node&) = delete;
     listen_node& operator=(const listen_node&) = delete;
     /// As stop(). Where that is refused, in a callback or after commtask_finalize, the graph waits for no more messages, and those that
@@ -48,9 +50,7 @@ public:
         try {
             stop();
         } catch (const error&) {
-            const std::lock_guard guard{way_->lock};
-            way_->to = nullptr;
-            graph_.release_wait();
+            leave_graph(phase::listening);
         }
     }
 
@@ -59,17 +59,15 @@ public:
     void start() {
         phase now = phase::idle;
         if (!phase_.compare_exchange_strong(now, phase::starting)) return;
-        graph_.reserve_wait();
         try {
+            way_->open();
+            face::graph_side::hold(side_, *way_);
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [way = way_, name = trace_name_](message& come) {
                                      const face::handing_on scope{name, commtask_trace_ended()};
-                                     const std::lock_guard guard{way->lock};
-                                     if (way->to == nullptr) return;
-                                     way->to->gateway().try_put(std::make_shared<message>(std::move(come)));
+                                     way->put(come);
                                  }};
         } catch (...) {
-            phase_ = phase::idle;
-            graph_.release_wait();
+            leave_graph(phase::idle);
             throw;
         }
         now = phase::starting;
@@ -105,19 +103,48 @@ private:
             phase_ = phase::listening;
             throw;
         }
-        phase_ = phase::idle;
-        graph_.release_wait();
+        leave_graph(phase::idle);
+    }
+    /// Last of all: when the graph does not wait any more the node may be gone.
+    void leave_graph(phase then) noexcept {
+        side_->forget(*way_);
+        const bool is_waited_for = way_->close();
+        ::tbb::flow::graph& graph = side_->graph();
+        phase_ = then;
+        if (is_waited_for) graph.release_wait();
     }
 
-    /// Where messages go. The handler may outlive the node.
-    struct way {
-        std::mutex lock;
-        sender* to; ///< Null: the node is gone.
+    /// Where messages go. The handler may outlive the node, and finds it closed then.
+    class way final : public face::keeper {
+    public:
+        way(face::graph_side& side, sender& to) noexcept : graph_(side.graph()), to_(to) {}
+        void open() {
+            const std::lock_guard guard{lock_};
+            is_open_ = true;
+        }
+        /// @return whether it was open
+        [[nodiscard]] bool close() noexcept {
+            const std::lock_guard guard{lock_};
+            return std::exchange(is_open_, false);
+        }
+        void put(message& come) {
+            const std::lock_guard guard{lock_};
+            if (is_open_) to_.gateway().try_put(std::make_shared<message>(std::move(come)));
+        }
+        void give_up() noexcept override {
+            if (close()) graph_.release_wait();
+        }
+
+    private:
+        ::tbb::flow::graph& graph_;
+        sender& to_;
+        std::mutex lock_;
+        bool is_open_ = false; ///< The graph waits for the node.
     };
 
-    ::tbb::flow::graph& graph_;
+    std::shared_ptr<face::graph_side> side_;
     sender sender_;
-    const std::shared_ptr<way> way_ = std::make_shared<way>();
+    const std::shared_ptr<way> way_;
     const MPI_Comm comm_;
     const int tag_;
     const std::size_t max_bytes_;
