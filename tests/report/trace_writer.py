@@ -72,12 +72,12 @@ class TraceWriter:
             self.put(thread, 4, at, identity, inside)
         return identity
 
-    def moved(self, driver, identity, *steps, n_bytes=0, matched=None, end=1):
-        """Steps are (where to, when), from the post on."""
+    def moved(self, driver, identity, *steps, n_bytes=0, given=0, matched=None, end=1):
+        """Steps are (where to, when), from the post on. `given`: how many of its bytes it sends."""
         before = 0
         for to, at in steps:
             final = to in (ENDED, DROPPED)
-            self.put(driver, 6, at, identity, n_bytes if final else 0, end if final else 0, sub=to, flags=before)
+            self.put(driver, 6, at, identity, n_bytes if final else given if to == IN_FLIGHT else 0, end if final else 0, sub=to, flags=before)
             before = to
         if matched:
             self.put(driver, 7, steps[-1][1], identity, pair(*matched))
@@ -164,7 +164,7 @@ def halo_run(folder, hops=20, n_ranks=2, tiles=4, late="", lost=None, **head):
                 send = out.post(1, send_at, "send", right, hop % 7)
             out.moved(2, receive, (READY, receive_at + 300), (IN_FLIGHT, receive_at + 400), (ENDED, arrived), n_bytes=65_536,
                       matched=(left, hop % 7))
-            out.moved(2, send, (READY, send_at + 300), (IN_FLIGHT, send_at + 400), (ENDED, send_at + 90_000), n_bytes=65_536)
+            out.moved(2, send, (READY, send_at + 300), (IN_FLIGHT, send_at + 400), (ENDED, send_at + 90_000), n_bytes=65_536, given=65_536)
             ready = t + 45_000 + work_ns + 10_000
             if arrived > ready:
                 out.wait(1, ready, arrived + 600, receive)

@@ -76,6 +76,21 @@ def arrows_of(path):
     return found
 
 
+def sizes_of(path):
+    """Of a file for Perfetto: what it says of the bytes of its tasks, in their order."""
+    known, sizes = {}, []
+    for _, packet in fields(path.read_bytes()):
+        packet = dict(fields(packet))
+        for number, entry in fields(packet.get(12, b"")):  # InternedData: names of annotations, and texts
+            entry = dict(fields(entry))
+            known[number, entry[1]] = entry[2]
+        for number, value in fields(packet.get(11, b"")):
+            annotation = dict(fields(value)) if number == 4 else {}
+            if known.get((3, annotation.get(1))) == b"bytes":
+                sizes.append(annotation[4] if 4 in annotation else known[29, annotation[17]].decode())
+    return sizes
+
+
 MPI, PROGRAM = 1, 3  # classes of regions
 
 
@@ -94,7 +109,7 @@ class Case(unittest.TestCase):
         self.assertIn(f"\n{len(run.messages)} messages are on both ranks", done.stdout)
         if HAS_OTF2:
             issued = sorted(task.issued - run.begin for each in run.ranks for task in each.tasks.values()
-                            if task.operation == "send" and task.posted is not None and task.issued is not None)
+                            if task.operation in ("send", "sendrecv") and task.posted is not None and task.issued is not None)
             self.assertEqual(sends_of_archive(self.traces, self.folder / "archive"), issued)
         return run
 
@@ -130,6 +145,32 @@ class Clocks(Case):
         self.machine(1, 3_000_000_000, 2)
         self.machine(2, 0, 3, (0, -500, 100))
         self.assertEqual([each.clock_error for each in self.agree().ranks], [None, 100])
+
+
+class Sizes(Case):
+    def test_of_what_did_not_complete_it_is_what_it_was_to_send_or_unknown(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        rows = (("send", 3000, 1, 3000, 3000), ("send", 700, None, 0, 700), ("send", 60, 2, 0, 60), ("send", 0, None, 0, "unknown"),
+                ("recv", 0, None, 0, "unknown"), ("recv", 0, 2, 0, "unknown"), ("sendrecv", 8, None, 0, "unknown"), ("sendrecv", 5, 1, 12, 12))
+        for k, (operation, given, end, n_bytes, _) in enumerate(rows):
+            task = out.post(1, 100 * k, operation, 0, k)
+            if operation == "sendrecv":
+                out.put(1, 2, 100 * k, task, 1 << 32)
+            steps = ((READY, 100 * k + 10), (IN_FLIGHT, 100 * k + 20), (ENDED, 100 * k + 30))[:2 if end is None else 3]
+            out.moved(1, task, *steps, given=given, n_bytes=n_bytes, end=end)
+        out.write(self.traces)
+        expected = [size for *_, size in rows]
+        read = sorted(self.agree().ranks[0].tasks.values(), key=lambda task: task.posted)
+        self.assertEqual(["unknown" if task.bytes is None else task.bytes for task in read], expected)
+        if HAS_OTF2:
+            lengths = re.findall(r"(MPI_\w+) .* Length: (\d+)", otf2_regions.print_archive(self.folder / "archive"))
+            self.assertEqual(lengths, [("MPI_ISEND", "3000"), ("MPI_ISEND", "700"), ("MPI_ISEND", "60"), ("MPI_ISEND", "0"), ("MPI_ISEND", "8"),
+                                       ("MPI_ISEND", "5"), ("MPI_IRECV", "7")])
+        if HAS_PERFETTO:
+            self.assertEqual(convert(self.traces, "--perfetto", self.folder / "picture").returncode, 0)
+            self.assertEqual(sizes_of(self.folder / "picture"), expected)
 
 
 @unittest.skipUnless(HAS_PERFETTO, "the converter has no Perfetto here")

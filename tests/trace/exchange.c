@@ -21,6 +21,8 @@ static void submit(commtask_op op, const commtask_options* options, commtask_t* 
     check(commtask_post(&op, options, task));
 }
 
+static char large[1 << 20];
+
 static void wait_for(commtask_t* task) { check(commtask_wait(task, NULL)); }
 
 /* Rounds with an even number name their source. */
@@ -112,6 +114,7 @@ int main(int argc, char** argv) {
     }
     int never = 0;
     commtask_t open = COMMTASK_NULL;
+    const int is_cut = strcmp(end, "_exit") == 0 || strcmp(end, "kill") == 0;
     const int stays = strcmp(end, "stay") == 0;
     if (stays && rank == 0) {
         puts("running");
@@ -120,6 +123,7 @@ int main(int argc, char** argv) {
     }
     if (strcmp(end, "finish") != 0 && !stays)
         submit(commtask_op_recv(&never, 1, MPI_INT, peer, 99, MPI_COMM_WORLD), NULL, &open);
+    if (is_cut) submit(commtask_op_send(large, sizeof large, MPI_CHAR, peer, 98, MPI_COMM_WORLD), NULL, &open);
     commtask_t barrier;
     submit(commtask_op_barrier(MPI_COMM_WORLD), NULL, &barrier);
     wait_for(&barrier);

@@ -39,7 +39,9 @@ def check_messages(run, n_ranks):
     demand(len(run.messages) == n_ranks * n_each, f"{len(run.messages)} messages instead of {n_ranks * n_each}")
     demand(len({message.id for message in run.messages}) == len(run.messages), "two messages have one identifier")
     for message in run.messages:
-        demand(message.send.bytes >= 4 and message.receive.bytes >= 4, f"bytes of {message}")
+        for task, given in ((message.send, 4), (message.receive, 0)):
+            expected = (8, 4) if task.operation == "sendrecv" else (4, given)
+            demand((task.bytes, task.given) == expected, f"{task.bytes} and {task.given} bytes of {task}")
         demand(message.send.issued <= message.receive.ended, f"received before it was sent: {message}")
     named = {message.key[0][1] for message in run.messages}
     demand(named == {"MPI_COMM_WORLD", "the second one"}, f"communicators {named}")
@@ -135,7 +137,8 @@ def cut(run, output, n_ranks):
     for trace in run.ranks:
         demand(trace.state == 0, "nobody closed it")
         open_ones = [task for task in trace.tasks.values() if not task.end]
-        demand(any(task.tag == 99 for task in open_ones), "the receive that nobody answers is open")
+        sizes = {task.tag: task.bytes for task in open_ones}
+        demand(sizes == {98: 1 << 20, 99: None}, f"a large send, whose size is known, and a receive that nobody answers are open, not {sizes}")
     demand(any("did not come to the end" in remark for remark in run.remarks), f"remarks {run.remarks}")
 
 

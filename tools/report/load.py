@@ -90,7 +90,7 @@ class _Loader:
                     sends=bool(ways & SENDS), receives=bool(ways & RECEIVES),
                     lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,
                     issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], tag=tag,
-                    bytes=each.bytes if each.stands or ENDS[each.end] == "completed" else None, peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
+                    bytes=each.bytes, peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
                     ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended,
                     open_until=self.last if self.trace.is_open(each) else None, state=ENDS[each.end] if ended is not None else "open")
 

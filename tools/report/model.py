@@ -12,7 +12,7 @@ PHASES = ("queued", "predecessor", "order", "ready", "in flight", "unblock")
 
 class Task:
     """One communication task. `peers` are the tasks of other ranks without which it cannot end, `members` those of its own rank of
-    which it consists, if it is the run of a plan. `bytes` is None where it did not complete: the trace has its size at its end. `poster`,
+    which it consists, if it is the run of a plan. `bytes` is None where it did not complete and only its end would say its size. `poster`,
     `issuer` and `ender` are threads. `computed_before` are the compute tasks that it depends on, `computed_after` those that depend on it: (end or begin, thread, name)."""
 
     __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "issuer", "ender", "waiting",

@@ -23,6 +23,7 @@ CHUNK = 255
 PHASES = ("posted", "waiting", "held", "ready", "in flight", "ended", "dropped")
 IN_FLIGHT, ENDED, DROPPED = 4, 5, 6
 ENDS = ("open", "completed", "failed", "canceled", "", "given up")
+COMPLETED = 1
 STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback", "paused")
 
 # Their time is that of their writing; a post's, or a match's, lies before others that were written earlier.
@@ -91,7 +92,8 @@ class Task:
     post_returned: int | None = None  # where its post took long
     steps: list[Step] = field(default_factory=list)
     end: int = 0  # index of ENDS; 0: it had not ended
-    bytes: int = 0
+    given: int = 0  # bytes that it sends
+    bytes: int | None = None  # sent and received; of one that did not complete what it was to send; None: unknown
     matched: tuple[int, int] | None = None  # source and tag of the message
     after: list[int] = field(default_factory=list)
     members: list[int] = field(default_factory=list)  # of a plan's run
@@ -376,7 +378,9 @@ class _Reader:
                 task = self._task(ident)
                 task.steps.append(Step(time, flags, sub, number))
                 task.lane = lane
-                if sub in (ENDED, DROPPED):
+                if sub == IN_FLIGHT:
+                    task.given = value
+                elif sub in (ENDED, DROPPED):
                     task.end, task.bytes = min(detail, len(ENDS) - 1), value
             elif kind == POSTED:
                 task = self._task(ident)
@@ -433,6 +437,11 @@ class _Reader:
         trace = self.trace
         for task in trace.tasks.values():
             task.steps.sort(key=lambda step: (step.time, step.phase))
+            if task.stands:
+                task.bytes = task.bytes or 0
+            elif task.end != COMPLETED:
+                receives = trace.flags_of(task) & RECEIVES or any(direction == RECEIVES for _, _, direction in task.others)
+                task.bytes = None if receives else task.given or None
         for ident, before, time in self.after:
             if ident in trace.computes:
                 trace.computes[ident].after.append((before, time))

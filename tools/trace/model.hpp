@@ -63,8 +63,8 @@ struct task {
     std::vector<other_message> others;                            ///< Of a task with several messages.
     std::uint64_t posted_ns = 0;                                  ///< 0: the record is lost.
     std::uint64_t post_returned_ns = 0;                           ///< 0: soon.
-    std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> received_bytes; ///< Of what sends and receives in one; the rest of its bytes it sent.
+    std::uint64_t given_bytes = 0;                                ///< That it sends.
+    std::uint64_t bytes = 0;                ///< That it sent and received; of one that did not complete 0.
     std::vector<std::uint64_t> sent_as;     ///< Identifiers of the messages that it sent, as far as they are known.
     std::vector<std::uint64_t> received_as; ///< The same of those that it received.
     std::vector<step> steps;
@@ -73,6 +73,7 @@ struct task {
 
     [[nodiscard]] std::uint32_t poster() const { return static_cast<std::uint32_t>(id >> 48U); }
     [[nodiscard]] const step* step_to(std::uint8_t phase) const;
+    [[nodiscard]] bool has_completed() const { return end == 1; }
     [[nodiscard]] bool has_ended() const { return !steps.empty() && steps.back().phase >= ended; }
 };
 
@@ -157,6 +158,10 @@ struct rank_trace {
 
 /// "recv of rank 1, tag 7": a task in a few words.
 [[nodiscard]] std::string describe(const rank_trace& of, const task& which);
+
+/// What it sent and received; of one that did not complete what it was to send, if it was not to receive anything.
+/// @return nothing if that is unknown
+[[nodiscard]] std::optional<std::uint64_t> size_of(const rank_trace& of, const task& which);
 
 /// "worker of lane 0", "thread 1 app".
 [[nodiscard]] std::string name_of(const thread& which);

@@ -155,7 +155,7 @@ private:
     void collect_collective(const rank_trace& of, const task& each, const places& place_of) {
         const auto comm = comm_of(of, each);
         const auto what = collective_of(of.operation_of(each).name);
-        if (!comm || !what || each.end != 1) return;
+        if (!comm || !what || !each.has_completed()) return;
         const std::uint32_t root =
             each.peer < 0 ? std::uint32_t{OTF2_COLLECTIVE_ROOT_NONE} : static_cast<std::uint32_t>(each.peer);
         const std::uint64_t request = ++n_requests_;
@@ -176,8 +176,8 @@ private:
         const auto window = windows_.try_emplace(*comm, static_cast<OTF2_RmaWinRef>(windows_.size())).first->second;
         const std::uint64_t request = ++n_requests_;
         add_event(place_of, *each.step_to(in_flight),
-                  [=, at = static_cast<std::uint32_t>(each.peer), bytes = each.bytes](OTF2_EvtWriter* writer,
-                                                                                      OTF2_TimeStamp time) {
+                  [=, at = static_cast<std::uint32_t>(each.peer), bytes = each.given_bytes](OTF2_EvtWriter* writer,
+                                                                                            OTF2_TimeStamp time) {
                       if (what == access::put)
                           return OTF2_EvtWriter_RmaPut(writer, nullptr, time, window, at, bytes, request);
                       if (what == access::get)
@@ -188,7 +188,7 @@ private:
                                                           : OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
                       return OTF2_EvtWriter_RmaAtomic(writer, nullptr, time, window, at, kind, bytes, 0, request);
                   });
-        if (each.end != 1) return;
+        if (!each.has_completed()) return;
         add_event(place_of, each.steps.back(), [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
             return OTF2_EvtWriter_RmaOpCompleteNonBlocking(writer, nullptr, time, window, request);
         });
@@ -208,7 +208,7 @@ private:
                           tag = static_cast<std::uint32_t>(its_tag)](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
                 return OTF2_EvtWriter_MpiIsend(writer, nullptr, time, to, comm, tag, bytes, request);
             });
-            if (each.end != 1) return;
+            if (!each.has_completed()) return;
             add(last, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
                 return OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, time, request);
             });
@@ -218,7 +218,7 @@ private:
             add(*issued, [=](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
                 return OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, time, request);
             });
-            if (each.end == 1 && source >= 0) {
+            if (each.has_completed() && source >= 0) {
                 add(last, [=, from = static_cast<std::uint32_t>(source),
                            tag = static_cast<std::uint32_t>(its_tag)](OTF2_EvtWriter* writer, OTF2_TimeStamp time) {
                     return OTF2_EvtWriter_MpiIrecv(writer, nullptr, time, from, comm, tag, bytes, request);
@@ -229,17 +229,16 @@ private:
                 });
             }
         };
-        const std::uint64_t received_bytes = each.received_bytes.value_or(each.bytes);
-        const std::uint64_t sent_bytes = each.received_bytes ? each.bytes - received_bytes : each.bytes;
+        const std::uint64_t received_bytes = each.bytes - std::min(each.bytes, each.given_bytes);
         const bool only_notifies = (flags & detail::trace::one_sided) != 0; // its data go another way
         if ((flags & detail::trace::sends) != 0 && each.peer >= 0)
-            add_send(each.peer, each.tag, only_notifies ? 0 : sent_bytes);
+            add_send(each.peer, each.tag, only_notifies ? 0 : each.given_bytes);
         // A list has the sum of its messages.
         const auto n_sent = static_cast<std::uint64_t>(std::ranges::count_if(each.others, &other_message::is_sent));
         const std::uint64_t n_received = each.others.size() - n_sent;
         for (const other_message& other : each.others) {
             if (other.rank < 0) continue;
-            other.is_sent ? add_send(other.rank, other.tag, sent_bytes / n_sent)
+            other.is_sent ? add_send(other.rank, other.tag, each.given_bytes / n_sent)
                           : add_receive(other.rank, other.tag, received_bytes / n_received);
         }
         if ((flags & detail::trace::receives) == 0) return;

@@ -143,7 +143,7 @@ private:
         const track here = free.take(begin_ns, end_ns);
         event_extras extras;
         extras.correlation = correlation_of(each);
-        extras.annotations = {{"bytes", static_cast<std::int64_t>(each.bytes)},
+        extras.annotations = {{"bytes", bytes_of(each)},
                               {"end", std::string{end_names.at(each.end)}},
                               {"communicator", communicator_name(each)}};
         annotate_threads(each, extras.annotations);
@@ -202,6 +202,11 @@ private:
 
     [[nodiscard]] static bool drives(const state_change& said, std::uint8_t lane) {
         return said.state != 0 && (said.lane == lane || said.lane == detail::trace::every_lane);
+    }
+
+    [[nodiscard]] std::variant<std::int64_t, std::string> bytes_of(const task& which) const {
+        if (const auto size = size_of(from_, which)) return static_cast<std::int64_t>(*size);
+        return "unknown";
     }
 
     [[nodiscard]] std::string communicator_name(const task& which) const {

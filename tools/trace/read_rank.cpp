@@ -282,7 +282,6 @@ private:
             task_of(each.id).others.insert(task_of(each.id).others.end(), std::min(number, most_others),
                                            {both.first, both.second, flags == detail::trace::sends});
             break;
-        case record_type::received: task_of(each.id).received_bytes = each.value; break;
         case record_type::after:
             // What a plan's run consists of began when it did: an arrow would point backwards.
             if ((flags & detail::trace::after_its_member) == 0) after_.push_back(each);
@@ -293,6 +292,7 @@ private:
             task& moved = task_of(each.id);
             moved.lane = lane;
             moved.steps.push_back({each.time_ns, flags, sub, thread});
+            if (sub == in_flight) moved.given_bytes = each.value;
             if (sub >= ended) {
                 moved.end = static_cast<std::uint8_t>(std::min<std::size_t>(number, end_names.size() - 1));
                 moved.bytes = each.value;
@@ -451,6 +451,14 @@ std::string describe(const rank_trace& of, const task& which) {
             tag_text(which.tag);
     if (which.source) text += ", from " + rank_text(which.source->first) + ", " + tag_text(which.source->second);
     return text;
+}
+
+std::optional<std::uint64_t> size_of(const rank_trace& of, const task& which) {
+    if (which.has_completed() || which.stands) return which.bytes;
+    const bool receives = (of.operation_of(which).flags & detail::trace::receives) != 0 ||
+                          !std::ranges::all_of(which.others, &other_message::is_sent);
+    if (receives || which.given_bytes == 0) return std::nullopt;
+    return which.given_bytes;
 }
 
 std::string name_of(const thread& which) {

@@ -212,8 +212,8 @@ void add_ends(rank_trace& of, std::map<channel, ends>& into) {
             if (rank < 0 || static_cast<std::size_t>(rank) >= comm.members.size()) return std::nullopt;
             return comm.members[static_cast<std::size_t>(rank)];
         };
-        const bool has_come = which.end == 1 && (!of.lost_records() || of.keeps_newest() ||
-                                                 which.steps.back().time_ns < of.whole_until_ns);
+        const bool has_come = which.has_completed() && (!of.lost_records() || of.keeps_newest() ||
+                                                        which.steps.back().time_ns < of.whole_until_ns);
         const unsigned flags = of.operation_of(which).flags;
         const bool sends = (flags & detail::trace::sends) != 0;
         if (const auto peer = in_world(which.peer); sends && peer) {

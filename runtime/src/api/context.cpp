@@ -40,11 +40,9 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
     return made;
 }
 
-[[nodiscard]] std::deque<mpi_transport> make_transports(const config& settings, bool has_observers) {
+[[nodiscard]] std::deque<mpi_transport> make_transports(const config& settings) {
     std::deque<mpi_transport> made;
-    for (std::int64_t i = 0; i < settings.lanes; ++i) {
-        made.emplace_back(static_cast<std::size_t>(settings.test_window), has_observers);
-    }
+    for (std::int64_t i = 0; i < settings.lanes; ++i) made.emplace_back(static_cast<std::size_t>(settings.test_window));
     return made;
 }
 
@@ -85,7 +83,7 @@ context::context(config settings, int thread_level, rank_place place, const agre
       narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
       bells_(make_bells(segment_.get(), settings_, !told.world.empty())), announcing_(std::move(told)),
-      has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_, has_observers_)),
+      has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_)),
       lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)),
       comms_(
           errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !announcing_.world.empty()),

@@ -277,6 +277,7 @@ void lane::move(task& which, phase from, phase to, task_state end) noexcept {
 void lane::tell_observers(task& which, phase from, phase to, task_state end) noexcept {
     const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, pass_time()};
     which.run.since_ns = step.at_ns;
+    if (to == phase::in_flight) which.run.sent_bytes = transport_->given_bytes(which.op);
     for (task_observer* const observer : settings_.observers) observer->moved(which, step);
 }
 

@@ -136,7 +136,7 @@ struct task_run {
     std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
     std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
     void* scratch = nullptr;       ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
-    std::int64_t sent_bytes = 0;   ///< Payload that this rank gives; only with statistics.
+    std::int64_t sent_bytes = 0;   ///< Payload that this rank gives, from its issue on. Only with observers.
     std::uint64_t accepted_ns = 0; ///< In the pass that first saw it, if it stayed; for the list of unfinished tasks.
     std::uint64_t since_ns = 0;    ///< In the pass that brought it into its phase. Only with observers.
     std::uint64_t number = 0;      ///< Of its lane; never used again.

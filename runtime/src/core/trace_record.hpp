@@ -29,7 +29,6 @@ enum class record_type : std::uint8_t {
     wait_begin = 9,
     wait_end = 10,
     also = 11,
-    received = 12,
     state = 16,
     compute_created = 17,
     compute_begin = 18,

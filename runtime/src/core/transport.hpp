@@ -122,6 +122,9 @@ public:
         } shown{visit};
         show_messages(op, shown);
     }
+    /// What this rank gives by an operation that is about to be started; 0 where no count says it.
+    [[nodiscard]] virtual std::int64_t given_bytes(const commtask_op& /*op*/) const noexcept { return 0; }
+
     /// 0 if it has none.
     [[nodiscard]] std::int64_t largest_message_bytes(const commtask_op& op) const noexcept {
         std::int64_t largest = 0;

@@ -100,7 +100,6 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
             parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.begin() + end_of_receives);
         }
     }
-    if (keeps_stats_ && code == MPI_SUCCESS) which.run.sent_bytes = payload_bytes(op);
     which.run.open_parts = static_cast<std::uint32_t>(requests_.size() - first);
     which.run.status_request_at = static_cast<std::uint32_t>(first);
     count_in_flight();

@@ -155,7 +155,6 @@ void mpi_transport::forget(plan_member& recorded) noexcept {
 /// Puts persistent requests behind those in flight, as the last n_gathered_ ones.
 start_result mpi_transport::gather(task& which, const kept_requests& kept) noexcept {
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
-    if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
     if (kept.count == 0) return start_result::completed; // all with nobody
     const bool are_many = operation_of(which.op.kind).has_dests;
     which.run.open_parts = kept.count;

@@ -25,9 +25,8 @@
 
 namespace commtask::detail {
 
-mpi_transport::mpi_transport(std::size_t test_window, bool keeps_stats)
-    : window_(test_window), keeps_stats_(keeps_stats), indices_(test_window), statuses_(test_window),
-      ended_(test_window) {
+mpi_transport::mpi_transport(std::size_t test_window)
+    : window_(test_window), indices_(test_window), statuses_(test_window), ended_(test_window) {
     constexpr std::size_t expected_in_flight = 256; // more are asked for once, and stay
     requests_.reserve(expected_in_flight);
     parts_.reserve(expected_in_flight);
@@ -117,7 +116,6 @@ start_result mpi_transport::start(task& which) noexcept {
     if (kind.takes_window && windows_ != nullptr) {
         if (windows_->start_elsewhere(which, *this)) {
             std::memset(which.mpi_status, 0, sizeof(MPI_Status));
-            if (keeps_stats_) which.run.sent_bytes = payload_bytes(which.op);
             which.run.open_parts = 1;
             ++n_elsewhere_;
             count_in_flight();
@@ -152,7 +150,6 @@ start_result mpi_transport::start(task& which) noexcept {
         count_in_flight();
         return start_result::started;
     }
-    if (keeps_stats_ && code == MPI_SUCCESS) which.run.sent_bytes = payload_bytes(which.op);
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
     if (started.count == 1 && kind.has_dest && !kind.may_receive && early_ends_.is_worth_a_look(which.op.send.count)) {
         int has_ended = 0;
@@ -480,6 +477,11 @@ void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
     }
     for (const task* each = unmatched_.first(); each != nullptr; each = each->next_in_list) visitor.visit(*each);
     if (n_elsewhere_ > 0) visitor.visit_unseen();
+}
+
+std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {
+    const errors_come_back errors; // of a type that is none: its start says so
+    return payload_bytes(op);
 }
 
 void mpi_transport::clean_up(task& which) noexcept {

@@ -37,7 +37,7 @@ namespace commtask::detail {
 class alignas(2 * cache_line_bytes) mpi_transport final : public transport {
 public:
     /// `test_window`: how many requests one pass tests at least.
-    mpi_transport(std::size_t test_window, bool keeps_stats);
+    explicit mpi_transport(std::size_t test_window);
     mpi_transport(const mpi_transport&) = delete;
     mpi_transport& operator=(const mpi_transport&) = delete;
     ~mpi_transport() override;
@@ -67,6 +67,7 @@ public:
     void clean_up(task& which) noexcept override;
     void each_in_flight(in_flight_visitor& visitor) const noexcept override;
     void show_messages(const commtask_op& op, message_visitor& visitor) const noexcept override;
+    [[nodiscard]] std::int64_t given_bytes(const commtask_op& op) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
     /// Without its communicator.
     [[nodiscard]] std::string describe(const commtask_op& op) const;
@@ -139,7 +140,6 @@ private:
     static void take_error(task& which, int error) noexcept;
 
     const std::size_t window_;
-    const bool keeps_stats_;
     std::vector<MPI_Request> requests_;
     std::vector<started_part> parts_; ///< Parallel to requests_.
     task_list unmatched_;             ///< Mprobes without a message and receives behind them, in the order of issue.

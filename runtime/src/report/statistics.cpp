@@ -20,6 +20,7 @@ void statistics::moved(const task& which, const life_step& step) noexcept {
     if (step.end == task_state::canceled) ++counters_.canceled;
     if (step.to != phase::ended) return;
     counters_.in_flight.add(took_ns);
+    if (step.end != task_state::completed) return;
     // What an mprobe finds is counted where it is received.
     const std::int64_t received = is_probe(operation_of(which.op.kind)) ? 0 : which.result.bytes;
     counters_.bytes[kind] += static_cast<std::uint64_t>(which.run.sent_bytes + std::max<std::int64_t>(received, 0));

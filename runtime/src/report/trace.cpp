@@ -42,11 +42,6 @@ namespace {
     return static_cast<std::uint8_t>(flags);
 }
 
-/// What `moved` says of its bytes is then the sum of two.
-[[nodiscard]] bool sends_and_receives(const operation_traits& kind) noexcept {
-    return (kind.has_dest && kind.has_source) || (kind.has_dests && kind.has_sources);
-}
-
 [[nodiscard]] trace::task_end end_of(task_state state) noexcept {
     switch (state) {
     case task_state::open: return trace::task_end::open;
@@ -87,22 +82,17 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
     const bool has_completed = step.end == task_state::completed;
     // What an mprobe finds is counted where it is received.
     const std::int64_t received = is_probe(kind) ? 0 : std::max<std::int64_t>(which.result.bytes, 0);
-    const std::int64_t bytes = has_completed ? which.run.sent_bytes + received : 0;
+    std::int64_t bytes = step.to == phase::in_flight || has_completed ? which.run.sent_bytes : 0;
+    if (has_completed) bytes += received;
     records_.write({now_ns(),
                     which.trace_id,
                     static_cast<std::uint64_t>(bytes),
                     {static_cast<std::uint32_t>(end_of(step.end)), record_type::moved, which.queue->served_by->number(),
                      static_cast<std::uint8_t>(step.to), static_cast<std::uint8_t>(step.from)}});
     if (is_final) records_.set_last_ended(which.trace_id);
-    if (!has_completed) return;
-    if (sends_and_receives(kind)) write_received(step.at_ns, which.trace_id, received);
-    if (!kind.receives || which.result.source < 0) return;
+    if (!has_completed || !kind.receives || which.result.source < 0) return;
     records_.write(
         {step.at_ns, which.trace_id, halves(which.result.source, which.result.tag), {0, record_type::matched}});
-}
-
-void task_trace::write_received(std::uint64_t time_ns, std::uint64_t id, std::int64_t bytes) noexcept {
-    records_.write({time_ns, id, static_cast<std::uint64_t>(bytes), {0, record_type::received}});
 }
 
 /// No thread posts a member of a plan: its run brings it.
@@ -195,10 +185,9 @@ void task_trace::passed(const commtask_op& op, const comm_queue& queue, std::uin
                          static_cast<std::uint8_t>(from)}});
     };
     posted(id, op, queue, trace::posted_by_interposer, begin_ns);
-    move(begin_ns, phase::posted, phase::in_flight, trace::task_end::open, 0);
+    move(begin_ns, phase::posted, phase::in_flight, trace::task_end::open, sent_bytes);
     const std::uint64_t now = now_ns();
     move(now, phase::in_flight, phase::ended, trace::task_end::completed, sent_bytes + how.bytes);
-    if (sends_and_receives(operation_of(kind_of(op)))) write_received(now, id, how.bytes);
     if (how.source >= 0) records_.write({now, id, halves(how.source, how.tag), {0, record_type::matched}});
 }
 

@@ -45,7 +45,6 @@ public:
 
 private:
     void member_begins(const task& which) noexcept;
-    void write_received(std::uint64_t time_ns, std::uint64_t id, std::int64_t bytes) noexcept;
     void write_others(std::uint64_t id, const commtask_op& op, const operation_traits& kind,
                       std::uint64_t begin_ns) noexcept;
     void write_posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
