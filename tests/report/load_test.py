@@ -151,6 +151,14 @@ class Loading(unittest.TestCase):
         self.assertIn("1. other side unknown", said)
         self.assertNotIn("No thread was seen to wait", said)
 
+    def test_of_a_send_that_never_ended_nobody_knows_whether_it_was_awaited(self):
+        out = self.left_waiting()
+        out.moved(4, out.post(4, 40, "send", 1, 99), (READY, 50), (IN_FLIGHT, 60), given=1 << 20)
+        out.put(4, 9, 500, out.made[4] | 4 << 48)
+        out.write(self.folder)
+        longest = {one.unblock.thread: one for one in Summary(load.load([self.folder])).delays}
+        self.assertEqual((longest[4].task.title(), longest[4].cause), ("send -> 1 tag 99, 1048576 B", "other side unknown"))
+
     def test_a_wait_whose_end_may_be_lost_is_no_delay(self):
         for lost in ({"n_dropped": 3}, {}):
             path = self.left_waiting(**lost).write(self.folder)

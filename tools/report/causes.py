@@ -115,8 +115,9 @@ def _under_way(run, tasks, begin, end):
     """Pieces of a time in which all sides had issued: the network's, but for what a lane was not served."""
     left = end - begin
     pieces = []
-    is_alone = tasks[0].needs_others and not tasks[0].peers
-    for task in tasks if not (is_alone and tasks[0].ended is None) else ():  # it hung, whatever its worker did meanwhile
+    hangs = tasks[0].ended is None
+    is_alone = not tasks[0].peers and (tasks[0].needs_others or hangs and tasks[0].is_send)
+    for task in tasks if not (is_alone and hangs) else ():  # whatever its worker did meanwhile
         rank = run.rank(task.rank)
         worker = rank.worker_of(task.lane) if rank else None
         if worker is None or left <= 0:
