@@ -2,7 +2,7 @@
 # A headless Chromium that a test drives over its debugging pipe, with nothing but Python: load a file, run JavaScript, move
 # and press the mouse, type, take a picture, and hear every complaint of the console. It gets no network, so a page that
 # asks for anything from outside fails here.
-"""Drives Chromium by its debugging protocol."""
+"""Drives Chromium by its debugging protocol. Usage: browser.py PAGE PICTURE   (docs/figures/report.png, as docs/report.md says)"""
 
 import base64
 import json
@@ -10,6 +10,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -159,3 +160,24 @@ class Browser:
         answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         with open(path, "wb") as file:
             file.write(base64.b64decode(answer["data"]))
+
+
+def show_the_dearest(window, page):
+    """Brings up the causes and, in the timeline below, the task that cost most, with its life under the pointer."""
+    window.load(page)
+    window.until("document.body.dataset.ready === 'yes'")
+    window.run("commtask.timeline.showTask(Number(document.querySelector('#delays [data-task]').dataset.task))")
+    window.run("document.getElementById('findings').scrollIntoView()")
+    window.frame()
+    window.mouse("mouseMoved", *window.run("""(() => {
+        const t = commtask.timeline, { tasks } = t.data, k = t.selected, [from, to] = t.range(), { left, top } = t.canvas.getBoundingClientRect();
+        const row = t.index.tasks.get(`${tasks.rank[k]}/${tasks.row[k]}`), middle = (tasks.posted[k] + taskEnd(t.data, k)) / 2;
+        return [left + GUTTER + (middle - from) / (to - from) * (t.width - GUTTER), top + AXIS + row.top + row.height / 2 - t.box.scrollTop];
+    })()"""))
+    window.frame()
+
+
+if __name__ == "__main__":
+    with Browser(1320, 800) as opened:
+        show_the_dearest(opened, sys.argv[1])
+        opened.picture(sys.argv[2])

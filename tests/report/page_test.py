@@ -184,6 +184,14 @@ class InTheBrowser(unittest.TestCase):
         self.window.frame()
         self.assertIn("compute: pack", self.tip())
 
+    def test_the_picture_of_the_documentation_has_the_life_of_the_message_that_cost_most(self):
+        browser.show_the_dearest(self.window, self.page)
+        self.picture("dearest")
+        named = self.window.run("document.querySelector('#delays [data-task]').cells[4].textContent").split(",")[0]
+        for words in (named, "in flight", "a thread idled"):
+            self.assertIn(words, self.tip())
+        self.assertAlmostEqual(self.window.run("document.getElementById('findings').getBoundingClientRect().top"), 0, delta=1)
+
     def test_search_marks_what_it_finds_and_steps_through_it(self):
         self.window.run("document.getElementById('search').focus()")
         self.window.type("recv rank 0 tag 3")
