@@ -87,18 +87,45 @@ static void many(long count) {
     wait_for(&last);
 }
 
+/* All have tried commtask_init when it returns: the others are processes that were started here, or the ones that did so. */
+static void meet(MPI_Comm others) {
+    MPI_Barrier(others);
+    MPI_Comm_disconnect(&others);
+}
+
 int main(int argc, char** argv) {
-    const char* const end = argc > 1 ? argv[1] : "finish";
+    const char* end = argc > 1 ? argv[1] : "finish";
     int given = 0;
     int rank = 0;
     int size = 0;
     MPI_Init_thread(&argc, &argv, getenv("COMMTASK_LANES") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (commtask_init(NULL) != COMMTASK_OK) {
-        printf("rank %d refused: %s\n", rank, commtask_last_error());
+    MPI_Comm parent = MPI_COMM_NULL;
+    MPI_Comm_get_parent(&parent);
+    const int is_refused = commtask_init(NULL) != COMMTASK_OK;
+    if (is_refused) printf("rank %d refused: %s\n", rank, commtask_last_error());
+    if (parent != MPI_COMM_NULL) {
+        meet(parent);
+        if (!is_refused) commtask_finalize();
+        MPI_Finalize();
+        return 0;
+    }
+    if (is_refused) {
         MPI_Finalize();
         return 3;
+    }
+    if (strcmp(end, "spawn") == 0) {
+        MPI_Comm children = MPI_COMM_NULL;
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        if (MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, size + 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                           MPI_ERRCODES_IGNORE) != MPI_SUCCESS) {
+            commtask_finalize();
+            MPI_Finalize();
+            return 77;
+        }
+        meet(children);
+        end = "finish";
     }
     const int peer = (size + rank - 1) % size == rank ? rank : (rank ^ 1);
     MPI_Comm second = MPI_COMM_NULL;

@@ -6,11 +6,14 @@
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 N_ROUNDS = 10
+N_MESSAGES = 2 * N_ROUNDS + 2 + 1  # of a rank
+AHEAD_S = 1000
 NOTHING, ISSUE, POLL, IDLE, NAP, ASLEEP, DRIVEN, CALLBACK = range(8)  # docs/trace-format.md
 DRIVES = (ISSUE, POLL, CALLBACK)
 IN_FLIGHT = 4
@@ -35,8 +38,7 @@ def tasks_of(trace, operation):
 
 def check_messages(run, n_ranks):
     """Two exchanges, two chains, and a sendrecv: all found on both ranks, in their order."""
-    n_each = 2 * N_ROUNDS + 2 + 1
-    demand(len(run.messages) == n_ranks * n_each, f"{len(run.messages)} messages instead of {n_ranks * n_each}")
+    demand(len(run.messages) == n_ranks * N_MESSAGES, f"{len(run.messages)} messages instead of {n_ranks * N_MESSAGES}")
     demand(len({message.id for message in run.messages}) == len(run.messages), "two messages have one identifier")
     for message in run.messages:
         for task, given in ((message.send, 4), (message.receive, 0)):
@@ -128,6 +130,30 @@ def whole(run, output, n_ranks):
         for _, offset, error in trace.clocks.values():
             demand(abs(offset) <= error, f"a clock of the same machine is {offset} ns away, {error} ns at most")
     demand(not run.remarks, f"remarks {run.remarks}")
+
+
+def spawns(run, output, n_ranks):
+    """One process more than there are ranks was started, with their settings: none replaces a file, or leaves one of its own."""
+    refused = re.findall(r"rank \d refused: ", output)
+    demand(len(refused) == n_ranks + 1 and "is the trace of a process that still runs" in output, output)
+    whole(run, output, n_ranks)
+
+
+def two_clocks(run, output, n_ranks):
+    """Rank 1 has another clock: the report says how well it knows that one, and with that no message comes before it was sent."""
+    import load  # noqa: PLC0415: where it lies is an argument
+    import summary  # noqa: PLC0415
+
+    first, second = run.ranks
+    demand(first.clock_domain != second.clock_domain, f"the clocks of {first.path} and {second.path} are told apart")
+    for _, offset, error in second.clocks.values():
+        demand(abs(offset + AHEAD_S * 10**9) < 10**9 > error, f"rank 1's clock is {-offset} ns ahead, but for {error} ns")
+    demand(0 < run.clock_error < 10**9 and not run.clocks_may_drift, f"the clocks agree within {run.clock_error} ns")
+    said = summary.Summary(load.loaded(run)).clocks()
+    demand(re.fullmatch(r"clocks agree within \d[\d.]* (ns|us|ms)", said), said)
+    demand(len(run.messages) == n_ranks * N_MESSAGES, f"{len(run.messages)} messages")
+    for message in run.messages:
+        demand(message.send.issued <= message.receive.ended + run.clock_error, f"received before it was sent: {message}")
 
 
 def cut(run, output, n_ranks):
@@ -331,12 +357,27 @@ EXPECTATIONS = {
     "states": ([], {"COMMTASK_IDLE": "shared"}, states),
     "whole": ([], {}, whole),
     "lanes": ([], {"COMMTASK_LANES": "2"}, lanes),
+    "spawns": (["spawn"], {}, spawns),
+    "two_clocks": ([], {}, two_clocks),
     "exits": (["_exit"], {}, cut),
     "killed": (["kill"], {}, cut),
     "gives_up": (["give_up"], {"COMMTASK_FINALIZE_TIMEOUT_S": "1"}, given_up),
     "keeps_oldest": (["finish", str(N_MANY)], {"COMMTASK_TRACE_MB": "1"}, oldest),
     "keeps_newest": (["finish", str(N_MANY)], {"COMMTASK_TRACE_MB": "1", "COMMTASK_TRACE_KEEP": "newest"}, newest),
 }
+
+
+#: Rank 1 of MPICH's launcher, or Open MPI's, is ahead.
+AHEAD = f'''if [ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = 1 ]; then exec unshare --time --fork --monotonic {AHEAD_S} "$0" "$@"; fi
+exec "$0" "$@"'''
+
+
+def why_not_ahead():
+    try:
+        tried = subprocess.run(["unshare", "--time", "--monotonic", "1", "true"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return str(error)
+    return tried.stderr
 
 
 def run_program(command, folder, settings):
@@ -390,12 +431,20 @@ def main():
         if options.expect == "left_alone":
             return expect_left_alone(options.command, folder, trace_run.read_run, options.ranks)
         arguments, settings, expectation = EXPECTATIONS[options.expect]
+        if options.expect == "two_clocks":
+            if why_not := why_not_ahead():
+                print(f"no process can be given a clock of its own here: {why_not}")
+                return CANNOT_RUN
+            options.command[-1:-1] = ["sh", "-c", AHEAD]
         if options.tool and not os.path.exists(options.tool):
             print(f"the tool is not there: {options.tool}")
             return CANNOT_RUN
         if options.tool:
             settings = {**settings, "OMP_TOOL_LIBRARIES": options.tool}
         code, output = run_program([*options.command, *arguments], folder / "made" / "here", settings)
+        if code == CANNOT_RUN:
+            print("this MPI starts no processes")
+            return CANNOT_RUN
         # Launchers differ in what they make of a rank that leaves without MPI_Finalize.
         demand(code == 0 or options.expect in ("killed", "exits"), output)
         run = trace_run.read_run([folder / "made" / "here"])
