@@ -151,6 +151,14 @@ class Loading(unittest.TestCase):
         self.assertIn("1. other side unknown", said)
         self.assertNotIn("No thread was seen to wait", said)
 
+    def test_a_thread_that_posted_nothing_waits_for_several_of_other_threads(self):
+        out = self.left_waiting()
+        out.thread(5, "fifth")
+        out.put(5, 9, 600)
+        out.write(self.folder)
+        mine, = (one for one in Summary(load.load([self.folder])).delays if one.unblock.thread == 5)
+        self.assertEqual((mine.begin, mine.idle, mine.task.title()), (600, 4_999_400, "recv <- 1 tag 41"))
+
     def test_of_a_send_that_never_ended_nobody_knows_whether_it_was_awaited(self):
         out = self.left_waiting()
         out.moved(4, out.post(4, 40, "send", 1, 99), (READY, 50), (IN_FLIGHT, 60), given=1 << 20)

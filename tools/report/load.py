@@ -130,14 +130,15 @@ class _Loader:
             spans.append(Span(begin, end, "call" if span.sub == MPI_CALL else "sync" if waits else "region", span.name))
             if span.sub == MPI_CALL and not each.is_helper and not each.waits and not span.name.startswith(NEVER_WAIT):
                 if span.end is None:
-                    self._never_went_on(each.number, begin)
+                    self._never_went_on(each.number, begin, self._left_open(each.number))
                 else:
                     self._end_call(each.number, begin, end)
         for span in each.waits:
             begin, end = cut(span)
             task = self.tasks.get(span.id)
             if span.end is None:
-                task = self._never_went_on(each.number, begin, task)
+                task = task or self._left_open(each.number) or self._left_open(*self.left_open)
+                self._never_went_on(each.number, begin, task)
             spans.append(Span(begin, end, "wait", "wait" if task is None else f"wait for {task.title()}"))
             if task is not None and span.end is not None and task.ended is not None:
                 task.unblocks.append(Unblock(task, end, each.number, begin, "wait"))
@@ -169,14 +170,15 @@ class _Loader:
             task = ended[k][2]
             task.unblocks.append(Unblock(task, end, thread, begin, "wait"))
 
-    def _never_went_on(self, thread, begin, task=None):
-        """A wait, or a call of MPI's, in which the thread was until the end. Of several tasks, and of a call, it is taken to be for the last
-        of its thread's that did not end."""
-        if task is None and thread in self.left_open:
-            task = self.left_open[thread][2]
+    def _left_open(self, *threads):
+        """The last task of the threads' that did not end: what a call of its thread, or a wait for several tasks, is taken to have been for;
+        such a wait of a thread that left none was for another's."""
+        return max((self.left_open[thread] for thread in threads if thread in self.left_open), key=lambda row: row[:2], default=(None,))[-1]
+
+    def _never_went_on(self, thread, begin, task):
+        """A wait, or a call of MPI's, in which the thread was until the end."""
         if task is not None and self.trace.has_end:
             task.unblocks.append(Unblock(task, self.last, thread, begin, "wait"))
-        return task
 
     def _states(self, each, last):
         """(begin, end, state, lane) from moments; state 0 is nothing to show."""
