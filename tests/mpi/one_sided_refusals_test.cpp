@@ -82,6 +82,47 @@ TEST_F(OneSidedRefusals, WhatReachesOutsideWithAnotherDatatypeThanCs) {
     MPI_Type_free(&apart);
 }
 
+TEST_F(OneSidedRefusals, SidesThatAreNotOfTheSameSize) {
+    std::array<int, 64> values{};
+    const auto refused_with = [&](MPI_Count count, MPI_Count target_count, MPI_Datatype target_type, const char* word) {
+        int* const all = values.data();
+        const int at = n_elements - 1;
+        for (const commtask_op& each :
+             {commtask_op_put(all, count, MPI_INT, right(), at, target_count, target_type, window_),
+              commtask_op_get(all, count, MPI_INT, right(), at, target_count, target_type, window_),
+              commtask_op_accumulate(all, count, MPI_INT, right(), at, target_count, target_type, MPI_SUM, window_),
+              commtask_op_get_accumulate(all, all, count, MPI_INT, right(), at, target_count, target_type, MPI_SUM,
+                                         window_),
+              commtask_op_put_notify(all, count, MPI_INT, right(), at, target_count, target_type, 0, window_),
+              commtask_op_get_notify(all, count, MPI_INT, right(), at, target_count, target_type, 0, window_)}) {
+            refused(each, COMMTASK_ERR_COUNT, word);
+        }
+    };
+    refused_with(64, 1, MPI_INT, "origin has 256 bytes, target 4");
+    refused_with(0, 1, MPI_INT, "origin has 0 bytes, target 4");
+    refused_with(64, 3, MPI_BYTE, "origin has 256 bytes, target 3");
+    refused_with(1, 1, MPI_SHORT, "origin has 4 bytes, target 2");
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    refused(commtask_op_put(values.data(), 3, MPI_INT, right(), 0, 1, pair, window_), COMMTASK_ERR_COUNT,
+            "origin has 12 bytes, target 8");
+    run(commtask_op_put(values.data(), 2, MPI_INT, right(), 0, 1, pair, window_));
+    run(commtask_op_accumulate(values.data(), 1, pair, right(), 0, 2, MPI_INT, MPI_SUM, window_));
+    run(commtask_op_put(values.data(), 1, MPI_INT, right(), n_elements - 1, 4, MPI_BYTE, window_));
+    run(commtask_op_put(values.data(), 2, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window_));
+    MPI_Type_free(&pair);
+}
+
+TEST_F(OneSidedRefusals, ReductionsOfTwoTypesOfElements) {
+    std::array<int, 2> values{};
+    refused(commtask_op_accumulate(values.data(), 2, MPI_INT, right(), 0, 1, MPI_DOUBLE, MPI_SUM, window_),
+            COMMTASK_ERR_TYPE, "type and target type");
+    refused(commtask_op_get_accumulate(values.data(), values.data(), 1, MPI_INT, right(), 0, 1, MPI_FLOAT, MPI_SUM,
+                                       window_),
+            COMMTASK_ERR_TYPE, "type and target type");
+}
+
 TEST_F(OneSidedRefusals, RanksCountsTypesAndBuffers) {
     int value = 0;
     refused(commtask_op_put(&value, 1, MPI_INT, n_ranks_, 0, 1, MPI_INT, window_), COMMTASK_ERR_RANK, "target is");

@@ -2,7 +2,8 @@
 //
 // What can be said about an operation on a window before it is posted. The registration has brought every rank's size and
 // displacement unit, so what lies outside is refused where it is written, before MPI writes into memory that is not the
-// window's. How far a datatype reaches that is not one of C's MPI alone can say, which not every poster may ask.
+// window's. So is what has another size at the origin than at the target. How far a datatype
+// reaches that is not one of C's MPI alone can say, which not every poster may ask.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/arguments.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <limits>
 
 namespace commtask::detail {
 namespace {
@@ -56,6 +58,36 @@ namespace {
         op.peer, window.name.c_str(), static_cast<long long>(part.bytes));
 }
 
+/// Of the data in it; -1: MPI alone knows, or nobody.
+[[nodiscard]] MPI_Count data_bytes(const commtask_side& side, bool may_ask_mpi) noexcept {
+    MPI_Count element = basic_bytes(side.type);
+    if (element == 0) {
+        const errors_come_back scope;
+        if (!may_ask_mpi || scope.code_of(MPI_Type_size_x(side.type, &element)) != MPI_SUCCESS || element < 0)
+            return -1;
+    }
+    MPI_Count all = 0;
+    return __builtin_mul_overflow(side.count, element, &all) ? std::numeric_limits<MPI_Count>::max() : all;
+}
+
+/// MPIs take one side's word for both, and write past the other.
+[[nodiscard]] int check_both_sides(const commtask_op& op, const commtask_side& here, const commtask_side& there,
+                                   bool may_ask_mpi) noexcept {
+    if (op.peer == MPI_PROC_NULL) return COMMTASK_OK;
+    const MPI_Count bytes_here = data_bytes(here, may_ask_mpi);
+    const MPI_Count bytes_there = data_bytes(there, may_ask_mpi);
+    if (bytes_here >= 0 && bytes_there >= 0 && bytes_here != bytes_there) {
+        return refuse(COMMTASK_ERR_COUNT,
+                      "origin has %lld bytes, target %lld: count and type of both must describe the same data",
+                      static_cast<long long>(bytes_here), static_cast<long long>(bytes_there));
+    }
+    const bool are_basic = basic_bytes(here.type) > 0 && basic_bytes(there.type) > 0;
+    if (operation_of(op.kind).takes_reduction && are_basic && here.type != there.type) {
+        return refuse(COMMTASK_ERR_TYPE, "type and target type differ, and a reduction is of one type of elements");
+    }
+    return COMMTASK_OK;
+}
+
 [[nodiscard]] int check_awaited(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept {
     if (op.recv.count < 1 || op.recv.count > INT_MAX) {
         return refuse(COMMTASK_ERR_COUNT, "count of notifications is %lld, and must be from 1 to INT_MAX",
@@ -88,7 +120,8 @@ int check_window_arguments(const commtask_op& op, const served_window& window, c
         return kind.takes_reduction && op.reduction == MPI_OP_NULL ? refuse(COMMTASK_ERR_OP, "reduction is MPI_OP_NULL")
                                                                    : static_cast<int>(COMMTASK_OK);
     };
-    const auto here = [&] { return check_side(reads ? op.recv : op.send, "the"); };
+    const commtask_side& here = reads ? op.recv : op.send;
+    const auto side_here = [&] { return check_side(here, "the"); };
     const auto contribution = [&] {
         return reads && kind.has_send_side ? check_buffer(op.send.buffer, op, "origin_buffer")
                                            : static_cast<int>(COMMTASK_OK);
@@ -100,8 +133,10 @@ int check_window_arguments(const commtask_op& op, const served_window& window, c
         return kind.has_steps ? check_tag(op.send_tag, false, "notification", tag_upper_bound)
                               : static_cast<int>(COMMTASK_OK);
     };
-    return first_failure(rank, here, contribution, compared, reduction, notification,
-                         [&] { return check_target_side(op, there, window, may_ask_mpi); });
+    return first_failure(
+        rank, side_here, contribution, compared, reduction, notification,
+        [&] { return check_target_side(op, there, window, may_ask_mpi); },
+        [&] { return check_both_sides(op, here, there, may_ask_mpi); });
 }
 
 } // namespace commtask::detail
