@@ -9,6 +9,7 @@
 #include <atomic>
 #include <climits>
 #include <cstring>
+#include <string>
 
 namespace commtask::test {
 namespace {
@@ -80,6 +81,38 @@ TEST_F(OneSidedRefusals, WhatReachesOutsideWithAnotherDatatypeThanCs) {
     EXPECT_EQ(exposed_[n_elements / 2 - 1], 7);
     MPI_Type_free(&before);
     MPI_Type_free(&apart);
+}
+
+TEST_F(OneSidedRefusals, EachTargetHasASizeAndAUnitOfItsOwn) {
+    const auto n_ints_of = [](int rank) { return 64 * (rank + 1); };
+    const auto unit_of = [](int rank) { return 4 >> rank % 3; };
+    const MPI_Aint my_bytes = MPI_Aint{4} * n_ints_of(rank_);
+    int* memory = nullptr;
+    MPI_Win uneven = MPI_WIN_NULL;
+    ASSERT_EQ(MPI_Win_allocate(my_bytes, unit_of(rank_), MPI_INFO_NULL, comm_, static_cast<void*>(&memory), &uneven),
+              MPI_SUCCESS);
+    ASSERT_EQ(commtask_win_register(uneven, comm_), COMMTASK_OK) << commtask_last_error();
+    for (int target = 0; target < n_ranks_; ++target) {
+        const int n_bytes = 4 * n_ints_of(target);
+        const int unit = unit_of(target);
+        const auto put_at = [&](int displacement) {
+            return commtask_op_put(&rank_, 1, MPI_INT, target, displacement, 1, MPI_INT, uneven);
+        };
+        run(put_at((n_bytes - 4 * (rank_ + 1)) / unit)); // the last one is rank 0's
+        const std::string part = " in units of " + std::to_string(unit) +
+                                 " bytes, with 1 elements there, and the window of rank " + std::to_string(target);
+        const std::string size = " has " + std::to_string(n_bytes) + " bytes";
+        for (const int displacement : {n_bytes / unit, (n_bytes - 4) / unit + 1}) {
+            refused(put_at(displacement), COMMTASK_ERR_DISPLACEMENT, part.c_str());
+            refused(put_at(displacement), COMMTASK_ERR_DISPLACEMENT, size.c_str());
+        }
+    }
+    run(commtask_op_flush_all(uneven));
+    run(commtask_op_barrier(comm_));
+    run(commtask_op_win_sync(uneven));
+    for (int rank = 0; rank < n_ranks_; ++rank) EXPECT_EQ(memory[n_ints_of(rank_) - 1 - rank], rank);
+    EXPECT_EQ(commtask_win_unregister(uneven), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(MPI_Win_free(&uneven), MPI_SUCCESS);
 }
 
 TEST_F(OneSidedRefusals, SidesThatAreNotOfTheSameSize) {
@@ -177,6 +210,20 @@ TEST_F(OneSidedRefusals, WindowsThatAreNotRegistered) {
     commtask_ticket ticket{};
     const commtask_op op = put(0, 1);
     EXPECT_EQ(commtask_ticket_take(&op, &ticket), COMMTASK_ERR_WINDOW);
+}
+
+TEST_F(OneSidedRefusals, AWindowThatIsInAnEpochOfOneRankIsRegisteredByNone) {
+    ASSERT_EQ(commtask_win_unregister(window_), COMMTASK_OK) << commtask_last_error();
+    is_registered_ = false;
+    const bool is_inside = rank_ == last();
+    if (is_inside) MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, window_);
+    EXPECT_EQ(commtask_win_register(window_, comm_), COMMTASK_ERR_WINDOW);
+    const char* const word = is_inside ? "in an epoch of the program's" : "could not register the window";
+    EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
+    if (is_inside) MPI_Win_unlock(rank_, window_);
+    ASSERT_EQ(commtask_win_register(window_, comm_), COMMTASK_OK) << commtask_last_error();
+    is_registered_ = true;
+    run(put(0, 1));
 }
 
 TEST_F(OneSidedRefusals, StartsOfAPlanWhoseWindowWasUnregistered) {
