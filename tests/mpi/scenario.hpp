@@ -112,6 +112,7 @@ void signalled();
 // scenario_windows.cpp
 void finalize_window();
 void finalize_epoch();
+void watchdog_window();
 
 // scenario_worker.cpp
 void idle();

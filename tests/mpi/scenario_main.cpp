@@ -27,6 +27,7 @@ constexpr scenario scenarios[] = {
     {"finalize_lists", finalize_lists},
     {"finalize_unsignalled", finalize_unsignalled},
     {"watchdog", watchdog},
+    {"watchdog_window", watchdog_window},
     {"forgotten_finalize", forgotten_finalize},
     {"forgotten_finalize_with_tasks", forgotten_finalize_with_tasks},
     {"leaves_early", leaves_early},

@@ -93,4 +93,41 @@ void finalize_epoch() {
     MPI_Finalize();
 }
 
+// Of two files nobody would know which a task is on without the handle; scenario_test.py says "go on" when it has seen both.
+void watchdog_window() {
+    begin_mpi();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    void* exposed = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(1024, 8, MPI_INFO_NULL, MPI_COMM_SELF, static_cast<void*>(&exposed), &window) ==
+          MPI_SUCCESS);
+    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    CHECK(commtask_win_register(window, MPI_COMM_SELF) == COMMTASK_OK);
+    MPI_File files[2];
+    for (MPI_File& each : files) {
+        CHECK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &each) == MPI_SUCCESS);
+    }
+    std::fprintf(stderr, "files %p and %p\n", static_cast<void*>(files[0]), static_cast<void*>(files[1]));
+
+    static double values[2];
+    commtask_t tasks[3];
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.after = tasks;
+    how.n_after = 1;
+    CHECK(commtask_submit(commtask_op_await_notify(7, 1, 0, window), nullptr, &tasks[0]) == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_file_write_at(0, values, 2, MPI_DOUBLE, files[0], MPI_COMM_SELF), &how,
+                          &tasks[1]) == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_file_write_at(8, values, 1, MPI_DOUBLE, files[1], MPI_COMM_SELF), &how,
+                          &tasks[2]) == COMMTASK_OK);
+    wait_for_go_on();
+    CHECK(commtask_submit(commtask_op_put_notify(values, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, 7, window), nullptr,
+                          nullptr) == COMMTASK_OK);
+    for (commtask_t& each : tasks) CHECK(commtask_wait(&each, nullptr) == COMMTASK_OK);
+    for (MPI_File& each : files) CHECK(commtask_file_close(&each, MPI_COMM_SELF) == COMMTASK_OK);
+    CHECK(commtask_win_unregister(window) == COMMTASK_OK);
+    CHECK(MPI_Win_free(&window) == MPI_SUCCESS);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
 } // namespace commtask::test

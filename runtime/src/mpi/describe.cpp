@@ -8,6 +8,9 @@
 #include "core/plan.hpp"
 #include "mpi/one_sided.hpp"
 
+#include <array>
+#include <cstdio>
+
 namespace commtask::detail {
 namespace {
 
@@ -28,6 +31,13 @@ namespace {
         return " of " + std::to_string(count) + " elements";
     }
     return " of " + std::to_string(count) + " " + name.data();
+}
+
+/// A file has no name in MPI. Its handle tells it from others, and is what a debugger shows for the program's variable.
+[[nodiscard]] std::string file_text(MPI_File file) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), ", file %p", static_cast<void*>(file));
+    return text.data();
 }
 
 } // namespace
@@ -63,6 +73,7 @@ std::string mpi_transport::describe(const commtask_op& op) const {
         if (kind.has_offset) {
             text += ", offset " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
         }
+        text += file_text(file_of(op));
     }
     if (kind.has_dest) text += " to " + rank_text(op.peer) + ", " + tag_text(op.send_tag);
     if (kind.has_source) {
