@@ -94,7 +94,7 @@ def access_rows(results):
 
 def slowdown_rows(results):
     first = next(iter(results[TASKS][0]))  # without a window
-    return [row(name, side, rounds, None if name == first else first)
+    return [row(name, side, rounds, first if name.startswith("work: ") and name != first else None)
             for name in results[TASKS][0] for side, rounds in results.items()]
 
 
@@ -110,7 +110,8 @@ def hop_rows(rounds):
 def measure(build, is_quick):
     runner = Runner(build, is_quick)
     n_rounds = 1 if is_quick else 7
-    report = figures.Report("rma", "free", miniapp.machine_of(build))
+    setting = "crowded" if network.cores_of(N_RANKS) == 1 else "own cores"  # of the workers
+    report = figures.Report("rma", setting, miniapp.machine_of(build))
 
     def of(question, sides):
         return alternated(sides, n_rounds, lambda side: runner.ask(side, question))

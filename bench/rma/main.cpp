@@ -2,7 +2,8 @@
 //
 // One run of two ranks that answers one question about one-sided access and writes the samples as JSON; bench/rma.py alternates
 // runs and sums up. Computing that is to be overlapped is a timed sleep: it leaves the core as if an accelerator computed, so
-// what is seen is progress, not the fight for cores. What an access costs a target that computes on its core is asked apart.
+// what is seen is progress, not the fight for cores. What an access costs a target that computes on its core, and how long it
+// then takes, is asked apart.
 #include "harness/answers.h"
 #include "harness/clock.h"
 #include "harness/report.h"
@@ -164,6 +165,31 @@ void ask_accesses(way& by, std::span<const kind> accesses, const setting& how, a
     return ns_between(begin, ticks()) * 1e-6;
 }
 
+/// How long an access takes that comes when the target has been working on its core for a while. Both know the times.
+void ask_of_working_target(way& by, kind what, memory whose, std::vector<char>& buffer, int n_samples, answers& out) {
+    constexpr double while_ns = 1e6; // of several ms of work
+    const auto bytes = static_cast<int>(buffer.size());
+    std::vector<double> us;
+    for (int i = -1; i < n_samples; ++i) {
+        by.barrier();
+        double took_us = 0;
+        if (by.rank() == target) {
+            static_cast<void>(work_ms());
+        } else {
+            compute_elsewhere(while_ns);
+            const std::uint64_t begin = ticks();
+            by.start(what, buffer.data(), bytes);
+            by.finish(what);
+            took_us = ns_between(begin, ticks()) * 1e-3;
+        }
+        by.share(took_us);
+        if (i >= 0) us.push_back(took_us);
+    }
+    out.add(std::string(name_of(what)) + " of " + std::to_string(bytes) + " B, " + window_name(whose) +
+                ": target works on its core",
+            "us", us);
+}
+
 /// What work on the target's core takes without a window, beside one that nobody accesses, and beside accesses without a pause.
 void ask_slowdown(way& by, const setting& how, answers& out) {
     constexpr int bytes = 64 << 10;
@@ -198,6 +224,7 @@ void ask_slowdown(way& by, const setting& how, answers& out) {
                      }
                  });
         }
+        for (const kind what : operations) ask_of_working_target(by, what, whose, buffer, how.n_samples, out);
         by.close();
     }
 }

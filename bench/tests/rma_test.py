@@ -51,10 +51,12 @@ class Accesses(unittest.TestCase):
 
 class Others(unittest.TestCase):
     def test_work_is_compared_with_the_same_sides_work_without_a_window(self):
-        run = {"work: no window": ("ms", [4.0]), "work: Win_create, nobody accesses it": ("ms", [5.0])}
+        access = "put of 65536 B, Win_create: target works on its core"
+        run = {"work: no window": ("ms", [4.0]), "work: Win_create, nobody accesses it": ("ms", [5.0]), access: ("us", [30.0])}
         rows = {row.name: row for row in rma.slowdown_rows({"native": [run], "tasks": [run]})}
         self.assertIsNone(rows["work: no window, tasks"].ratio)
         self.assertEqual(rows["work: Win_create, nobody accesses it, tasks"].ratio, 1.25)
+        self.assertEqual((rows[f"{access}, tasks"].ratio, rows[f"{access}, tasks"].goals), (None, ()))
 
     def test_a_notified_put_is_compared_with_a_message_of_its_size(self):
         run = {"message of 8 B": ("us", [2.0]), "put_notify of 8 B": ("us", [2.8])}
