@@ -65,15 +65,15 @@ typedef enum commtask_code {
     COMMTASK_ERR_COMM = -11,               /**< The communicator is null, freed or not a communicator. */
     COMMTASK_ERR_RANK = -12,               /**< A rank, source, destination or root is outside the communicator. */
     COMMTASK_ERR_TAG = -13,                /**< A tag is negative or above MPI_TAG_UB. */
-    COMMTASK_ERR_COUNT = -14,              /**< A count is negative, or larger than this MPI can carry. */
-    COMMTASK_ERR_BUFFER = -15,             /**< A buffer is null and its count is not zero. */
-    COMMTASK_ERR_TYPE = -16,               /**< A datatype is null. */
-    COMMTASK_ERR_OP = -17,                 /**< A reduction operation is null. */
-    COMMTASK_ERR_NO_MEMORY = -19,          /**< The system gave no memory or no thread. */
-    COMMTASK_ERR_WORKER_THREAD = -20,      /**< A blocking call was made on the worker, e.g. in a callback. */
-    COMMTASK_ERR_UNFINISHED = -21,         /**< commtask_finalize gave up tasks that could never complete. */
-    COMMTASK_ERR_RUNTIME = -22,     /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
-    COMMTASK_ERR_MPI_LIBRARY = -23, /**< The process runs with another MPI than the one commtask was built for. */
+    COMMTASK_ERR_COUNT = -14,  /**< A count is negative, or more than this MPI carries; or two sides differ in size. */
+    COMMTASK_ERR_BUFFER = -15, /**< A buffer is null and its count is not zero. */
+    COMMTASK_ERR_TYPE = -16,   /**< A datatype is null; or an accumulate has two basic ones. */
+    COMMTASK_ERR_OP = -17,     /**< A reduction operation is null. */
+    COMMTASK_ERR_NO_MEMORY = -19,     /**< The system gave no memory or no thread. */
+    COMMTASK_ERR_WORKER_THREAD = -20, /**< A blocking call was made on the worker, e.g. in a callback. */
+    COMMTASK_ERR_UNFINISHED = -21,    /**< commtask_finalize gave up tasks that could never complete. */
+    COMMTASK_ERR_RUNTIME = -22,       /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
+    COMMTASK_ERR_MPI_LIBRARY = -23,   /**< The process runs with another MPI than the one commtask was built for. */
     COMMTASK_ERR_RUNNING =
         -24, /**< The plan's run, or a task of the window, has not ended; or another thread changes it. */
     COMMTASK_ERR_WINDOW = -25, /**< The window is null, not registered, cannot be, or is in no epoch for that. */

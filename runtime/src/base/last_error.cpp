@@ -61,9 +61,10 @@ const char* commtask_error_string(int code) noexcept {
     case COMMTASK_ERR_COMM: return "the communicator is not valid";
     case COMMTASK_ERR_RANK: return "a rank is outside the communicator";
     case COMMTASK_ERR_TAG: return "a tag is outside its range";
-    case COMMTASK_ERR_COUNT: return "a count is negative, or larger than this MPI can carry";
+    case COMMTASK_ERR_COUNT:
+        return "a count is negative, larger than this MPI can carry, or another size than the other side";
     case COMMTASK_ERR_BUFFER: return "a buffer is null";
-    case COMMTASK_ERR_TYPE: return "a datatype is null";
+    case COMMTASK_ERR_TYPE: return "a datatype is null, or another one than the other side reduces";
     case COMMTASK_ERR_OP: return "a reduction operation is null";
     case COMMTASK_ERR_NO_MEMORY: return "the system gave no memory or no thread";
     case COMMTASK_ERR_WORKER_THREAD: return "a blocking call was made on the communication worker";
