@@ -2,6 +2,7 @@
 //
 // Lanes and shared workers of a node that has bells, over a fake transport: when a worker sleeps in sight, what ends its sleep,
 // and whom a lane rings. The other rank is the test's own thread, with its own view of the shared pages.
+#include "core/node_news.hpp"
 #include "core/waiting.hpp"
 #include "core/worker.hpp"
 #include "fake_transport.hpp"
@@ -15,6 +16,8 @@
 #include <cstdint>
 #include <thread>
 
+#include <sched.h>
+
 namespace commtask::detail {
 namespace {
 
@@ -22,6 +25,33 @@ using testing::comes_true;
 using testing::fake_transport;
 using testing::is_seen_asleep;
 using testing::lane_bench;
+
+/// While it lives, this thread and those that it starts have one core, and somebody computes there.
+class one_busy_core {
+public:
+    one_busy_core() {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(sched_getcpu(), &one);
+        sched_getaffinity(0, sizeof before_, &before_);
+        EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+        computing_ = std::thread{[this] {
+            while (!is_over_.load(std::memory_order_relaxed)) {}
+        }};
+    }
+    one_busy_core(const one_busy_core&) = delete;
+    one_busy_core& operator=(const one_busy_core&) = delete;
+    ~one_busy_core() {
+        is_over_ = true;
+        computing_.join();
+        sched_setaffinity(0, sizeof before_, &before_);
+    }
+
+private:
+    cpu_set_t before_{};
+    std::atomic<bool> is_over_{false};
+    std::thread computing_;
+};
 
 /// Rank 1 of a communicator, at place 0 of its node; rank 0 is at place 1. What is posted are sends to rank 0 with tag 0.
 class NodeWorker : public ::testing::Test {
@@ -187,6 +217,38 @@ TEST_F(NodeWorker, ALaneRingsAtTheEndOfACollectiveAlone) {
     EXPECT_TRUE(neighbors_.my_line(0).is_asleep());
     bench_.complete(posted);
     EXPECT_EQ(neighbors_.my_line(0).word(), 0U);
+}
+
+TEST_F(NodeWorker, ALaneRingsTheTargetOfAnAccessBeforeMpiHasIt) {
+    falls_asleep(any_access);
+    task& posted =
+        bench_.make({.tag = fake_transport::is_refused}); // of what has begun and was refused nobody else is told
+    posted.op.kind = COMMTASK_OP_PUT;
+    posted.op.peer = 0;
+    bench_.the_lane().post(posted);
+    bench_.run();
+    EXPECT_FALSE(neighbors_.my_line(0).is_asleep());
+    falls_asleep(any_access);
+    task& sent = bench_.post();
+    bench_.run();
+    EXPECT_TRUE(neighbors_.my_line(0).is_asleep()) << "a message is no access";
+    bench_.complete(sent);
+}
+
+TEST_F(NodeWorker, NapsInSightWhileItAttendsWindows) {
+    const one_busy_core here; // on an idle one it stays awake
+    bench_.the_lane().attend(1);
+    {
+        const worker beside{bench_.the_lane(), plan()};
+        for (unsigned n_woken = 0; n_woken < 2;) {
+            ASSERT_TRUE(comes_true([&] { return sleeps_in_sight(); }));
+            n_woken += neighbors_.ring(0, any_access);
+        }
+        const std::uint64_t passes = bench_.the_lane().approx_passes();
+        EXPECT_TRUE(comes_true([&] { return bench_.the_lane().approx_passes() > passes + 100; })) << "naps are short";
+    }
+    EXPECT_GE(counters_.worker_rung, 1U);
+    EXPECT_EQ(counters_.worker_rung_for_nothing, 0U) << "what an access does no pass sees";
 }
 
 TEST_F(NodeWorker, ALaneRingsAtTheBeginningAndTheEndOfAMessage) {

@@ -102,7 +102,7 @@ public:
             const bool leaves_work = (each.has_work() && !each.has_shown_all()) || each.has_arrivals();
             each.tell(detail::trace::thread_state::none);
             each.return_baton();
-            if (leaves_work) each.wake_up.ring_unless_it_naps();
+            if (leaves_work) each.ring_for_what_is_left();
         }
     }
 

@@ -381,6 +381,8 @@ void lane::issue(task& ready) noexcept {
 bool lane::start(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
+    if (settings_.node != nullptr) [[unlikely]]
+        ring_target_of(ready);
     const start_result result = transport_->start(ready);
     starting_kind_.store(0, std::memory_order_relaxed);
     if (settings_.node != nullptr && result != start_result::failed) [[unlikely]]

@@ -178,6 +178,10 @@ public:
         wake_up.ring_surely();
     }
     [[nodiscard]] bool is_attentive() const noexcept { return attends_windows() || must_watch(); }
+    /// Who leaves something behind: a worker that naps, as one does that attends windows, looks by itself soon.
+    void ring_for_what_is_left() noexcept {
+        if (!attends_windows()) wake_up.ring_unless_it_naps();
+    }
     [[nodiscard]] bool attends_windows() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
 
     /// Whether this lane hears for its node of messages of others.
@@ -339,6 +343,7 @@ private:
     };
     unsigned ring_neighbors(const task& which, moment at) noexcept;
     void ring_at_end(const task& ended) noexcept;
+    void ring_target_of(const task& which) noexcept;
     void look_after_open_messages() noexcept;
     void look_after_sleepers() noexcept;
     [[nodiscard]] bool is_rung_by_watcher(const task& which) const noexcept;

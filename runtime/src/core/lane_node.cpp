@@ -56,6 +56,12 @@ void lane::ring_at_end(const task& ended) noexcept {
     if (notices_) count_announced(ended);
 }
 
+/// Before MPI has it, since its call may wait for an answer of the target's. A worker that is rung too early naps shortly first.
+void lane::ring_target_of(const task& which) noexcept {
+    if (const node_peers* const peers = which.queue->node.get())
+        n_rung_ += ring_target(which.op, *peers, *settings_.node);
+}
+
 /// An entry of a task that is in flight, for the lane's line.
 lane::shown_news lane::show(const task& which) const noexcept {
     const node_peers* const peers = which.queue->node.get();
@@ -82,6 +88,11 @@ lane::shown_news lane::show_awaited() noexcept {
     my_line().begin();
     if (is_watcher_) my_line().add({0, news::sleeper}); // who is about to need it must find it, whatever else it awaits
     transport_->each_in_flight(shown);
+    if (attends_windows()) {
+        // Whatever else is in flight: it naps no longer than it would out of sight, since who accesses them otherwise rings nobody.
+        my_line().add(any_access);
+        shown.all.how = foreseen::ends;
+    }
     if (has_put_away() || (shown.all.is_far && is_far_message_near())) shown.all.how = foreseen::nothing;
     return shown.all;
 }

@@ -101,7 +101,7 @@ bool lane::try_issue_here() noexcept {
     return_baton();
     // A worker in deep sleep knows nothing of this; one that naps comes soon, and a neighbour rings one that sleeps in sight of what was
     // posted. What arrived meanwhile may be a post of a function that MPI has called here, which rang nobody.
-    if (is_all_issued && (leaves_work || has_arrivals())) wake_up.ring_unless_it_naps();
+    if (is_all_issued && (leaves_work || has_arrivals())) ring_for_what_is_left();
     return is_all_issued;
 }
 

@@ -51,6 +51,7 @@ enum class news : std::uint32_t {
     message, ///< A receive awaits it: a message was sent, or its sender has gone on with it.
     receipt, ///< A send awaits it: its receiver has come, or has taken the message.
     turn,    ///< A collective awaits it: another rank has ended the same.
+    access,  ///< Who attends windows awaits it: another rank accesses one of them.
     sleeper, ///< The watcher awaits it: a rank of the node sleeps until it hears of a message of another node.
 };
 

@@ -74,6 +74,16 @@ inline void add(operation_news& to, const node_peers& peers, news what, int peer
     return entry;
 }
 
+/// What a worker that attends windows awaits: an access of whichever of them.
+inline constexpr awaited_news any_access{0, news::access};
+
+/// Rings the target of an operation on a window: MPI must be called there, too. @return how many workers it has woken
+inline unsigned ring_target(const commtask_op& op, const node_peers& peers, const node_bells& bells) noexcept {
+    const operation_traits& kind = operation_of(kind_of(op));
+    const node_peers::neighbor* const target = kind.takes_window && kind.has_target ? peers.find(op.peer) : nullptr;
+    return target == nullptr ? 0 : bells.ring(target->place, any_access);
+}
+
 /// Rings those of the neighbours that may wait for it. After MPI has it. @return how many workers it has woken
 inline unsigned ring_for(const operation_news& happened, const node_peers& peers, const node_bells& bells) noexcept {
     if (happened.n == 0) return 0;

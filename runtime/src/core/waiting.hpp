@@ -53,7 +53,7 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
 /// driver rings nobody.
 inline void leave_to_worker(lane& driven) noexcept {
     driven.tell(trace::thread_state::none);
-    if (driven.approx_has_work() || driven.has_arrivals()) driven.wake_up.ring_unless_it_naps();
+    if (driven.approx_has_work() || driven.has_arrivals()) driven.ring_for_what_is_left();
 }
 
 /// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for

@@ -69,7 +69,8 @@ void worker::count_nap() noexcept {
     const bool was_rung = std::exchange(was_rung_, false); // and nothing has ended since
     if (settings_.counters == nullptr) return;
     ++settings_.counters->worker_naps;
-    if (was_rung) ++settings_.counters->worker_rung_for_nothing;
+    if (was_rung && !lane_.attends_windows()) // what an access does here no pass sees
+        ++settings_.counters->worker_rung_for_nothing;
 }
 
 void worker::run_reserved() noexcept {
@@ -174,8 +175,9 @@ unsigned worker::nap(nap_plan& naps) noexcept {
     const std::uint64_t passes_before = lane_.approx_passes();
     unsigned n_passes = 0;
     // One after the other: each has looked already when the last one is over. Not beside a thread that drives again and again.
-    while (lane_.has_neighbors() && naps.is_full() && !lane_.is_attentive() && sleep_in_sight(naps)) {
+    while (lane_.has_neighbors() && naps.is_full() && !lane_.must_watch() && sleep_in_sight(naps)) {
         ++n_passes;
+        if (lane_.attends_windows()) break; // which wants more looks than these
         if (lane_.approx_passes() != passes_before + n_passes) break;
         if (was_rung_ || lane_.is_paused() || !lane_.approx_has_work() || has_reason_to_wake()) break;
     }
@@ -200,19 +202,22 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
     if (shown.is_far) lane_.ask_watcher();
     const bell::woken how = lane_.wake_up.sleep_in_sight(lane_.word_in_sight(), planned.ns, [&] {
         const bool has_moved = timed_pass();
+        const bool is_long = planned.ns > static_cast<std::int64_t>(settings_.nap_max_ns);
         // A pass rings at its own pace; before a long nap nobody must be left out, or both would sleep.
-        if (!has_moved && planned.ns > static_cast<std::int64_t>(settings_.nap_max_ns)) lane_.ring_for_what_is_open();
+        if (!has_moved && is_long) lane_.ring_for_what_is_open();
         lane_.prepare_sleep();
         lane_.return_baton();
         if (has_moved) naps.restart();
         count_nap();
-        return has_moved || lane_.is_announced() || lane_.is_attentive() || has_reason_to_wake();
+        return has_moved || lane_.is_announced() || lane_.must_watch() || (is_long && lane_.attends_windows()) ||
+               has_reason_to_wake();
     });
     lane_.release_watcher();
     if (how == bell::woken::by_a_thread) naps.begin_at_bound();
     if (how == bell::woken::by_neighbor) {
-        // Again without an end between: a message in pieces, for which nobody need look more often than its other end moves.
-        is_rung_again_ ? naps.begin_at_bound() : naps.restart();
+        // Again without an end between: a message in pieces, for which nobody need look more often than its other end moves. What an
+        // access does here no pass sees.
+        is_rung_again_ && !lane_.attends_windows() ? naps.begin_at_bound() : naps.restart();
         was_rung_ = true;
         is_rung_again_ = true;
         if (settings_.counters != nullptr) ++settings_.counters->worker_rung;
