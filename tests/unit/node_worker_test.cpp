@@ -251,6 +251,21 @@ TEST_F(NodeWorker, NapsInSightWhileItAttendsWindows) {
     EXPECT_EQ(counters_.worker_rung_for_nothing, 0U) << "what an access does no pass sees";
 }
 
+TEST_F(NodeWorker, IsNotWokenByPostersWhileItAttendsWindows) {
+    use_peers(2); // rank 0 is on another node: nobody rings for what is posted
+    const one_busy_core here;
+    bench_.the_lane().attend(1);
+    worker_settings with_long_naps = plan();
+    with_long_naps.nap_max_ns = 50'000'000;
+    const worker beside{bench_.the_lane(), with_long_naps};
+    EXPECT_TRUE(comes_true([&] {
+        if (!sleeps_in_sight()) return false;
+        bench_.post({.tag = fake_transport::ends_at_a_look});
+        return sleeps_in_sight(); // it may have woken by itself: then once more
+    })) << "it looks by itself when its nap is over";
+    ASSERT_TRUE(comes_true([&] { return bench_.the_lane().approx_live() == 0; }));
+}
+
 TEST_F(NodeWorker, ALaneRingsAtTheBeginningAndTheEndOfAMessage) {
     const node_line theirs = neighbors_.my_line(0);
     const awaited_news message{context, news::message, 1, 0};
