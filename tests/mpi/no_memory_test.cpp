@@ -257,6 +257,39 @@ TEST_F(NoMemory, AMemberInPartitionsIsRecordedAsAWholeOrSpoilsThePlan) {
     EXPECT_GT(n_refused_plans, 0);
 }
 
+/// Wherever memory ends: the recording is refused, or the post of which the plan would have the datatypes.
+TEST_F(NoMemory, ARecordingAndItsDatatypesAreRefused) {
+    const auto n_ranks = static_cast<std::size_t>(n_ranks_);
+    const std::vector<int> counts(n_ranks, 1);
+    const std::vector<int> displs(n_ranks, 0);
+    std::vector<int> data(2 * n_ranks);
+    std::vector<int> into(2 * n_ranks);
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    ASSERT_EQ(MPI_Type_contiguous(2, MPI_INT, &pair), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Type_commit(&pair), MPI_SUCCESS);
+    std::vector<MPI_Datatype> types(n_ranks, pair);
+    const commtask_op exchange =
+        commtask_op_alltoallw_int(data.data(), counts.data(), displs.data(), types.data(), into.data(), counts.data(),
+                                  displs.data(), types.data(), comm_);
+    int n_refused = 0;
+    int code = COMMTASK_ERR_NO_MEMORY;
+    for (int n_before = 0; code != COMMTASK_OK && n_before < 1000; ++n_before) {
+        int begun = COMMTASK_OK;
+        {
+            const no_memory scope{n_before};
+            begun = commtask_record_begin();
+            code = begun == COMMTASK_OK ? commtask_post(&exchange, nullptr, nullptr) : begun;
+        }
+        EXPECT_EQ(begun == COMMTASK_OK, commtask_record_end(nullptr) == COMMTASK_OK);
+        if (code == COMMTASK_OK) continue;
+        EXPECT_EQ(code, COMMTASK_ERR_NO_MEMORY);
+        ++n_refused;
+    }
+    EXPECT_EQ(code, COMMTASK_OK);
+    EXPECT_GT(n_refused, 5);
+    EXPECT_EQ(MPI_Type_free(&pair), MPI_SUCCESS);
+}
+
 TEST_F(NoMemory, CommunicatorsThatComeAndGoLeaveNothingBehind) {
     const auto come_and_go = [&](int n_times) {
         for (int i = 0; i < n_times; ++i) {

@@ -199,6 +199,13 @@ TEST_F(Listen, IsEndedByFinalize) {
 #pragma omp taskgroup
     {
         listened = commtask_omp_listen(comm, 42, sizeof(int), n_slots, count_and_end, &all, &all.listener);
+        const auto has_begun = [&] {
+            pthread_mutex_lock(&all.listener.lid);
+            const bool is_open = all.listener.is_open != 0;
+            pthread_mutex_unlock(&all.listener.lid);
+            return is_open;
+        };
+        while (!has_begun()) commtask_omp_progress(); // no thread may post beside commtask_finalize
         finalized = commtask_finalize();
     }
     EXPECT_EQ(listened, COMMTASK_OK) << commtask_last_error();

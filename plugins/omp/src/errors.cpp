@@ -122,6 +122,14 @@ int set_last_error(int code, const char* sentence) noexcept {
     return code;
 }
 
+int set_last_objection(int code, const std::string& objection) noexcept {
+    sentence_buffer sentence{};
+    if (!objection.empty()) {
+        std::snprintf(sentence.data(), sentence.size(), "commtask: %s", objection.c_str());
+    }
+    return set_last_error(code, sentence.data());
+}
+
 const char* objection_to(const commtask_omp_options& options) noexcept {
     constexpr std::uint32_t known_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED;
     const std::uint32_t flags = options.flags & ~flag_parent_is_implicit;

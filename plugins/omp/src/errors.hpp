@@ -21,6 +21,8 @@ namespace commtask::omp {
 /// Sets the sentence of commtask_omp_last_error on this thread.
 /// @return the code.
 int set_last_error(int code, const char* sentence) noexcept;
+/// The same with an objection of this library, which may be empty.
+int set_last_objection(int code, const std::string& objection) noexcept;
 
 /// Where in the program a task was created, if that is known.
 struct source_place {

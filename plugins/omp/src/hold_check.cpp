@@ -70,5 +70,5 @@ const commtask_omp_entries* commtask_omp_bind_(const commtask_omp_entries* runti
 
 int commtask_omp_hold_check(void) noexcept {
     const std::string& objection = binding_objection();
-    return objection.empty() ? COMMTASK_OK : set_last_error(COMMTASK_ERR_RUNTIME, ("commtask: " + objection).c_str());
+    return objection.empty() ? COMMTASK_OK : set_last_objection(COMMTASK_ERR_RUNTIME, objection);
 }

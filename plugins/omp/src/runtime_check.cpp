@@ -50,9 +50,8 @@ const std::string& runtime_objection() noexcept {
 int commtask_omp_check(void) noexcept {
     using namespace commtask::omp;
     if (!runtime_objection().empty()) {
-        return set_last_error(COMMTASK_ERR_RUNTIME, ("commtask: " + runtime_objection()).c_str());
+        return set_last_objection(COMMTASK_ERR_RUNTIME, runtime_objection());
     }
     // No failure: a program that holds nothing needs no binding.
-    (void)set_last_error(COMMTASK_OK, binding_objection().empty() ? "" : ("commtask: " + binding_objection()).c_str());
-    return COMMTASK_OK;
+    return set_last_objection(COMMTASK_OK, binding_objection());
 }

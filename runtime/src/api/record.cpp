@@ -188,8 +188,11 @@ int commtask_record_begin(void) noexcept {
     if (recorded_here != nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
     thread_local const end_of_thread notice;
     static_cast<void>(notice);
-    recorded_here = new (std::nothrow) commtask_plan_s;
-    if (recorded_here == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    try {
+        recorded_here = new commtask_plan_s;
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    }
     recorded_here->session = runtime->session_number();
     recorded_here->is_recorded_in_pass = lane::is_driving();
     return COMMTASK_OK;

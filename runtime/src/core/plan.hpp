@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <forward_list>
 #include <memory>
 #include <new>
 #include <vector>
@@ -77,7 +78,7 @@ struct plan_member {
 
 class plan {
 public:
-    plan() noexcept = default;
+    plan() = default; ///< @throws std::bad_alloc
     plan(const plan&) = delete;
     plan& operator=(const plan&) = delete;
     /// As lose_members().
@@ -299,7 +300,8 @@ struct noted_list {
 /// The datatypes of members, where the program may free its own.
 struct plan_types {
     std::vector<MPI_Datatype> duplicates{};
-    std::deque<std::vector<MPI_Datatype>> arrays{}; ///< Of members with a datatype for each rank, which point here.
+    std::forward_list<std::vector<MPI_Datatype>>
+        arrays{}; ///< Of members with a datatype for each rank, which point here.
 };
 
 /// Of a run's task.

@@ -102,13 +102,23 @@ private:
 /// Whether the program may have made it.
 [[nodiscard]] bool may_be_made(MPI_Datatype type) noexcept { return is_type(type) && basic_bytes(type) == 0; }
 
+/// MPI says so only when a datatype is to be sent: here one to nobody, which is never started.
+[[nodiscard]] bool is_committed(MPI_Datatype type, const errors_come_back& errors) noexcept {
+    const char nothing = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = errors.code_of(MPI_Send_init(&nothing, 1, type, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request));
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    return code == MPI_SUCCESS;
+}
+
+/// One that is not committed stays the program's, and is refused with its member: MPICH's duplicate of it is committed.
 /// @throws std::bad_alloc
 [[nodiscard]] int keep(plan_types& into, MPI_Datatype& type) {
     if (!may_be_made(type)) return MPI_SUCCESS;
     const errors_come_back errors;
     type_shape shape;
     if (const int code = errors.code_of(ask_shape(type, shape)); code != MPI_SUCCESS) return code;
-    if (shape.is_mpis()) return MPI_SUCCESS;
+    if (shape.is_mpis() || !is_committed(type, errors)) return MPI_SUCCESS;
     MPI_Datatype& made = into.duplicates.emplace_back(MPI_DATATYPE_NULL);
     const int code = errors.code_of(MPI_Type_dup(type, &made));
     if (code == MPI_SUCCESS) type = made;
@@ -118,7 +128,7 @@ private:
 /// One for each rank; where nothing goes there need be no datatype. @throws std::bad_alloc
 [[nodiscard]] int keep_array(plan_types& into, const commtask_op& op, commtask_side& side, int count) {
     if (count == 0 || side.types == nullptr) return MPI_SUCCESS;
-    std::vector<MPI_Datatype>& types = into.arrays.emplace_back(side.types, side.types + count);
+    std::vector<MPI_Datatype>& types = into.arrays.emplace_front(side.types, side.types + count);
     for (std::size_t i = 0; i < types.size(); ++i) {
         if (count_at(op, side.counts, i) == 0) types[i] = MPI_BYTE;
         if (const int code = keep(into, types[i]); code != MPI_SUCCESS) return code;
