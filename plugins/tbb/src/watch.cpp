@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    // The face's only numbers that were chosen, and so not in the runtime's tuning.hpp, which it does not see.
+    // Numbers of the face that were chosen, as the one of tbb_graph.hpp, and so not in the runtime's tuning.hpp, which it does not see.
     /// Shorter: the core's time. Longer: the wait for a graph that was canceled ends later.
     static constexpr std::chrono::milliseconds shortest_nap{1};
     static constexpr std::chrono::milliseconds longest_nap{50};

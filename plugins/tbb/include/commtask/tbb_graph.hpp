@@ -292,9 +292,14 @@ private:
         }
     };
 
+    /// Fewer: the way back to the driver's next turn is in each hop. More: what other threads put into the graph waits longer.
+    static constexpr int looks_per_turn = 8;
+
     /// The driver's turn. There is one as long as something is looked for.
     void drive_on() {
-        if (!take_in(false) && !drive_in_task()) std::this_thread::yield();
+        for (int look = 0; look < looks_per_turn && !take_in(false) && !drive_in_task(); ++look) {
+            std::this_thread::yield();
+        }
         if (n_looked_for_.load(std::memory_order_seq_cst) > 0) return queue_driver();
         // seq_cst: either this sees what another thread begins, or that one sees that there is no driver.
         has_driver_.store(false, std::memory_order_seq_cst);
