@@ -5,6 +5,11 @@
 #include "mpi_facts.hpp"
 #include "tbb_fixture.hpp"
 
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
+
 using namespace commtask::test;
 
 namespace {
@@ -111,6 +116,57 @@ TEST_F(TbbListen, DoesNotHoldAGraphThatABodyHasLeftByAnException) {
         ct::wait_for_all(graph);
     });
     EXPECT_EQ(n_seen, 2);
+}
+
+TEST_F(TbbListen, DoesNotHoldAGraphThatIsCanceledBeforeItRuns) {
+    in_arena([&] {
+        flow::graph graph;
+        ct::listen_node calls{graph, comm_, tag, sizeof(int), 2};
+        calls.start();
+        graph.cancel();
+        ct::wait_for_all(graph);
+        EXPECT_TRUE(graph.is_cancelled());
+    });
+}
+
+TEST_F(TbbListen, IsNotDestroyedWhileAThreadStopsIt) {
+    std::atomic<bool> is_worker_free{false};
+    in_arena([&] {
+        flow::graph graph;
+        std::optional<ct::listen_node> calls{std::in_place, graph, comm_, tag, sizeof(int), 2};
+        calls->start();
+        std::atomic<bool> is_let_go{false};
+        std::promise<void> is_busy;
+        std::promise<void> is_stopping;
+        const auto a_while = [] {
+            for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+        };
+        auto busy = post(commtask::call(
+            [&] {
+                is_busy.set_value();
+                while (!is_let_go) std::this_thread::yield();
+                a_while();
+                is_worker_free = true;
+            },
+            comm_));
+        is_busy.get_future().wait();
+        std::thread stopping{[&] {
+            is_stopping.set_value();
+            calls->stop();
+        }};
+        std::thread canceling{[&] {
+            is_stopping.get_future().wait();
+            a_while();
+            graph.cancel();
+        }};
+        graph.wait_for_all();
+        is_let_go = true;
+        calls.reset();
+        EXPECT_TRUE(is_worker_free) << "what stop() waits for";
+        stopping.join();
+        canceling.join();
+        static_cast<void>(finish(std::move(busy)));
+    });
 }
 
 TEST_F(TbbListen, EndsThoughItsCommunicatorWasFreed) {

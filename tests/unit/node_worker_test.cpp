@@ -233,6 +233,13 @@ TEST_F(NodeWorker, ALaneRingsTheTargetOfAnAccessBeforeMpiHasIt) {
     bench_.run();
     EXPECT_TRUE(neighbors_.my_line(0).is_asleep()) << "a message is no access";
     bench_.complete(sent);
+    task& of_call = bench_.make({.tag = fake_transport::is_refused});
+    of_call.op.kind = COMMTASK_OP_PUT;
+    of_call.op.peer = 0;
+    of_call.op.reserved |= static_cast<int>(flag_is_call);
+    bench_.the_lane().post(of_call);
+    bench_.run();
+    EXPECT_TRUE(neighbors_.my_line(0).is_asleep()) << "its rank is none of the queue's";
 }
 
 TEST_F(NodeWorker, NapsInSightWhileItAttendsWindows) {
@@ -263,6 +270,20 @@ TEST_F(NodeWorker, IsNotWokenByPostersWhileItAttendsWindows) {
         bench_.post({.tag = fake_transport::ends_at_a_look});
         return sleeps_in_sight(); // it may have woken by itself: then once more
     })) << "it looks by itself when its nap is over";
+    ASSERT_TRUE(comes_true([&] { return bench_.the_lane().approx_live() == 0; }));
+}
+
+TEST_F(NodeWorker, StillAwaitsAccessesWhenAPosterHasShownItsTask) {
+    const one_busy_core here;
+    bench_.the_lane().attend(1);
+    worker_settings with_long_naps = plan();
+    with_long_naps.nap_max_ns = 200'000'000;
+    const worker beside{bench_.the_lane(), with_long_naps};
+    EXPECT_TRUE(comes_true([&] {
+        if (!sleeps_in_sight()) return false;
+        bench_.post({.tag = fake_transport::ends_at_a_look});
+        return sleeps_in_sight() && mine_.my_line(0).awaits(any_access);
+    }));
     ASSERT_TRUE(comes_true([&] { return bench_.the_lane().approx_live() == 0; }));
 }
 

@@ -55,7 +55,7 @@ int free_window(const MPI_Win* window, Free&& free) {
 /// @param is_expressible  whether the operation says all that the call does
 template <typename Native>
 int post_on_window(commtask_op op, bool is_expressible, MPI_Request* request, Native&& native) {
-    op.comm = MPI_COMM_WORLD; // the order of these does not matter for it
+    op.comm = MPI_COMM_WORLD; // whose order does not matter for them, and whose ranks these are not
     if (is_expressible && windows::is_good(op)) return post(op, request, native);
     return inside<baton_section>([&] { return native(request); });
 }

@@ -2,7 +2,7 @@
 //
 // What a worker that shares its core does after a turn that moved nothing and gave it no reason to stay awake. It leaves the core to
 // threads of the program that drive, for long, and sleeps if nothing is in flight; but with a window it does neither, since what
-// other processes want of that moves no pass and rings no bell. A pure function of what it knows, so it is tested without threads.
+// other processes want of that moves no pass, and need not ring. A pure function of what it knows, so it is tested without threads.
 #pragma once
 
 #include "base/tuning.hpp"

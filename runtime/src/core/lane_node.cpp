@@ -58,6 +58,7 @@ void lane::ring_at_end(const task& ended) noexcept {
 
 /// Before MPI has it, since its call may wait for an answer of the target's. A worker that is rung too early naps shortly first.
 void lane::ring_target_of(const task& which) noexcept {
+    if ((which.flags() & flag_is_call) != 0) return; // its rank is the window's, its queue another communicator's
     if (const node_peers* const peers = which.queue->node.get())
         n_rung_ += ring_target(which.op, *peers, *settings_.node);
 }
@@ -111,7 +112,9 @@ void lane::begin_poster_shows() noexcept {
     if (is_left_to_nap_) return;
     poster_shows_ = true;
     poster_has_shown_all_ = true;
-    if (is_line_old) my_line().begin();
+    if (!is_line_old) return;
+    my_line().begin();
+    if (attends_windows()) my_line().add(any_access);
 }
 
 /// Whether nothing stands still if nobody looks at it before the worker's nap is over, but for who waits for it, and then looks himself: a

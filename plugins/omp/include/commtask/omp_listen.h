@@ -209,7 +209,8 @@ static inline int commtask_omp_listen_cast_(commtask_omp_listener* listener) COM
  *            where that thread waits in the library or at the end of the taskgroup.
  *  @threads Any of a team, in a task. Each ring costs two tasks of libomp's, one ring for all messages that come until it is answered.
  *  @failures Where the system has no memory for a run of the bell, the error handler hears of it, and the box is looked at anyway.
- *            commtask_finalize ends it like any standing receive, and gives its bell up: the error handler hears of a canceled plan. */
+ *            commtask_finalize ends it like any standing receive, and gives its bell up: the error handler hears of a canceled plan. No
+ *            message may come meanwhile: its task may ring again beside commtask_finalize, and the taskgroup then does not end. */
 static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots,
                                       commtask_omp_message_body body, void* argument, commtask_omp_listener* listener) {
     int code = commtask_omp_check();

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -157,9 +158,10 @@ public:
     explicit graph_side(::tbb::flow::graph& graph)
         : graph_(graph), entrance_(graph, ::tbb::flow::unlimited, [](char, entrance::gateway_type&) noexcept {}),
           finisher_(graph, ::tbb::flow::unlimited, [](const delivery& arrived) { arrived.finish(); }),
-          driver_(graph, ::tbb::flow::unlimited, [this](const std::shared_ptr<graph_side>& held) {
+          driver_(graph, ::tbb::flow::unlimited, [this](const std::shared_ptr<first_task>& of_keeper) {
               note_context();
-              if (held == nullptr) drive_on();
+              if (of_keeper == nullptr) return drive_on();
+              of_keeper->has_run = true;
           }) {
         ::tbb::flow::make_edge(entrance_, finisher_);
         check(commtask_tbb_watch_add(&look, this, &watch_));
@@ -203,13 +205,15 @@ public:
     }
     /// Any thread. The graph waits from here on, until somebody calls its release_wait().
     static void hold(const std::shared_ptr<graph_side>& side, keeper& by) {
+        const auto finding_out = std::make_shared<first_task>(side);
         side->graph_.reserve_wait();
         commtask_tbb_watch_begin(side->watch_);
         {
             const std::lock_guard guard{side->lock_};
             by.next_ = std::exchange(side->keepers_, &by);
+            side->was_first_dropped_ = false;
         }
-        side->driver_.try_put(side);
+        side->driver_.try_put(finding_out);
     }
     /// It is not told to give up during or after this call.
     void forget(keeper& gone) noexcept {
@@ -278,6 +282,20 @@ public:
     }
 
 private:
+    /// The message of a task that finds out the context; it keeps the side. oneTBB drops the task of a graph that is canceled already.
+    struct first_task {
+        explicit first_task(std::shared_ptr<graph_side> whose) noexcept : side(std::move(whose)) {}
+        first_task(const first_task&) = delete;
+        first_task& operator=(const first_task&) = delete;
+        ~first_task() {
+            if (has_run) return;
+            const std::lock_guard guard{side->lock_};
+            side->was_first_dropped_ = true;
+        }
+        const std::shared_ptr<graph_side> side;
+        bool has_run = false;
+    };
+
     friend class pending_operation;
     /// Nobody feeds it: it is there for its gateway. Its edge is ours, so that a graph which is reset with
     /// rf_clear_edges loses the user's edges only.
@@ -337,6 +355,7 @@ private:
     bool take_in(bool is_lost) {
         arrival* newest = come_.exchange(nullptr, std::memory_order_acquire); // partner of the release in leave()
         if (newest == nullptr) return false;
+        std::exception_ptr thrown;
         arrival* oldest = nullptr;
         while (newest != nullptr) {
             arrival* const next = std::exchange(newest->next_arrival_, oldest);
@@ -344,8 +363,14 @@ private:
         }
         while (oldest != nullptr) {
             arrival& come = *std::exchange(oldest, oldest->next_arrival_);
-            is_lost ? come.forget() : come.enter();
+            try {
+                is_lost ? come.forget() : come.enter();
+            } catch (...) { // no memory, and oneTBB cancels the graph for it
+                thrown = std::current_exception();
+                is_lost = true;
+            }
         }
+        if (thrown) std::rethrow_exception(thrown);
         return true;
     }
 
@@ -367,7 +392,7 @@ private:
         const std::lock_guard guard{side.lock_};
         // acquire: partner of the release in note_context().
         ::tbb::task_group_context* const context = side.context_.load(std::memory_order_acquire);
-        if (context == nullptr || !context->is_group_execution_cancelled()) return;
+        if (!side.was_first_dropped_ && (context == nullptr || !context->is_group_execution_cancelled())) return;
         side.cancel_listed();
         for (keeper* each = side.keepers_; each != nullptr; each = each->next_) each->give_up();
     }
@@ -382,8 +407,8 @@ private:
     ::tbb::flow::graph& graph_;
     entrance entrance_;
     ::tbb::flow::function_node<delivery> finisher_;
-    /// With this side as a message, which keeps it, it finds out the context alone.
-    ::tbb::flow::function_node<std::shared_ptr<graph_side>> driver_;
+    /// With a message it finds out the context alone.
+    ::tbb::flow::function_node<std::shared_ptr<first_task>> driver_;
     ::tbb::task_arena elsewhere_{1}; ///< Made at its first use.
     commtask_tbb_watch_t watch_ = nullptr;
     std::atomic<::tbb::task_group_context*> context_{nullptr};
@@ -393,6 +418,8 @@ private:
     std::atomic<arrival*> come_{nullptr};      ///< The newest first.
     std::mutex lock_;                          ///< Of the lists and of what pending_operation names.
     keeper* keepers_ = nullptr;
+    bool was_first_dropped_ =
+        false; ///< Of the keeper that came last: the graph was canceled before any of its tasks ran.
     pending_operation* first_ = nullptr; ///< In the order of posting.
     pending_operation* last_ = nullptr;
 };

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace commtask::tbb {
@@ -52,6 +53,9 @@ public:
         } catch (const error&) {
             leave_graph(phase::listening);
         }
+        // A canceled graph does not wait for a thread that is in stop() or start().
+        for (phase now = phase_; now == phase::ending || now == phase::starting; now = phase_)
+            std::this_thread::yield();
     }
 
     /// From now on messages come: bodies may have the first before this returns.
