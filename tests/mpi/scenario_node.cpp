@@ -80,10 +80,12 @@ void node_access() {
     CHECK(sched_setaffinity(0, sizeof here, &here) == 0);
     const int rank = begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    std::array<int, n_elements> exposed{};
+    int* exposed = nullptr;
     MPI_Win window = MPI_WIN_NULL;
-    CHECK(MPI_Win_create(exposed.data(), sizeof exposed, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window) ==
+    CHECK(MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &window) ==
           MPI_SUCCESS);
+    exposed[0] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
     CHECK(commtask_win_register(window, MPI_COMM_WORLD) == COMMTASK_OK);
     for (int i = 1; i <= n_accesses; ++i) {
         const double begin = seconds();
