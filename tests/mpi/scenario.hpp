@@ -24,6 +24,15 @@ inline void check(bool is_true, const char* text, const char* file, int line) {
 
 inline bool last_error_names(const char* word) { return std::strstr(commtask_last_error(), word) != nullptr; }
 
+/// A window with memory of MPI's for 128 doubles on each rank, named "halos".
+inline MPI_Win window_of_halos(MPI_Comm comm) {
+    void* exposed = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(1024, 8, MPI_INFO_NULL, comm, static_cast<void*>(&exposed), &window) == MPI_SUCCESS);
+    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    return window;
+}
+
 /// MPI with the level that most scenarios want. @return the rank.
 inline int begin_mpi() {
     int provided = MPI_THREAD_SINGLE;

@@ -27,12 +27,7 @@ bool has_thread(const char* name) {
 void finalize_window() {
     begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    constexpr MPI_Aint bytes = 1024;
-    void* exposed = nullptr;
-    MPI_Win window = MPI_WIN_NULL;
-    CHECK(MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&exposed), &window) ==
-          MPI_SUCCESS);
-    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    MPI_Win window = window_of_halos(MPI_COMM_WORLD);
     CHECK(commtask_win_register(window, MPI_COMM_WORLD) == COMMTASK_OK);
 
     static double values[2];
@@ -60,12 +55,7 @@ void finalize_window() {
 void finalize_epoch() {
     const int rank = begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    constexpr MPI_Aint bytes = 1024;
-    void* exposed = nullptr;
-    MPI_Win window = MPI_WIN_NULL;
-    CHECK(MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&exposed), &window) ==
-          MPI_SUCCESS);
-    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    MPI_Win window = window_of_halos(MPI_COMM_WORLD);
     CHECK(commtask_win_register_epochs(window, MPI_COMM_WORLD) == COMMTASK_OK);
     MPI_Group world = MPI_GROUP_NULL;
     MPI_Group other = MPI_GROUP_NULL;
@@ -97,11 +87,7 @@ void finalize_epoch() {
 void watchdog_window() {
     begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    void* exposed = nullptr;
-    MPI_Win window = MPI_WIN_NULL;
-    CHECK(MPI_Win_allocate(1024, 8, MPI_INFO_NULL, MPI_COMM_SELF, static_cast<void*>(&exposed), &window) ==
-          MPI_SUCCESS);
-    CHECK(MPI_Win_set_name(window, "halos") == MPI_SUCCESS);
+    MPI_Win window = window_of_halos(MPI_COMM_SELF);
     CHECK(commtask_win_register(window, MPI_COMM_SELF) == COMMTASK_OK);
     MPI_File files[2];
     for (MPI_File& each : files) {

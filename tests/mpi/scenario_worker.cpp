@@ -108,10 +108,7 @@ void idle() {
 void idle_with_a_window_of_one_rank() {
     begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    void* exposed = nullptr;
-    MPI_Win window = MPI_WIN_NULL;
-    CHECK(MPI_Win_allocate(1024, 8, MPI_INFO_NULL, MPI_COMM_SELF, static_cast<void*>(&exposed), &window) ==
-          MPI_SUCCESS);
+    MPI_Win window = window_of_halos(MPI_COMM_SELF);
     CHECK(commtask_win_register(window, MPI_COMM_SELF) == COMMTASK_OK);
     const double value = 1;
     run_one(commtask_op_put(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window));

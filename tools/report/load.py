@@ -5,8 +5,6 @@
 """Makes a model.Run of traces."""
 
 import bisect
-import functools
-import operator
 from collections import defaultdict
 
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
@@ -82,7 +80,7 @@ class _Loader:
             peer, tag = ranks.pop() if len(ranks) == 1 else PROC_NULL, each.others[0][1]
         elif not flags & (SENDS | RECEIVES):
             tag = None
-        ways = functools.reduce(operator.or_, (one for _, _, one in each.others), flags)
+        ways = self.trace.ways_of(each)
         known = self.trace.communicators.get(each.communicator)
         needs_others = flags & COLLECTIVE and (known is None or known.size > 1) or flags & RECEIVES and not flags & MRECV
         return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,

@@ -241,6 +241,13 @@ class RankTrace:
     def flags_of(self, task: Task) -> int:
         return self.operations.get(task.kind, ("", 0))[1]
 
+    def ways_of(self, task: Task) -> int:
+        """SENDS, RECEIVES or both: of its kind, and of its messages where it has several."""
+        ways = self.flags_of(task)
+        for _, _, way in task.others:
+            ways |= way
+        return ways & (SENDS | RECEIVES)
+
 
 def parse_members(text: str) -> tuple[int, ...]:
     members: list[int] = []
@@ -440,8 +447,7 @@ class _Reader:
             if task.stands:
                 task.bytes = task.bytes or 0
             elif task.end != COMPLETED:
-                receives = trace.flags_of(task) & RECEIVES or any(direction == RECEIVES for _, _, direction in task.others)
-                task.bytes = None if receives else task.given or None
+                task.bytes = None if trace.ways_of(task) & RECEIVES else task.given or None
         for ident, before, time in self.after:
             if ident in trace.computes:
                 trace.computes[ident].after.append((before, time))
