@@ -69,6 +69,7 @@ void lanes_watchdog();
 
 // scenario_node.cpp
 void node_late_sender();
+void node_access();
 void node_differs();
 void node_without_memory();
 void node_versions_differ();

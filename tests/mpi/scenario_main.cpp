@@ -60,6 +60,7 @@ constexpr scenario scenarios[] = {
     {"lanes_stats", lanes_stats},
     {"lanes_watchdog", lanes_watchdog},
     {"node_late_sender", node_late_sender},
+    {"node_access", node_access},
     {"node_differs", node_differs},
     {"node_without_memory", node_without_memory},
     {"node_versions_differ", node_versions_differ},

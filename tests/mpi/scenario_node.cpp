@@ -68,6 +68,49 @@ void node_late_sender() {
     MPI_Finalize();
 }
 
+// The target computes on the core of its worker, which naps: the origin's access rings it. Of no such bell is known whether it was for
+// nothing.
+void node_access() {
+    constexpr int n_accesses = 12;
+    constexpr double until_asleep_s = 0.03;
+    constexpr int n_elements = 64;
+    const int rank = begin_mpi();
+    cpu_set_t core; // of its own, which its worker shares
+    CHECK(sched_getaffinity(0, sizeof core, &core) == 0);
+    for (int cpu = 0, at = 0, n = CPU_COUNT(&core); cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &core) && at++ != rank % n) CPU_CLR(cpu, &core);
+    }
+    CHECK(sched_setaffinity(0, sizeof core, &core) == 0);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    int* exposed = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &window) ==
+          MPI_SUCCESS);
+    exposed[0] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(commtask_win_register(window, MPI_COMM_WORLD) == COMMTASK_OK);
+    for (int i = 1; i <= n_accesses; ++i) {
+        const double begin = seconds();
+        if (rank == 1) {
+            const std::atomic_ref<int> seen{exposed[0]};
+            while (seen.load() != i) CHECK(seconds() - begin < 30);
+        } else {
+            while (seconds() - begin < until_asleep_s) {}
+            commtask_t put = COMMTASK_NULL;
+            commtask_t flush = COMMTASK_NULL;
+            CHECK(commtask_submit(commtask_op_put(&i, 1, MPI_INT, 1, 0, 1, MPI_INT, window), nullptr, &put) ==
+                  COMMTASK_OK);
+            CHECK(commtask_wait(&put, nullptr) == COMMTASK_OK);
+            CHECK(commtask_submit(commtask_op_flush(1, window), nullptr, &flush) == COMMTASK_OK);
+            CHECK(commtask_wait(&flush, nullptr) == COMMTASK_OK);
+        }
+    }
+    CHECK(commtask_win_unregister(window) == COMMTASK_OK);
+    MPI_Win_free(&window);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Finalize();
+}
+
 // What they say of bells is each rank's own affair until they meet.
 void node_differs() {
     const int rank = begin_mpi();

@@ -138,6 +138,8 @@ EXPECTATIONS = {
     # The last line of the statistics: worker us, sleeps, naps, rung, for nothing, rang.
     "node_late_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto"},
                          "prints": [r"(?m)^ +all +[\d.]*[1-9][\d.]* +[1-9]\d* +[1-9]\d* +[1-9]\d* +\d+ +[1-9]\d*$"]},
+    "node_access": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on"},
+                    "prints": [r"(?m)^ +1 +[\d.]+ +\d+ +[1-9]\d* +[1-9]\d* +\d+ +\d+$"]},
     "node_late_sender.off": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1"},
                              "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +0 +0 +0$"]},
     "node_late_sender.simulated": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "on",

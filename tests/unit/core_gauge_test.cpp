@@ -58,11 +58,14 @@ TEST(CoreGauge, AsksAgainAfterANapInWhichNobodyComputed) {
     core_gauge core{linger_ns};
     constexpr std::uint64_t nap_ns = 200'000;
     constexpr std::uint64_t quiet_ns = nap_ns / tuning::share_of_a_quiet_nap;
-    EXPECT_TRUE(core.is_worth_a_yield(1'000, nap_ns, quiet_ns - 1));
-    EXPECT_FALSE(core.is_worth_a_yield(1'000, nap_ns, quiet_ns)) << "somebody of this process computes";
+    EXPECT_TRUE(core.is_worth_a_yield(1'000, {nap_ns, quiet_ns - 1, nap_ns}));
+    EXPECT_FALSE(core.is_worth_a_yield(1'000, {nap_ns, quiet_ns, nap_ns})) << "somebody of this process computes";
+    constexpr std::uint64_t late_ns = tuning::late_after_naps * nap_ns;
+    EXPECT_TRUE(core.is_worth_a_yield(1'000, {late_ns - 1, 0, nap_ns}));
+    EXPECT_FALSE(core.is_worth_a_yield(1'000, {late_ns, 0, nap_ns})) << "another process has had the core";
     core.yielded(0, slow_ns);
-    EXPECT_FALSE(core.is_worth_a_yield(slow_ns + nap_ns, nap_ns, 0)) << "too early to believe it";
-    EXPECT_TRUE(core.is_worth_a_yield(slow_ns + tuning::distrust_ns, nap_ns, 0));
+    EXPECT_FALSE(core.is_worth_a_yield(slow_ns + nap_ns, {nap_ns, 0, nap_ns})) << "too early to believe it";
+    EXPECT_TRUE(core.is_worth_a_yield(slow_ns + tuning::distrust_ns, {nap_ns, 0, nap_ns}));
 }
 
 TEST(CoreGauge, BelievesNoYieldForAWhileAfterALongOne) {

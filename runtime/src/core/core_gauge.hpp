@@ -49,11 +49,17 @@ public:
         return now_ns - nothing_since_ns_ < (what == awaiting::ends ? tuning::linger_with_work_ns : linger_ns_);
     }
 
-    /// A worker that stays on an idle core only has napped for `nap_ns`, in which the process used the processor for `used_ns`.
-    /// @return whether a yield is worth its risk: on a core where somebody computes it may take until the next tick
-    [[nodiscard]] bool is_worth_a_yield(std::uint64_t now_ns, std::uint64_t nap_ns,
-                                        std::uint64_t used_ns) const noexcept {
-        return now_ns >= others_until_ns_ && used_ns < nap_ns / tuning::share_of_a_quiet_nap;
+    /// A nap of a worker that stays on an idle core only.
+    struct past_nap {
+        std::uint64_t ns;
+        std::uint64_t used_ns;    ///< Of the processor, by the process meanwhile.
+        std::uint64_t longest_ns; ///< That it could have asked for.
+    };
+    /// @return whether a yield is worth its risk: on a core where somebody computes it may take until the next tick, or the one after. Who
+    /// got the core back late need not ask, though its own process has not had it.
+    [[nodiscard]] bool is_worth_a_yield(std::uint64_t now_ns, const past_nap& nap) const noexcept {
+        return now_ns >= others_until_ns_ && nap.used_ns < nap.ns / tuning::share_of_a_quiet_nap &&
+               nap.ns < tuning::late_after_naps * nap.longest_ns;
     }
 
 private:

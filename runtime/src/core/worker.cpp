@@ -209,6 +209,7 @@ bool worker::sleep_in_sight(nap_plan& naps) noexcept {
         lane_.return_baton();
         if (has_moved) naps.restart();
         count_nap();
+        lane_.tell(trace::thread_state::nap); // after the pass, which is none
         return has_moved || lane_.is_announced() || lane_.must_watch() || (is_long && lane_.attends_windows()) ||
                has_reason_to_wake();
     });
@@ -281,7 +282,8 @@ unsigned worker::nap_and_learn(nap_plan& naps, core_gauge& core) noexcept {
     const std::uint64_t begin_used_ns = process_time_ns();
     const unsigned n_passes = nap(naps);
     const std::uint64_t end_ns = now_ns();
-    if (core.is_worth_a_yield(end_ns, end_ns - begin_ns, process_time_ns() - begin_used_ns)) yield_and_learn(core);
+    const core_gauge::past_nap slept{end_ns - begin_ns, process_time_ns() - begin_used_ns, settings_.nap_max_ns};
+    if (core.is_worth_a_yield(end_ns, slept)) yield_and_learn(core);
     return n_passes;
 }
 
