@@ -53,7 +53,7 @@ TEST(Company, IsExpectedForSomePauses) {
     EXPECT_FALSE(others.was_here_lately());
 }
 
-constexpr std::int64_t half_a_nap_ns = 300'000;
+constexpr std::int64_t nap_unit_ns = 200'000; // naps beside them are three of these, or more
 
 /// Hops of `n_tasks` tasks each, which are begun at once.
 struct hops {
@@ -76,7 +76,7 @@ int brisk_naps(const hops& done, std::uint64_t nap_ns, bool only_it_looks = fals
         if (!only_it_looks) n_ended = n_over;
         others.end_nap(nap_ns, {n_ended, n_begun - n_ended});
         n_ended = n_over;
-        if (i > 100 && others.ends_within(half_a_nap_ns)) ++n_brisk;
+        if (i > 100 && others.is_brisk(nap_unit_ns)) ++n_brisk;
     }
     return n_brisk;
 }
@@ -111,18 +111,33 @@ TEST(Company, DoesNotEndSoonWhereOnlyTheWorkerLooks) {
 TEST(Company, ForgetsHowLongItSlept) {
     company others;
     others.end_nap(600'000, {40, 4});
-    ASSERT_TRUE(others.ends_within(half_a_nap_ns));
+    ASSERT_TRUE(others.is_brisk(nap_unit_ns));
     others.end_sleep(50);
-    EXPECT_TRUE(others.ends_within(half_a_nap_ns));
+    EXPECT_TRUE(others.is_brisk(nap_unit_ns));
     others.end_nap(600'000, {50, 60});
-    EXPECT_FALSE(others.ends_within(half_a_nap_ns)) << "the ten that ended in the sleep do not count";
+    EXPECT_FALSE(others.is_brisk(nap_unit_ns)) << "the ten that ended in the sleep do not count";
 }
 
 TEST(Company, IsNotCalledQuickBeforeAnythingEnded) {
     company others;
-    EXPECT_FALSE(others.ends_within(half_a_nap_ns));
+    EXPECT_FALSE(others.is_brisk(nap_unit_ns));
     others.end_nap(600'000, {0, 3});
-    EXPECT_FALSE(others.ends_within(half_a_nap_ns));
+    EXPECT_FALSE(others.is_brisk(nap_unit_ns));
+}
+
+TEST(Company, IsLeftAloneForAsLongAsItHasDrivenBriskly) {
+    company others;
+    const auto naps_after = [&](unsigned n) { return others.naps_beside(nap_unit_ns, n); };
+    EXPECT_EQ(naps_after(3), tuning::naps_when_others_drive) << "nothing has ended yet";
+    others.end_nap(600'000, {40, 4});
+    std::int64_t all_before = 0;
+    for (unsigned n = 0; n < 40; ++n) {
+        const std::int64_t next = naps_after(n);
+        EXPECT_LE(next, std::max(tuning::naps_beside_brisk_others, all_before + tuning::naps_beside_brisk_others)) << n;
+        EXPECT_LE(next, tuning::most_naps_beside_brisk_others) << n;
+        all_before += next;
+    }
+    EXPECT_EQ(naps_after(40), tuning::most_naps_beside_brisk_others);
 }
 
 } // namespace

@@ -60,8 +60,10 @@ inline constexpr std::int64_t first_nap_ns = 5'000;
 /// flight stands still. Less: it takes the core from them for nothing.
 inline constexpr std::int64_t naps_when_others_drive = 3;
 
-/// The same where what they begin is unfinished for less than half of such a nap: then nothing stands still. Less: timers for nothing.
+/// The same where what they begin is unfinished for less than half of such a nap: then nothing stands still. Each further one is twice as
+/// long, up to the second. Less: timers for nothing. More: what they leave in flight when they turn to something else stands still longer.
 inline constexpr std::int64_t naps_beside_brisk_others = 10;
+inline constexpr std::int64_t most_naps_beside_brisk_others = 25;
 
 /// About so many naps count for how long tasks last. More: a change of the program's is learned late. Less: a hop, which is longer than a
 /// nap, looks like one moment of it, since all that it waits for may end in one.

@@ -57,9 +57,17 @@ public:
     [[nodiscard]] bool was_here_lately() const noexcept {
         return was_here_ || n_pauses_alone_ < tuning::pauses_until_others_are_gone;
     }
-    /// Of late a task was unfinished for less than `ns` on average: nobody else need look after it so soon.
-    [[nodiscard]] bool ends_within(std::int64_t ns) const noexcept {
-        return live_time_ns_ < n_ends_ * static_cast<double>(ns);
+    /// Of late a task was unfinished for so short a time on average that nobody else need look after it: half of a nap beside them, since
+    /// what waits for the worker alone waits for one.
+    [[nodiscard]] bool is_brisk(std::int64_t nap_ns) const noexcept {
+        return live_time_ns_ < n_ends_ * static_cast<double>(tuning::naps_when_others_drive * nap_ns / 2);
+    }
+    /// How long the worker naps beside them, in naps of `nap_ns`, after so many of these in a row: each is about as long as all before it
+    /// together, so that who stops driving is missed for no longer than it has driven.
+    [[nodiscard]] std::int64_t naps_beside(std::int64_t nap_ns, unsigned n_before) const noexcept {
+        if (!is_brisk(nap_ns)) return tuning::naps_when_others_drive;
+        const std::int64_t doubled = tuning::naps_beside_brisk_others << std::min(n_before, 30U);
+        return std::min(doubled, tuning::most_naps_beside_brisk_others);
     }
 
 private:

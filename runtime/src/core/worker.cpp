@@ -8,7 +8,6 @@
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
-#include "core/company.hpp"
 #include "core/idle_turn.hpp"
 #include "core/wait_patience.hpp"
 
@@ -287,6 +286,24 @@ unsigned worker::nap_and_learn(nap_plan& naps, core_gauge& core) noexcept {
     return n_passes;
 }
 
+/// Beside threads that drive. Where what they begin ends soon it naps on without a pass, as long as they go on so: a timer and a pass whose
+/// lines are cold take some 20 us of them. Those for whom a watcher looks are not among the tasks.
+void worker::nap_beside(company& others) noexcept {
+    const auto nap_ns = static_cast<std::int64_t>(settings_.nap_max_ns);
+    for (unsigned n_naps = 0;; ++n_naps) {
+        const std::int64_t n =
+            lane_.is_attentive() ? tuning::naps_when_others_drive : others.naps_beside(nap_ns, n_naps);
+        const std::uint64_t begin_ns = now_ns();
+        lane_.wake_up.nap(n * nap_ns, [this] { return has_reason_to_wake(); });
+        others.end_nap(now_ns() - begin_ns, {lane_.approx_ended(), lane_.approx_live()});
+        const bool goes_on = n > tuning::naps_when_others_drive && !has_reason_to_wake() && !lane_.is_paused();
+        others.look(lane_.approx_passes());
+        if (!goes_on || !others.is_here() || !others.is_brisk(nap_ns)) return;
+        others.know(lane_.approx_passes());
+        others.begin_pause();
+    }
+}
+
 awaiting worker::what_it_awaits() const noexcept {
     if (lane_.attends_windows()) return awaiting::accesses;
     return has_something() ? awaiting::ends : awaiting::posts;
@@ -366,15 +383,10 @@ void worker::run_shared() noexcept {
             if (sleep_long_in_sight(naps)) {
                 others.know_of_more(1);
                 if (was_rung_) core.found_something();
+                others.end_nap(now_ns() - begin_ns, {lane_.approx_ended(), lane_.approx_live()});
             } else {
-                const auto nap_ns = static_cast<std::int64_t>(settings_.nap_max_ns);
-                const std::int64_t short_ns = tuning::naps_when_others_drive * nap_ns;
-                // Half, since what waits for this worker alone waits for one nap. Those for whom a watcher looks are not among the tasks.
-                const bool is_long = others.ends_within(short_ns / 2) && !lane_.is_attentive();
-                lane_.wake_up.nap(is_long ? tuning::naps_beside_brisk_others * nap_ns : short_ns,
-                                  [this] { return has_reason_to_wake(); });
+                nap_beside(others);
             }
-            others.end_nap(now_ns() - begin_ns, {lane_.approx_ended(), lane_.approx_live()});
         } else if (next == next_pause::sleep) {
             if (!doze_in_sight(naps)) {
                 count_sleep();

@@ -5,6 +5,7 @@
 // every pass, so that a thread which waits in the library can drive the lane itself; it yields, then naps.
 #pragma once
 
+#include "core/company.hpp"
 #include "core/core_gauge.hpp"
 #include "core/counters.hpp"
 #include "core/lane.hpp"
@@ -77,6 +78,7 @@ private:
     [[nodiscard]] bool sleep_long_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
     [[nodiscard]] unsigned nap_and_learn(nap_plan& naps, core_gauge& core) noexcept;
+    void nap_beside(company& others) noexcept;
     [[nodiscard]] awaiting what_it_awaits() const noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
