@@ -25,8 +25,9 @@ import whole_file  # noqa: E402
 
 PAGE = ROOT / "docs" / "performance.md"
 FIGURES = ROOT / "docs" / "figures"
+OTHER = "16-cores"  # the folder, in that of the results, of those of another machine
 #: (results, page, pictures): of the machine that most figures are of, and of others.
-PAGES = ((campaign.STORED, PAGE, FIGURES), (campaign.STORED / "16-cores", ROOT / "docs" / "performance-16-cores.md", FIGURES / "16-cores"))
+PAGES = ((campaign.STORED, PAGE, FIGURES), (campaign.STORED / OTHER, ROOT / "docs" / f"performance-{OTHER}.md", FIGURES / OTHER))
 
 
 def caption(stored, link_to_all):
@@ -48,14 +49,17 @@ def tables(folder, root):
     _, others = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
     dates = {file.stem: of for file, of in others.items()}
     texts, wrong = {}, []
-    with_cores = performance_page.Stored(folder / "16-cores").by_name.get("dslash-crowded")
+    other = performance_page.Stored(folder / OTHER)
+    with_cores = other.by_name.get("dslash-crowded")
+    documents = stored.by_name | {f"{OTHER}/{part}": of_part for part, of_part in other.by_name.items()}
+    dates |= {f"{OTHER}/{part.name}": of_part[0].facts.get("measured", "another day") for part, of_part in other.documents.items() if of_part}
     for name, lines in published_lines.PAGES.items():
         page = root / name
         said = caption(stored, os.path.relpath(root / "docs" / PAGE.name, page.parent))
         try:
             text = page.read_text(encoding="utf-8")
             text = published.with_table(published.with_speeds(text, with_cores[0]) if with_cores else text,
-                                        published.table(lines, stored.by_name, dates, said))
+                                        published.table(lines, documents, dates, said))
             if text is None:
                 wrong.append(f"{name} has no lines '{published.BEGIN}' and '{published.END}'")
             else:

@@ -8,7 +8,8 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """`of`: median, p99, ratio, difference, or inverse, one over the ratio; `setting` is for parts with several."""
+    """`of`: median, p99, ratio, difference, or inverse, one over the ratio; `setting` is for parts with several. A part of another
+    machine than most has its folder before it."""
 
     text: str
     part: str
@@ -91,6 +92,61 @@ ONE_SIDED = (
     *(Line(f"A put of {size} with its notification, over a message.", "rma", f"put_notify of {n_bytes} B, tasks")
       for size, n_bytes in (("8 B", 8), ("1 KiB", 1024), ("64 KiB", 65536))),
 )
+PLANS = (
+    *(Line(f"One rank: start of a plan of {n} over one post{words}.", "replay", f"start of a plan of {n}{row}")
+      for row, words in (("", ""), (" beside a run of 64", ", while the worker has a run of 64")) for n in (1, 16, 64)),
+    *(Line(f"One rank: post of a multicast to {n} ranks over one to one rank.", "replay", f"one multicast to {n}") for n in (16, 64)),
+    *(Line(f"Two ranks: exchange of {n}^4 sites{words}, {plan} over `MPI_Startall`.", "patterns", f"QCD {n}^4{behind}, {plan}, all, beside MPI_Startall")
+      for plan in ("plan", "OpenMP plan") for behind, words in (("", ""), (" behind 200 us", " behind 200 µs of something else")) for n in (2, 4, 8)),
+    *(Line(f"{ranks} ranks: exchange of 2^4 sites, OpenMP plan over an OpenMP task for each message.", part, "QCD 2^4, OpenMP plan, all")
+      for ranks, part in (("Two", "patterns"), ("Four", "patterns-n4"))),
+)
+NODE = (
+    *(Line(f"Workers' processor time for messages of 16 KiB to 4 MiB with bells, over that of naps. {n} ranks.", "node",
+           f"workers' processor time, messages, {n} ranks, bell", "inverse", f"{n} ranks") for n in (2, 4, 8)),
+    *(Line(f"The same of 64 KiB to 1 MiB over emulated links, with a watcher. {n} ranks.", "node",
+           f"workers' processor time, large, {n} ranks, links, watcher", "inverse", f"{n} ranks") for n in (4, 8)),
+    *(Line(f"Overlap of messages of 4 MiB with bells, the {who} early. {n} ranks.", "node", f"exposed {who} early, 4 MiB, {n} ranks, bell", "ratio",
+           f"{n} ranks") for n in (2, 4, 8) for who in ("receiver", "sender")),
+    *(Line(f"The same of 1 MiB over emulated links, with a watcher, the {who} early. 8 ranks.", "node",
+           f"exposed {who} early, 1 MiB, 8 ranks, links, watcher", "ratio", "8 ranks") for who in ("receiver", "sender")),
+    *(Line(f"Messages of which no wake-up was for nothing, of all. {n} ranks.", "node", f"for nothing per message, messages, {n} ranks, bell", "ratio",
+           f"{n} ranks") for n in (2, 4, 8)),
+    *(Line(f"Speed of messages of {size} to and fro, with bells over naps. 2 ranks.", "node", f"way of a message, {size}, 2 ranks, bell", "ratio", "2 ranks")
+      for size in ("8 B", "1 KiB", "8 KiB")),
+    Line("Speed of a sweep over links with a watcher, over native. 4 ranks.", "node", "sweep, 256 KiB, 4 ranks, links, watcher", "ratio", "4 ranks"),
+)
+FFT = (
+    *(Line(f"Time of `p2p` over FFTW-MPI's, 2^{n} points. Two ranks.", "fft-crowded", f"SOI p2p 2^{n}", "ratio", "crowded") for n in range(20, 25)),
+    *(Line(f"Convolution of the FMA peak, window `{window}`, S = {s}. One rank.", "fft-crowded", f"convolution {window}, S = {s}", "median", "one rank")
+      for window, s in (("full", 16), ("full", 32), ("full", 128), ("fat", 16), ("thin", 16))),
+    Line("Everything before the exchange over its two kernels. One rank.", "fft-crowded", "everything before the exchange, S = 16", "median", "one rank"),
+    Line("Demodulation of STREAM's triad. One rank.", "fft-crowded", "demodulation of 2^21 bins", "median", "one rank"),
+    Line("Tables for 2^24 points on two ranks.", "fft-crowded", "tables of N = 2^24 on 2 ranks", "median", "one rank"),
+    *(Line(f"Time of `{mode}` over `serial`, 2^20 points. One rank.", "fft-crowded", f"SOI {mode} against serial 2^20", "ratio", "one rank")
+      for mode in ("omp", "tbb")),
+    *(Line(f"Time of `{mode}` over `serial`, 2^{n} points. Two ranks on two cores.", "fft-crowded", f"SOI {mode} against serial 2^{n}", "ratio", "crowded")
+      for mode in ("omp", "tbb") for n in (20, 22, 24)),
+    *(Line(f"One post of `offload`, 2^{n} points.", "fft-crowded", f"one post, offload 2^{n}", "median", "crowded") for n in (20, 24)),
+    *(Line(f"Speed of `{mode}` over the model's, T_net = {t} T_comp. Links that take no processor time.", "fft-link",
+           f"{mode} soi, T_net = {t} T_comp") for t in (0.5, 1, 2) for mode in ("offload", "omp", "tbb")),
+    *(Line(f"Speed of `{mode}` over `seg`'s, T_net = T_comp. The same links.", "fft-link", f"{mode} against seg, T_net = 1 T_comp")
+      for mode in ("offload", "omp", "tbb")),
+    *(Line(f"Speed of `{mode}` over the model's, T_net = T_comp. The wire, whose TCP takes processor time.", "fft-delayed",
+           f"{mode} soi, T_net = 1 T_comp") for mode in ("offload", "omp", "tbb")),
+)
+LANES = (
+    *(Line(f"Links of one message per 300 µs and context: messages of 8 B a second on {n} lanes over one.", "lanes",
+           f"{n} lanes, messages of 8 B", "ratio", "links of one message per 300 us and context") for n in (2, 3, 4)),
+    Line("The same links: all-to-alls of 4 KiB a second on two lanes over one.", "lanes", "2 lanes, all-to-alls of 4096 B", "ratio",
+         "links of one message per 300 us and context"),
+    *(Line(f"{ranks.capitalize()}, {mpi}, {cores} cores: messages of {size} a second by eight threads, one lane over MPI alone.",
+           f"{folder}lanes{part and '-' + part}", f"1 lane, 8 threads, {n_bytes} B, SERIALIZED", "ratio",
+           f"{ranks}, many threads{part and ', ' + part}")
+      for folder, cores, mpis in (("", "two", (("MPICH 4.0", ""), ("MPICH 5", "mpich5"), ("Intel MPI", "intel"))),
+                                  ("16-cores/", "16", (("MPICH 4.0", ""), ("MPICH 5", "mpich5"))))
+      for mpi, part in mpis for ranks in ("one rank", "two ranks") for size, n_bytes in (("8 B", 8), ("4 KiB", 4096))),
+)
 #: From the root.
 PAGES = {"README.md": README, "docs/interposer.md": INTERPOSER, "docs/tbb.md": TBB, "docs/hold.md": HOLD,
-         "docs/one-sided.md": ONE_SIDED}
+         "docs/one-sided.md": ONE_SIDED, "docs/plans.md": PLANS, "docs/node.md": NODE, "docs/fft.md": FFT, "docs/lanes.md": LANES}

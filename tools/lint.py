@@ -23,6 +23,9 @@ HASH = (".py", ".sh", ".cmake", ".cmake.in", ".pc.in", ".supp", ".yml", ".yaml",
 HASH_NAMES = ("CMakeLists.txt", ".clang-format", ".clang-tidy", "Doxyfile")
 #: As long as what they list.
 WRITTEN_BY_PROGRAMS = ("docs/performance.md", "docs/performance-16-cores.md")
+BY_HAND = "docs/by-hand.md"
+#: Pages that are of their day.
+DATED = ("docs/adr/", "CHANGELOG.md")
 ALLOW = re.compile(r"lint-allow\(([\w-]+)\): \w")
 
 
@@ -143,6 +146,19 @@ def check_one_mpi(file):
                 yield number, f"{name} is whichever MPI was installed last: {name}.mpich, {name}.openmpi or a path"
 
 
+def check_figures(file):
+    """Measured figures stand where a benchmark writes them, or on the one page of those that were taken by hand."""
+    if not file.is_markdown or file.path == BY_HAND or file.path in WRITTEN_BY_PROGRAMS or file.path.startswith(DATED):
+        return
+    # What performance.py writes and a test compares with the results, and what is code or a drawing.
+    left_out = re.compile(r"<!-- (results|speeds): written by .*?<!-- end of the \1 -->|^```.*?^```", re.S | re.M)
+    text = left_out.sub(lambda found: "\n" * found[0].count("\n"), file.text)
+    figure = re.compile(r"\[-?\d[\d.e+]*\.\.-?\d[\d.e+]*\]|(?<![\d.])\d+\.\d+ (?:[nuµm]?s|[MG]B/s|GF/s|million|thousand)\b")
+    for number, line in enumerate(text.split("\n"), 1):
+        for found in figure.finditer(line):
+            yield number, f"'{found[0]}' looks measured: let bench/published_lines.py have it, link to its row, or put it into {BY_HAND}"
+
+
 RULES = {
     "spdx": check_spdx,
     "why": check_why,
@@ -153,6 +169,7 @@ RULES = {
     "file-name": check_names,
     "link": check_links,
     "one-mpi": check_one_mpi,
+    "figure": check_figures,
     **lint_cpp.RULES,
 }
 

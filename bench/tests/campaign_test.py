@@ -392,6 +392,16 @@ class Tables(unittest.TestCase):
             self.assertIn(table_is_old, performance.check(given, "", {}))
             (folder / "README.md").write_text(performance.tables(results, folder)[0][folder / "README.md"], encoding="utf-8")
             self.assertNotIn(table_is_old, performance.check(given, "", {}))
+            page = folder / "docs" / "lanes.md"
+            self.assertIn("two ranks, MPICH 5, 16 cores: messages of 8 B a second by eight threads, one lane over MPI alone. | not measured".lower(),
+                          page.read_text(encoding="utf-8").lower())
+            rows = [{"name": f"1 lane, 8 threads, {n} B, SERIALIZED", "unit": "M/s", "median": 2, "ratio_to": "p", "ratio": 0.14, "goal": "ratio >= 1",
+                     "met": False} for n in (8, 4096)]
+            (results / "16-cores" / "lanes-mpich5.json").write_text(json.dumps([
+                {"benchmark": "lanes", "setting": f"{ranks}, many threads, mpich5", "measured": "2026-01-02", "results": rows}
+                for ranks in ("one rank", "two ranks")]), encoding="utf-8")
+            self.assertIn("the table of lanes.md is not what the results say", performance.check(given, "", {}))
+            self.assertIn("| 0.14 × | ≥ 1 × | **missed**, of 2026-01-02 |", performance.tables(results, folder)[0][page])
             store(75.0)
             self.assertIn(table_is_old, performance.check(given, "", {}))
             (folder / "README.md").write_text("nothing\n", encoding="utf-8")

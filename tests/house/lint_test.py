@@ -67,6 +67,17 @@ class WholeFiles(unittest.TestCase):
         for line in ("mpiexec.mpich -n 2 ./app", f"`$I_MPI_ROOT/bin/{plain} -n 2`", f"plain `{plain}` and `mpicc`"):
             self.assertEqual(rules_broken("docs/a.md", line + "\n"), [], line)
 
+    def test_a_measured_figure_stands_in_what_a_benchmark_writes_or_on_the_page_of_those_by_hand(self):
+        for line in ("it took 0.84 [0.78..2.1] of that", "a post takes 2.3 us", "as many as 5.1 million a second"):
+            for path in ("docs/a.md", "README.md", "apps/a/README.md"):
+                self.assertEqual(rules_broken(path, line + "\n"), ["figure"], line)
+            for path in ("docs/by-hand.md", "docs/performance.md", "docs/adr/0001-a.md", "docs/a.py"):
+                self.assertNotIn("figure", rules_broken(path, line + "\n"), path)
+            for begin, end in (("<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"), ("```text", "```")):
+                self.assertEqual(rules_broken("docs/a.md", f"{begin}\n{line}\n{end}\n"), [])
+        for line in ("naps of 4 ms", "MPICH 4.0.2 does", "Open MPI 4.1 ms_t", "at most 1.05 times that"):
+            self.assertEqual(rules_broken("docs/a.md", line + "\n"), [], line)
+
     def test_an_exception_with_a_reason_is_allowed_and_one_without_is_not(self):
         word = "TO" + "DO"
         self.assertEqual(rules_broken("docs/a.md", f"<!-- lint-allow(unfinished): a quotation --> {word}\n"), [])

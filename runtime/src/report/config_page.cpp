@@ -37,9 +37,9 @@ values in force and where each comes from.
                     std::string{field.description} + " |\n";
     }
     page += R"(
-A trace costs 25 ns an event and 0.3 µs a small task; Dslash on two cores was as fast with it, within what runs differ by, but for small
-lattices under OpenMP on cores that are all taken: there it took 7 % more
-([measured](performance.md#trace-what-commtask_trace-costs-a-task-an-event-and-a-whole-program)).
+What a trace costs an event, a task and a whole program is
+[measured](performance.md#trace-what-commtask_trace-costs-a-task-an-event-and-a-whole-program): little, but for programs of very short tasks whose
+cores are all taken.
 
 With `COMMTASK_STATS=1` rank 0 prints a line per rank and their sum, and the tasks by kind. Times are in microseconds: the
 mean, what about 99 % of them do not exceed, and the longest.
