@@ -26,7 +26,7 @@ class TraceWriter:
 
     def __init__(self, rank, n_ranks, **head):
         self.rank, self.n_ranks = rank, n_ranks
-        self.head = {"version": 1, "state": 1, "run": 77, "session": 1, "clock_domain": 5, "keep": 0, "n_dropped": 0, "reserved": 1,
+        self.head = {"version": 2, "state": 1, "run": 77, "session": 1, "clock_domain": 5, "keep": 0, "n_dropped": 0, "reserved": 1,
                      "cpu": rank, "host": "node", "program": "made_up", "end": 0, **head}
         self.records = {0: []}
         self.texts = {}

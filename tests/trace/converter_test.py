@@ -302,6 +302,16 @@ class Lost(Case):
         self.assertIn(len(self.agree().messages), range(10, 399))
 
 
+class Version(Case):
+    def test_that_of_another_library_is_refused_with_the_words_of_the_report(self):
+        halo_run(self.traces, version=1)
+        said = convert(self.traces)
+        self.assertEqual(said.returncode, 2)
+        with self.assertRaisesRegex(trace_run.TraceError, "version 1 of the format, and this program reads version 2: ") as refused:
+            trace_run.read_run([self.traces])
+        self.assertIn(str(refused.exception).partition(" has ")[2], said.stderr)
+
+
 class Damage(Case):
     def test_it_is_a_sentence_or_a_result(self):
         orders = random.Random(11)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 CHUNK_BYTES = 16384
 MAGIC = b"CTTRACE\0"
-VERSION = 1
+VERSION = 2
 
 POSTED, RECEIVES_FROM, AFTER, POSTED_IN, POST_RETURNED, MOVED, MATCHED, SIGNALED, WAIT_BEGIN, WAIT_END, ALSO = range(1, 12)
 STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_BEGIN, REGION_END, PROCESSOR = range(16, 23)
@@ -292,7 +292,8 @@ class _Reader:
         (_, version, chunk_bytes, record_bytes, state, used, room, run, rank, n_ranks, session, _, begin, realtime, end,
          domain, keep, _, n_dropped, host, mpi, program, lanes, reserved, cpu) = _header.unpack_from(self.data)
         if version != VERSION or chunk_bytes != CHUNK_BYTES or record_bytes != _record.size:
-            raise TraceError(f"{self.path} has version {version} of the format, and this program reads version {VERSION}")
+            raise TraceError(f"{self.path} has version {version} of the format, and this program reads version {VERSION}: "
+                             "take the commtask-report of the library that wrote it")
         if rank >= n_ranks or n_ranks > MOST_MEMBERS:
             raise TraceError(f"{self.path} is damaged: it says that it is of rank {rank} of {n_ranks}")
         trace = RankTrace(self.path, rank, n_ranks, session, run, state, begin, end or None, domain, keep, n_dropped,

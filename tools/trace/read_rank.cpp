@@ -97,7 +97,7 @@ public:
         if (header.version != detail::trace::version || header.record_bytes != sizeof(record) ||
             header.header_bytes != sizeof(chunk)) {
             refuse("has version " + std::to_string(header.version) + " of the format, and this program reads version " +
-                   std::to_string(detail::trace::version));
+                   std::to_string(detail::trace::version) + ": take the commtask-report of the library that wrote it");
         }
         if (header.rank >= header.n_ranks || header.n_ranks > most_members) {
             refuse("says that it is of rank " + std::to_string(header.rank) + " of " + std::to_string(header.n_ranks));

@@ -12,7 +12,7 @@ namespace commtask::detail::trace {
 
 static_assert(std::endian::native == std::endian::little, "a trace is little-endian");
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::size_t chunk_bytes = 16384;
 inline constexpr char magic[8] = {'C', 'T', 'T', 'R', 'A', 'C', 'E', '\0'};
 

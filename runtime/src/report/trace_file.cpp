@@ -2,8 +2,8 @@
 //
 // A page that the disk has no room for would end the program when it is written to, so room is asked for in steps before it
 // is used: by writing zeros, since the kernel then makes large pages at once, where fallocate would leave a fault of 2 us for
-// every page of 4 KiB, which was a third of what a trace cost small tasks. Files of an earlier run in the same folder are replaced: a reader tells runs apart by their number.
-// One that is still written is locked, as by a parent whose settings a process of MPI_Comm_spawn has inherited, and stays.
+// every page of 4 KiB, which was a third of what a trace cost small tasks. Files of an earlier run in the same folder are replaced:
+// a reader tells runs apart by their number. One that is still written is locked, and stays.
 #include "report/trace_file.hpp"
 
 #include "base/system.hpp"
@@ -72,21 +72,35 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
            "); name a folder that this process may write to, or one that it may make";
 }
 
-[[nodiscard]] struct flock whole_file_lock() noexcept {
+/// A lock ends with its process, and one that forks does not hand it on. A file system without locks refuses nobody.
+[[nodiscard]] bool is_locked_by_another(int descriptor) noexcept {
     struct flock lock{};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
-    return lock;
+    return ::fcntl(descriptor, F_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
 }
 
-/// Whether a running process writes it. A lock ends with its process, and one that forks does not hand it on.
-[[nodiscard]] bool is_written(const std::string& path) noexcept {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return false;
-    struct flock lock = whole_file_lock();
-    const bool is_locked = ::fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    ::close(descriptor);
-    return is_locked;
+/// An empty file, locked by this process; below 0: errno says why not, EBUSY that a running process writes it.
+/// Only who has locked the file that the name leads to takes its name away, so of several processes that want it at one moment
+/// none loses what it has begun.
+[[nodiscard]] int take_over(const std::string& path) noexcept {
+    for (;;) {
+        const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (descriptor < 0) return -1;
+        struct stat mine{};
+        struct stat named{};
+        const bool is_busy = is_locked_by_another(descriptor);
+        if (!is_busy && ::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
+            mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) {
+            if (mine.st_size == 0) return descriptor;
+            ::unlink(path.c_str()); // whoever reads the old one goes on reading it
+        }
+        ::close(descriptor);
+        if (is_busy) {
+            errno = EBUSY;
+            return -1;
+        }
+    }
 }
 
 } // namespace
@@ -102,20 +116,15 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
         return nullptr;
     }
     std::string path = name_of(plan);
-    if (is_written(path)) {
-        why = refusal(plan,
-                      path + " is the trace of a process that still runs, as of this one's parent or of another job",
-                      EBUSY);
-        return nullptr;
-    }
-    ::unlink(path.c_str()); // whoever reads the old one goes on reading it
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = take_over(path);
     if (descriptor < 0) {
-        why = refusal(plan, path + " cannot be written", errno);
+        const int code = errno;
+        const char* const what =
+            code == EBUSY ? " is the trace of a process that still runs, as of this one's parent or of another job"
+                          : " cannot be written";
+        why = refusal(plan, path + what, code);
         return nullptr;
     }
-    struct flock lock = whole_file_lock();
-    static_cast<void>(::fcntl(descriptor, F_SETLK, &lock)); // a file system without locks: nobody is refused there
     const std::size_t n_chunks = plan.most_mib * chunks_per_mib;
     const std::size_t n_bytes = n_chunks * trace::chunk_bytes;
     void* memory = MAP_FAILED;
@@ -124,8 +133,8 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     }
     if (memory == MAP_FAILED) {
         why = refusal(plan, path + " cannot become " + std::to_string(plan.most_mib) + " MiB long", errno);
+        ::unlink(path.c_str()); // before the lock goes, or it may be another's by then
         ::close(descriptor);
-        ::unlink(path.c_str());
         return nullptr;
     }
     auto* const made = new trace_file{std::move(path), descriptor, static_cast<trace::chunk*>(memory), n_chunks};
@@ -201,8 +210,9 @@ void trace_file::close(trace::file_state state) noexcept {
 
 void trace_file::remove() noexcept {
     const std::lock_guard guard{descriptor_lock_};
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-    ::unlink(path_.c_str());
+    if (descriptor_ < 0) return;
+    ::unlink(path_.c_str()); // before the lock goes, or it may be another's by then
+    ::close(std::exchange(descriptor_, -1));
 }
 
 } // namespace commtask::detail
