@@ -153,7 +153,7 @@ def check_figures(file):
     # What performance.py writes and a test compares with the results, and what is code or a drawing.
     left_out = re.compile(r"<!-- (results|speeds): written by .*?<!-- end of the \1 -->|^```.*?^```", re.S | re.M)
     text = left_out.sub(lambda found: "\n" * found[0].count("\n"), file.text)
-    figure = re.compile(r"\[-?\d[\d.e+]*\.\.-?\d[\d.e+]*\]|(?<![\d.])\d+\.\d+ (?:[nuµm]?s|[MG]B/s|GF/s|million|thousand)\b")
+    figure = re.compile(r"\[-?\d[\d.e+]*\.\.-?\d[\d.e+]*\]|(?<![\d.])\d+\.\d+ (?:[nuµm]?s|(?:micro|milli|nano)?seconds|[MG]B/s|GF/s|million|thousand)\b")
     for number, line in enumerate(text.split("\n"), 1):
         for found in figure.finditer(line):
             yield number, f"'{found[0]}' looks measured: let bench/published_lines.py have it, link to its row, or put it into {BY_HAND}"
