@@ -58,9 +58,8 @@ void end_task(const commtask_status* status, void* argument) {
         *told->status = status->mpi;
         told->status->MPI_ERROR = status->error;
         end_operation(*told->held);
-    } else if (!driving_scope::try_keep(unpack(argument))) {
-        omp_fulfill_event(unpack(argument));
-        ledger::of_process().note_ended();
+    } else {
+        end_event(unpack(argument));
     }
 }
 
@@ -87,6 +86,14 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
 }
 
 } // namespace
+
+void end_event(omp_event_handle_t event) noexcept {
+    if (driving_scope::try_keep(event)) {
+        return;
+    }
+    omp_fulfill_event(event);
+    ledger::of_process().note_ended();
+}
 
 bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
     if ((flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0) {

@@ -42,6 +42,9 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where = {}) noexcept;
 
+/// Any thread: what the task of `event` waited for has ended. Its task leaves the ledger; not of a team of one thread.
+void end_event(omp_event_handle_t event) noexcept;
+
 /// Whether progress() would do nothing, because the calling thread is in too many already.
 [[nodiscard]] bool is_too_deep_for_progress() noexcept;
 

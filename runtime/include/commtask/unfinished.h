@@ -2,10 +2,12 @@
  *
  * For faces. They keep operations of their own before they post them, as the OpenMP face does with tasks whose dependences
  * are not met: what they hold appears in the lists of unfinished tasks. And what they print begins as the library's own lines
- * do, since lines of many ranks come mixed. Not for callers. */
+ * do, since lines of many ranks come mixed. A face whose tasks live on what a standing receive brings is told of its end. Not for
+ * callers. */
 #ifndef COMMTASK_UNFINISHED_H
 #define COMMTASK_UNFINISHED_H
 
+#include <commtask/listen.h>
 #include <commtask/operation.h>
 #include <commtask/types.h>
 
@@ -28,6 +30,15 @@ COMMTASK_API void commtask_unfinished_from(commtask_unfinished_source source) CO
 /** Writes a line to stderr: "commtask: rank 3: ", without the rank before commtask_init, also one that was refused, and a sentence.
  *  @param sentence  may begin with "commtask: ", which is written once. */
 COMMTASK_API void commtask_say(const char* sentence) COMMTASK_NOEXCEPT;
+
+/** Tells of the end of a standing receive, whoever ends it: commtask_unlisten, or commtask_finalize, by force too. Not where
+ *  commtask_finalize leaves behind a worker that does not come back.
+ *  @param listener  was opened just now, and nobody ends it yet.
+ *  @param end       called once, before that call returns, when the handler is not called any more and never will be: on the worker, on
+ *                   a thread that drives, or in commtask_finalize. It may fulfil, and must not block.
+ *  @param argument  handed to it. */
+COMMTASK_API void commtask_listener_on_end(commtask_listener_t listener, void (*end)(void*),
+                                           void* argument) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -67,7 +67,13 @@ context::drained context::drain() noexcept {
     pass_watch passes{finalize_limit_ns(settings_)};
     call_watch calls;
     drained how = drained::completely;
-    while (!wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+    bool is_closed = false;
+    for (;;) {
+        if (wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+            if (std::exchange(is_closed, true)) break;
+            close(); // who gave a message back meanwhile has posted, and that ends too
+            continue;
+        }
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;

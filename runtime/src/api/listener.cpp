@@ -11,6 +11,7 @@
 #include "mpi/arguments.hpp"
 
 #include <commtask/commtask.h>
+#include <commtask/unfinished.h>
 
 #include <algorithm>
 #include <exception>
@@ -85,8 +86,12 @@ void listener_book::close_all() noexcept {
 }
 
 void listener_book::forget_all() noexcept {
-    const std::lock_guard guard{mutex_};
-    for (commtask_listener_s* const left : listeners_) {
+    std::vector<commtask_listener_s*> all; // without the lock: a face is told of ends, and may run tasks
+    {
+        const std::lock_guard guard{mutex_};
+        all.swap(listeners_);
+    }
+    for (commtask_listener_s* const left : all) {
         // One that was given up keeps its memory, which MPI may still write to.
         if (left->has_ended()) {
             commtask_listener_s::let_go(left);
@@ -94,7 +99,6 @@ void listener_book::forget_all() noexcept {
             left->abandon();
         }
     }
-    listeners_.clear();
 }
 
 } // namespace commtask::detail
@@ -167,8 +171,14 @@ void commtask_listener_s::close() noexcept {
 }
 
 void commtask_listener_s::end_if_idle() noexcept {
-    // release: partner of the acquire in has_ended().
-    if (is_closed_ && first_ == nullptr) has_ended_.store(true, std::memory_order_release);
+    if (is_closed_ && first_ == nullptr) end();
+}
+
+/// Again and again, as messages are given back.
+void commtask_listener_s::end() noexcept {
+    if (auto* const tell = std::exchange(on_ended_, nullptr)) tell(on_ended_argument_);
+    // release: partner of the acquire in has_ended(). Last, since who ends the listener may free it then.
+    has_ended_.store(true, std::memory_order_release);
 }
 
 void commtask_listener_s::on_end(const commtask_status* status, void* ended) noexcept {
@@ -323,6 +333,10 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     *listener = COMMTASK_LISTENER_NULL;
     static_cast<void>(commtask_unlisten(&opened));
     return code;
+}
+
+void commtask_listener_on_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
+    listener->tell_of_end(end, argument);
 }
 
 int commtask_message_release(commtask_message* message) noexcept {

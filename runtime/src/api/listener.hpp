@@ -39,9 +39,14 @@ struct commtask_listener_s {
     /// Withdraws them. The same.
     void close() noexcept;
     /// At the end of the library, when no lane is driven and some of its receives were given up.
-    void abandon() noexcept { has_ended_.store(true, std::memory_order_release); }
+    void abandon() noexcept { end(); }
+    /// Whoever opened it, before anybody ends it: whom to tell of the end.
+    void tell_of_end(void (*whom)(void*), void* argument) noexcept {
+        on_ended_ = whom;
+        on_ended_argument_ = argument;
+    }
     /// Any thread: whether no receive is posted any more, and none will be.
-    /// acquire: partner of the release in end_if_idle() and abandon().
+    /// acquire: partner of the release in end().
     [[nodiscard]] bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
     /// Any thread. @return COMMTASK_OK, or the code of why the driver does not know yet
     [[nodiscard]] int give_back(slot& released) noexcept;
@@ -68,6 +73,7 @@ private:
     void lay_down(slot& free) noexcept;
     void leave() noexcept;
     void end_if_idle() noexcept;
+    void end() noexcept;
     static void on_end(const commtask_status* status, void* slot) noexcept;
     static void on_given_back(const commtask_status* status, void* self) noexcept;
 
@@ -85,7 +91,9 @@ private:
     slot* first_ = nullptr; ///< The receive that was posted first among those that were not handed on.
     slot* last_ = nullptr;
     bool is_closed_ = false;
-    bool has_warned_ = false; ///< Of a slot without memory for its next receive.
+    bool has_warned_ = false;           ///< Of a slot without memory for its next receive.
+    void (*on_ended_)(void*) = nullptr; ///< Null once it was told.
+    void* on_ended_argument_ = nullptr;
 
     // Of any thread.
     std::atomic<slot*> given_back_{nullptr};

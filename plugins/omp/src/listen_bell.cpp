@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bell of commtask_omp_listen: a task whose event is fulfilled by a ring, which needs no compiler that knows of events. It posts
+// nothing: the team may hang it up at any moment, beside commtask_finalize too (docs/adr/0118).
+#include "bridge.hpp"
+#include "check.hpp"
+#include "desk.hpp"
+#include "desk_bell.hpp"
+#include "kmp_task.hpp"
+#include "ledger.hpp"
+#include "tracing.hpp"
+
+#include <commtask/omp_listen.h>
+
+#include <cstdint>
+
+namespace commtask::omp {
+namespace {
+
+/// The task. Who rings has it until the event is fulfilled.
+struct listen_bell {
+    void (*hang)(void* bell, void* argument);
+    void* argument;
+    std::uint32_t flags;
+    omp_event_handle_t event;
+    serial_start* serial; ///< In a team of one thread, which fulfils its events itself.
+    bool has_run;
+
+    void run() noexcept {
+        has_run = true;
+        if (omp_get_num_threads() > 1) {
+            hang(this, argument);
+            return;
+        }
+        serial = desk::mine().lend_start();
+        if (serial == nullptr) { // then it counts as rung
+            discard();
+            return;
+        }
+        serial_start& mine = *serial; // a ring ends the task
+        mine.begin(event, flags);
+        hang(this, argument);
+        mine.settle();
+    }
+    /// A discarded task completes, or its taskgroup would wait for ever.
+    void end() noexcept {
+        if (!has_run) {
+            discard();
+        }
+    }
+
+    void ring() const noexcept {
+        if (serial != nullptr) {
+            serial->end();
+        } else {
+            end_event(event);
+        }
+    }
+
+private:
+    void discard() const noexcept {
+        omp_fulfill_event(event);
+        ledger::of_process().note_ended();
+    }
+};
+
+} // namespace
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* argument, const void* rung) noexcept {
+    check::complain_if_shut_out();
+    tracing::complain_if_shut_out();
+    kmp_task_of<listen_bell> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
+    task.payload().event = task.event();
+    ledger::of_process().note_made();
+    kmp_depend when{reinterpret_cast<std::intptr_t>(rung), 1, kmp_depend_inout};
+    task.submit(1, &when, COMMTASK_OP_RECV);
+}
+
+void commtask_omp_listen_ring_(void* bell) noexcept { static_cast<listen_bell*>(bell)->ring(); }
