@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace commtask::test {
@@ -83,6 +84,22 @@ TEST_F(PlanTypes, MayBeFreedWhenAMessageOrACollectiveIsRecorded) {
             EXPECT_EQ(all[i], value_of(static_cast<int>(i / 3), 100 * turn + 2 * static_cast<int>(i % 3)));
         }
     }
+}
+
+TEST_F(PlanTypes, CannotBeRecordedWhereACopyFunctionOfTheirAttributesRefuses) {
+    const auto refuse = [](MPI_Datatype, int, void*, void*, void*, int*) -> int { return MPI_ERR_OTHER; };
+    int keyval = MPI_KEYVAL_INVALID;
+    ASSERT_EQ(MPI_Type_create_keyval(+refuse, MPI_TYPE_NULL_DELETE_FN, &keyval, nullptr), MPI_SUCCESS);
+    MPI_Datatype type = column();
+    ASSERT_EQ(MPI_Type_set_attr(type, keyval, nullptr), MPI_SUCCESS);
+    numbers data = empty();
+    ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
+    const commtask_op send = commtask_op_send(data.data(), 1, type, MPI_PROC_NULL, 1, comm_);
+    EXPECT_EQ(commtask_post(&send, nullptr, nullptr), COMMTASK_ERR_TYPE);
+    EXPECT_NE(std::string(commtask_last_error()).find("copy function"), std::string::npos) << commtask_last_error();
+    EXPECT_EQ(commtask_record_end(nullptr), COMMTASK_OK);
+    EXPECT_EQ(MPI_Type_free(&type), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Type_free_keyval(&keyval), MPI_SUCCESS);
 }
 
 TEST_F(PlanTypes, MayBeFreedWithTheArraysOfACollectiveThatHasManyOfThem) {

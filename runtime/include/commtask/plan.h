@@ -24,7 +24,8 @@ extern "C" {
  *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB; COMMTASK_CALLBACK_ONCE: closures of C++ that are larger than a pointer).
  *  The recording goes on after a refusal. A datatype that the program has made may be freed when the post has returned, which waits for
  *  the worker to duplicate it (ERR_WORKER_THREAD in a function that MPI calls); reductions and their datatypes must stay until the plan
- *  is released.
+ *  is released. Of a datatype with attributes the worker calls the program's copy functions; where one refuses, so does the post, with
+ *  ERR_TYPE.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
  *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
 COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;

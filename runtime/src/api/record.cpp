@@ -103,8 +103,11 @@ struct end_of_thread {
     const int code = run_on_driver([&] { mpi_code = keep_types(into.types, made); });
     if (code != COMMTASK_OK || mpi_code == MPI_SUCCESS) return code;
     if (mpi_code == MPI_ERR_NO_MEM) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a datatype");
-    return refuse(COMMTASK_ERR_TYPE, "a datatype of a %s cannot be kept: it was freed, or never made",
-                  operation_of(made.op.kind).name);
+    return refuse(
+        COMMTASK_ERR_TYPE,
+        "a datatype of a %s cannot be kept: it was freed, or never made, or a copy function of its attributes "
+        "has refused",
+        operation_of(made.op.kind).name);
 }
 
 /// What MPI says of a member that it cannot make.
