@@ -25,7 +25,7 @@ extern "C" {
  *  The recording goes on after a refusal. A datatype that the program has made may be freed when the post has returned, which waits for
  *  the worker to duplicate it (ERR_WORKER_THREAD in a function that MPI calls); reductions and their datatypes must stay until the plan
  *  is released. Of a datatype with attributes the worker calls the program's copy functions; where one refuses, so does the post, with
- *  ERR_TYPE.
+ *  ERR_TYPE. What a recording that is still open at commtask_finalize has duplicated is freed there, and the recording dropped.
  *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
  *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
 COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;

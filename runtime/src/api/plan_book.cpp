@@ -34,19 +34,19 @@ void leave(commtask_plan_s& left) noexcept {
 
 } // namespace
 
-bool plan_book::add(commtask_plan_s& made) noexcept {
+bool plan_book::add_to(plan_list& list, commtask_plan_s& made) noexcept {
     try {
         const std::lock_guard guard{mutex_};
-        plans_.push_back(&made);
+        list.push_back(&made);
     } catch (const std::bad_alloc&) {
         return false;
     }
     return true;
 }
 
-void plan_book::remove(const commtask_plan_s& released) noexcept {
+void plan_book::remove_from(plan_list& list, const commtask_plan_s& gone) noexcept {
     const std::lock_guard guard{mutex_};
-    std::erase(plans_, &released);
+    std::erase(list, &gone);
 }
 
 void plan_book::destroy(commtask_plan_s& released) noexcept {
@@ -64,6 +64,8 @@ void plan_book::forget_if(Is&& is_such) noexcept {
         leave(*left);
         return true;
     });
+    for (commtask_plan_s* const open : recordings_) free_types(open->types);
+    recordings_.clear();
 }
 
 void plan_book::forget_all() noexcept {

@@ -136,13 +136,10 @@ struct end_of_thread {
 
 } // namespace
 
-/// Of an earlier commtask_init. Nothing was prepared with MPI but datatypes, which stay if there is no driver any more.
+/// Of an earlier commtask_init. Nothing was prepared with MPI but datatypes, and those commtask_finalize has freed.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     dropped->cancel_armed();
-    if (context::current() != nullptr && !dropped->types.duplicates.empty()) {
-        static_cast<void>(run_on_driver([&] { free_types(dropped->types); }));
-    }
     delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
 }
@@ -191,11 +188,15 @@ int commtask_record_begin(void) noexcept {
     if (recorded_here != nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
     thread_local const end_of_thread notice;
     static_cast<void>(notice);
+    std::unique_ptr<commtask_plan_s> begun;
     try {
-        recorded_here = new commtask_plan_s;
-    } catch (const std::bad_alloc&) {
+        begun = std::make_unique<commtask_plan_s>();
+    } catch (const std::bad_alloc&) { // refused below
+    }
+    if (begun == nullptr || !runtime->plans().begin_recording(*begun)) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     }
+    recorded_here = begun.release();
     recorded_here->session = runtime->session_number();
     recorded_here->is_recorded_in_pass = lane::is_driving();
     return COMMTASK_OK;
@@ -223,6 +224,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
         runtime->plans().remove(made);
         return code; // the recording goes on
     }
+    runtime->plans().end_recording(made);
     recorded_here = nullptr;
     if (plan == nullptr) return COMMTASK_OK;
     if (!is_kept) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
