@@ -5,6 +5,8 @@
 #include "mpi_facts.hpp"
 #include "runtime_test.hpp"
 
+#include <commtask/unfinished.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -342,6 +344,48 @@ TEST_F(Listen, IsEndedByTheEndOfTheLibrary) {
     const commtask_config settings = configuration();
     ASSERT_EQ(commtask_init(&settings), COMMTASK_OK);
     EXPECT_EQ(commtask_unlisten(&listener), COMMTASK_ERR_ARGUMENT);
+}
+
+/// Also where a message is given back later.
+TEST_F(Listen, TellsAFaceOfItsEndOnceAndAfterTheLastMessage) {
+    struct told {
+        std::atomic<int> n_come{0};
+        std::atomic<int> n_ends{0};
+        std::atomic<int> n_come_after{0};
+        std::atomic<commtask_message*> kept{nullptr};
+    };
+    const auto keep = [](commtask_message* come, void* argument) -> int {
+        auto& seen = *static_cast<told*>(argument);
+        seen.n_come_after += seen.n_ends;
+        seen.kept = come;
+        ++seen.n_come;
+        return COMMTASK_MESSAGE_KEPT;
+    };
+    const auto count_end = [](void* argument) { ++static_cast<told*>(argument)->n_ends; };
+    for (const bool by_finalize : {false, true}) {
+        told seen;
+        commtask_listener_t listener = listen(sizeof(int), 3, +keep, &seen);
+        commtask_listener_on_end(listener, +count_end, &seen);
+        const int word = 1;
+        run(commtask_op_send(&word, 1, MPI_INT, right(), tag, comm_));
+        while (seen.n_come == 0) std::this_thread::yield();
+        EXPECT_EQ(seen.n_ends, 0);
+        if (by_finalize) {
+            EXPECT_EQ(commtask_finalize(), COMMTASK_OK);
+        } else {
+            unlisten(listener);
+        }
+        EXPECT_EQ(seen.n_ends, 1);
+        EXPECT_EQ(commtask_message_release(seen.kept), COMMTASK_OK);
+        if (by_finalize) {
+            const commtask_config settings = configuration();
+            ASSERT_EQ(commtask_init(&settings), COMMTASK_OK) << commtask_last_error();
+        }
+        run(commtask_op_barrier(comm_));
+        EXPECT_EQ(seen.n_ends, 1);
+        EXPECT_EQ(seen.n_come, 1);
+        EXPECT_EQ(seen.n_come_after, 0);
+    }
 }
 
 TEST_F(Listen, AHandlerPostsButDoesNotWait) {
