@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the C++ face allocates: nothing for a post with predecessors, flags and a small closure, nothing for co_await.
+// What the C++ face allocates: nothing for a post with predecessors, flags and a small closure, nothing for co_await, nor for the
+// group of an epoch.
 // operator new of this program counts the calls of each thread; what the worker does is not the poster's cost.
 #include "cpp_face.hpp"
 
@@ -61,6 +62,38 @@ TEST_F(CppAllocation, AwaitingAllocatesNothing) {
     };
     run_loop loop;
     EXPECT_EQ(loop.run(main()), 0);
+}
+
+TEST_F(CppAllocation, EpochsOfGroupsAllocateNothingOnceWarm) {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "a thread for the window needs MPI_THREAD_MULTIPLE";
+    double* exposed = nullptr;
+    MPI_Win handle = MPI_WIN_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    ASSERT_EQ(MPI_Win_allocate(64 * sizeof(double), sizeof(double), MPI_INFO_NULL, comm_, static_cast<void*>(&exposed),
+                               &handle),
+              MPI_SUCCESS);
+    MPI_Comm_group(comm_, &all);
+    window<double> shared{handle, comm_, epochs::of_program};
+    int n_bad = 0;
+    const auto round = [&](bool has_place) {
+        std::ignore = post(shared.post(all));
+        commtask_op start = commtask_op_win_start(all, 0, handle);
+        commtask_options how = COMMTASK_OPTIONS_INIT;
+        if (has_place) n_bad += commtask_ticket_take(&start, &how.ticket) != COMMTASK_OK;
+        n_bad += commtask_post(&start, &how, nullptr) != COMMTASK_OK;
+        std::ignore = post(shared.complete());
+        run(shared.wait());
+    };
+    for (int i = 0; i < 500; ++i) round(i % 2 == 0);
+    const long before = n_allocations;
+    for (int i = 0; i < 100; ++i) round(i % 2 == 0);
+    EXPECT_EQ(n_allocations, before);
+    EXPECT_EQ(n_bad, 0);
+    MPI_Group_free(&all);
+    shared.unregister();
+    EXPECT_EQ(MPI_Win_free(&handle), MPI_SUCCESS);
 }
 
 } // namespace

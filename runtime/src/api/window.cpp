@@ -19,7 +19,6 @@
 #include <new>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -138,21 +137,23 @@ struct registration {
 }
 
 /// Of win_post and win_start the group's ranks in the window.
-[[nodiscard]] int read_group(const commtask_op& op, const served_window& window, std::vector<int>& group) noexcept {
-    if (!takes_group(op)) return COMMTASK_OK;
+[[nodiscard]] int read_group(MPI_Group group, const served_window& window, std::vector<int>& ranks) noexcept {
     try {
-        auto ranks = ranks_in(window.channel, group_of(op));
-        if (!ranks) return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
-        const auto outsider = std::ranges::find(*ranks, MPI_UNDEFINED);
-        if (outsider != ranks->end()) {
+        if (!read_ranks_in(window.channel, group, ranks))
+            return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
+        const auto outsider = std::ranges::find(ranks, MPI_UNDEFINED);
+        if (outsider != ranks.end()) {
             return refuse(COMMTASK_ERR_RANK, "rank %d of group is not a rank of %s",
-                          static_cast<int>(outsider - ranks->begin()), window.name.c_str());
+                          static_cast<int>(outsider - ranks.begin()), window.name.c_str());
         }
-        group = std::move(*ranks);
         return COMMTASK_OK;
     } catch (const std::bad_alloc&) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to look at the group");
     }
+}
+
+[[nodiscard]] auto reader_of(const commtask_op& op, const served_window& window) noexcept {
+    return [&](std::vector<int>& ranks) noexcept { return read_group(group_of(op), window, ranks); };
 }
 
 /// Of tasks to be counted: the driver's, for the time of one question.
@@ -191,18 +192,14 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     if (window == nullptr || !window->epochs) return COMMTASK_OK;
     if (has_order) return check_order(op);
     flags |= COMMTASK_ORDERED;
-    std::vector<int> group;
-    if (const int code = read_group(op, *window, group); code != COMMTASK_OK) return code;
-    return window->epochs->book.enter(op, window->name, std::move(group));
+    return window->epochs->book.enter(op, window->name, reader_of(op, *window));
 }
 
 int context::take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept {
     const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
     const auto take = [&] { return number = order.take_to_keep(); };
     if (window != nullptr && window->epochs) {
-        std::vector<int> group;
-        if (const int code = read_group(op, *window, group); code != COMMTASK_OK) return code;
-        return window->epochs->book.enter_for_later(op, window->name, take, std::move(group));
+        return window->epochs->book.enter_for_later(op, window->name, reader_of(op, *window), take);
     }
     return take() != 0 ? COMMTASK_OK
                        : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");

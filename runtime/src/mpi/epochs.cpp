@@ -158,11 +158,14 @@ int epoch_book::check(const commtask_op& op, const std::string& name) const noex
 }
 
 /// @param is_kept  whether the operation has a ticket
-bool epoch_book::make_room(std::size_t n_in_group, bool is_kept) noexcept {
+bool epoch_book::make_room(const commtask_op& op, bool is_kept) noexcept {
+    if (op.kind != COMMTASK_OP_WIN_START) group_.clear(); // nobody asks again who was let in
     try {
-        now_.make_room(n_in_group);
-        if (is_kept && since_.empty()) settled_ = now_;
-        if (is_kept || !since_.empty()) make_room_for_one(since_);
+        now_.make_room(group_.size());
+        if (is_kept && n_since_ == 0) settled_ = now_;
+        if (!is_kept && n_since_ == 0) return true;
+        if (n_since_ == since_.size()) since_.emplace_back();
+        since_[n_since_].group.reserve(group_.size());
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -170,48 +173,55 @@ bool epoch_book::make_room(std::size_t n_in_group, bool is_kept) noexcept {
 }
 
 /// After make_room().
-void epoch_book::add(const commtask_op& op, std::vector<int> group, std::uint64_t ticket) noexcept {
-    now_.move(op, group);
-    if (ticket != 0 || !since_.empty()) since_.push_back({op, std::move(group), ticket});
+void epoch_book::add(const commtask_op& op, std::uint64_t ticket) noexcept {
+    now_.move(op, group_);
+    if (ticket == 0 && n_since_ == 0) return;
+    entry& added = since_[n_since_++];
+    added.op = op;
+    added.group = group_;
+    added.ticket = ticket;
 }
 
-int epoch_book::enter(const commtask_op& op, const std::string& name, std::vector<int> group) noexcept {
-    const std::lock_guard guard{mutex_};
-    if (const int code = check(op, name); code != COMMTASK_OK) return code;
-    if (!make_room(group.size(), false)) return refuse_without_memory();
-    add(op, std::move(group), 0);
-    return COMMTASK_OK;
+epoch_book::entry* epoch_book::find(std::uint64_t ticket) noexcept {
+    const auto found = std::ranges::find(entries(), ticket, &entry::ticket);
+    return found == entries().end() ? nullptr : &*found;
+}
+
+void epoch_book::drop(std::size_t first, std::size_t n_dropped) noexcept {
+    const std::span<entry> from = entries().subspan(first);
+    std::rotate(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(n_dropped), from.end());
+    n_since_ -= n_dropped;
 }
 
 /// What comes before the first open ticket need not be told again.
 void epoch_book::settle() noexcept {
-    const auto first_open = std::ranges::find_if(since_, [](const entry& each) { return each.ticket != 0; });
-    auto next = since_.begin();
+    const auto first_open = std::ranges::find_if(entries(), [](const entry& each) { return each.ticket != 0; });
+    auto next = entries().begin();
     try {
         for (; next != first_open; ++next) {
             if (settled_.trouble_with(next->op) == nullptr) settled_.move(next->op, next->group);
         }
     } catch (const std::bad_alloc&) { // the next time
     }
-    since_.erase(since_.begin(), first_open == since_.end() ? first_open : next);
+    drop(0, static_cast<std::size_t>((first_open == entries().end() ? first_open : next) - entries().begin()));
 }
 
 void epoch_book::was_posted(std::uint64_t ticket) noexcept {
     const std::lock_guard guard{mutex_};
-    const auto found = std::ranges::find(since_, ticket, &entry::ticket);
-    if (found == since_.end()) return;
+    entry* const found = find(ticket);
+    if (found == nullptr) return;
     found->ticket = 0;
     settle();
 }
 
 void epoch_book::was_dropped(std::uint64_t ticket) noexcept {
     const std::lock_guard guard{mutex_};
-    const auto found = std::ranges::find(since_, ticket, &entry::ticket);
-    if (found == since_.end()) return;
-    since_.erase(found);
+    const entry* const found = find(ticket);
+    if (found == nullptr) return;
+    drop(static_cast<std::size_t>(found - since_.data()), 1);
     try {
         epoch_state again = settled_;
-        for (const entry& each : since_) {
+        for (const entry& each : entries()) {
             if (again.trouble_with(each.op) == nullptr) again.move(each.op, each.group);
         }
         now_ = std::move(again);

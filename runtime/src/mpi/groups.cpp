@@ -11,21 +11,21 @@
 
 namespace commtask::detail {
 
-std::optional<std::vector<int>> ranks_in(MPI_Comm comm, MPI_Group group) {
+bool read_ranks_in(MPI_Comm comm, MPI_Group group, std::vector<int>& ranks) {
     const errors_come_back scope;
     own_group all;
     int n_ranks = 0;
     if (scope.code_of(MPI_Comm_group(comm, &all.group)) != MPI_SUCCESS ||
         scope.code_of(MPI_Group_size(group, &n_ranks)) != MPI_SUCCESS) {
-        return {};
+        return false;
     }
-    std::vector<int> own(static_cast<std::size_t>(n_ranks));
-    std::vector<int> there(own.size());
-    if (n_ranks == 0) return there;
-    std::iota(own.begin(), own.end(), 0);
-    const int code = MPI_Group_translate_ranks(group, n_ranks, own.data(), all.group, there.data());
-    if (scope.code_of(code) != MPI_SUCCESS) return {};
-    return there;
+    const auto size = static_cast<std::size_t>(n_ranks);
+    ranks.resize(2 * size); // what is asked comes behind the answer
+    const auto asked = ranks.begin() + n_ranks;
+    std::iota(asked, ranks.end(), 0);
+    const int code = MPI_Group_translate_ranks(group, n_ranks, ranks.data() + size, all.group, ranks.data());
+    ranks.resize(size);
+    return scope.code_of(code) == MPI_SUCCESS;
 }
 
 } // namespace commtask::detail

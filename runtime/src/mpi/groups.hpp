@@ -6,7 +6,6 @@
 
 #include <mpi.h>
 
-#include <optional>
 #include <vector>
 
 namespace commtask::detail {
@@ -22,8 +21,9 @@ public:
     MPI_Group group = MPI_GROUP_NULL;
 };
 
-/// @return by rank of the group its rank in the communicator's own one; MPI_UNDEFINED where it has none. Nothing if MPI fails, as of
-/// a group that was freed. @throws std::bad_alloc
-[[nodiscard]] std::optional<std::vector<int>> ranks_in(MPI_Comm comm, MPI_Group group);
+/// @param ranks  by rank of the group its rank in the communicator's own one; MPI_UNDEFINED where it has none. Memory that it has
+///               is used again.
+/// @return false if MPI fails, as of a group that was freed. @throws std::bad_alloc
+[[nodiscard]] bool read_ranks_in(MPI_Comm comm, MPI_Group group, std::vector<int>& ranks);
 
 } // namespace commtask::detail

@@ -38,11 +38,11 @@ std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunica
         if (MPI_Comm_group(comm, &local.group) != MPI_SUCCESS || MPI_Comm_rank(comm, &made->me) != MPI_SUCCESS)
             return {};
         if (is_intercommunicator && MPI_Comm_remote_group(comm, &remote.group) != MPI_SUCCESS) return {};
-        const auto of_local = ranks_in(MPI_COMM_WORLD, local.group);
-        const auto of_remote = is_intercommunicator ? ranks_in(MPI_COMM_WORLD, remote.group) : of_local;
-        if (!of_local || !of_remote) return {};
-        const std::vector<int>& ours = *of_local;
-        const std::vector<int>& theirs = *of_remote;
+        std::vector<int> ours;
+        std::vector<int> of_remote;
+        if (!read_ranks_in(MPI_COMM_WORLD, local.group, ours)) return {};
+        if (is_intercommunicator && !read_ranks_in(MPI_COMM_WORLD, remote.group, of_remote)) return {};
+        const std::vector<int>& theirs = is_intercommunicator ? of_remote : ours;
         made->context = hash_of(ours) + (is_intercommunicator ? hash_of(theirs) : 0U);
         made->are_all = true;
         if (knows_far) made->far_ranks.assign(theirs.size(), -1);

@@ -20,7 +20,8 @@ namespace {
     own_group its;
     const int code = is_intercommunicator ? MPI_Comm_remote_group(comm, &its.group) : MPI_Comm_group(comm, &its.group);
     if (code != MPI_SUCCESS) return {};
-    std::vector<int> members = ranks_in(MPI_COMM_WORLD, its.group).value_or(std::vector<int>{});
+    std::vector<int> members;
+    if (!read_ranks_in(MPI_COMM_WORLD, its.group, members)) return {};
     for (int& member : members) {
         if (member == MPI_UNDEFINED) member = trace::nobody;
     }
