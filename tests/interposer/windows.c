@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One-sided communication: every way to make a window and every way to synchronise one, request-based operations in one
-// array with messages, atomics. Windows have 64 bytes and more per rank: smaller ones are a defect of MPICH 4.0.2.
+// array with messages, atomics. Windows have a multiple of 16 bytes per rank: MPICH 4.0.2 puts beside others.
 // Synchronisation calls block without a nonblocking twin, so another rank's message must not depend on them.
 #include "probe.h"
 

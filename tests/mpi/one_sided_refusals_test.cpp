@@ -320,6 +320,13 @@ TEST_F(OneSidedRefusals, AFreedWindowIsKnownNoMore) {
     EXPECT_EQ(MPI_Win_free(&window_), MPI_SUCCESS);
     is_registered_ = false;
     refused(op, COMMTASK_ERR_WINDOW, "freed");
+    int* memory = nullptr;
+    window_ = another_window(memory);
+    refused(op, COMMTASK_ERR_WINDOW, "freed");
+    MPI_Win_unlock_all(window_);
+    ASSERT_EQ(commtask_win_register(window_, comm_), COMMTASK_OK) << commtask_last_error();
+    is_registered_ = true;
+    run(put(0, 1));
 }
 
 TEST_F(OneSidedRefusals, WhatHadNotStartedWhenItsWindowWasFreedFails) {

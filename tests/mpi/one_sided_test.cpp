@@ -244,6 +244,30 @@ TEST_F(OneSided, OrderedTasksKeepTheirPlace) {
     EXPECT_EQ(exposed_[0], second);
 }
 
+TEST_F(OneSided, PartsOfAnySizeAreWrittenToTheirEnds) {
+    constexpr int n_own = 5; // 20 bytes
+    int* part = nullptr;
+    MPI_Win odd = MPI_WIN_NULL;
+    ASSERT_EQ(MPI_Win_allocate(n_own * sizeof(int), sizeof(int), MPI_INFO_NULL, comm_, static_cast<void*>(&part), &odd),
+              MPI_SUCCESS);
+    std::fill_n(part, n_own, -1);
+    MPI_Win_fence(0, odd);
+    MPI_Put(&rank_, 1, MPI_INT, right(), n_own - 1, 1, MPI_INT, odd);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, odd);
+    int is_right = part[n_own - 1] == left() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, comm_);
+    if (is_right != 0) {
+        ASSERT_EQ(commtask_win_register(odd, comm_), COMMTASK_OK) << commtask_last_error();
+        const int value = value_of(rank_, 1);
+        run(commtask_op_put(&value, 1, MPI_INT, right(), n_own - 1, 1, MPI_INT, odd));
+        EXPECT_EQ(commtask_win_unregister(odd), COMMTASK_OK) << commtask_last_error();
+        EXPECT_EQ(part[n_own - 1], value_of(left(), 1));
+    }
+    EXPECT_EQ(MPI_Win_free(&odd), MPI_SUCCESS);
+    if (is_right == 0)
+        GTEST_SKIP() << "this MPI puts beside parts of an allocated window that are no multiple of 16 bytes";
+}
+
 TEST_F(OneSided, ATicketIsGoodForAWindowAndCanBeDropped) {
     const int value = 7;
     const commtask_op put = commtask_op_put(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, window_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A registered window for each test. It is allocated, since Open MPI 4.1 has windows over memory of one's own for some
-// networks only, and has more than 64 bytes, since MPICH 4.0 loses puts into smaller ones.
+// networks only, and a multiple of 16 bytes, since MPICH 4.0 puts beside others that it allocates.
 #pragma once
 
 #include "runtime_test.hpp"
