@@ -15,7 +15,8 @@ extern "C" {
 /** Registers a window: opens its epoch (MPI_Win_lock_all) and makes the worker attentive. All ranks of the window call it, in
  *  the same order with other collectives on `comm`, and with the window in no epoch. Until commtask_win_unregister the program
  *  calls no synchronisation of its own on it; MPI_Win_sync is for one who reads or writes its own window by load and store.
- *  @param window  any flavour (MPICH 4.0 needs multiples of 16 bytes in MPI_Win_allocate: docs/one-sided.md, MPIs). Its errors come back as codes meanwhile, whatever its error handler is.
+ *  @param window  any flavour. Its errors come back as codes meanwhile, whatever its error handler is. MPICH 4.0 puts beside parts of
+ *                 MPI_Win_allocate that are no multiple of 16 bytes (docs/one-sided.md).
  *  @param comm    a communicator with the ranks of the window in the same order, such as the one that it was made on.
  *  @return COMMTASK_OK; ERR_WINDOW: it is MPI_WIN_NULL, registered already, in an epoch, or another rank was refused; ERR_COMM:
  *          comm is no communicator, an intercommunicator, or has other ranks; ERR_WORKER_THREAD: called in a callback;
