@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Windows and files from Fortran: a window in the library's epoch with a notification that a task depends on, the operations
-! that fetch, a window with fences, groups and a lock, and a file.
+! that fetch, a window with fences, groups and locks, a file of all ranks, and one of each.
 program fortran_windows
   use, intrinsic :: iso_c_binding
   use mpi
@@ -9,7 +9,8 @@ program fortran_windows
   implicit none
   integer, parameter :: n = 64
   integer, pointer :: exposed(:)
-  integer, target :: mine(n), one, before, swapped, wanted, read_back(n)
+  integer, target :: mine(n), one, before, swapped, wanted, read_back(n), two(2), blocks(n, 4), again(n, 4)
+  character(32) :: own_name
   integer :: window, file, group, rank, n_ranks, left, right, provided, error, n_wrong, i
   integer(MPI_ADDRESS_KIND), parameter :: bytes = 4 * n
   type(c_ptr) :: base
@@ -54,6 +55,21 @@ program fortran_windows
   call expect(2, before == 0 .and. swapped == 0)
   call expect(3, exposed(12) == 1 .and. exposed(13) == 1)
   if (rank == 0) call expect(4, exposed(11) == n_ranks)
+  !$omp parallel
+  !$omp single
+  call comm_task_get_accumulate(c_loc(one), c_loc(before), 1, MPI_INTEGER, right, 13_c_int64_t, 1, MPI_INTEGER, MPI_SUM, &
+                                window, inout=[c_loc(one)])
+  call comm_task_get_notify(c_loc(two(1)), 2, MPI_INTEGER, right, 4_c_int64_t, 2, MPI_INTEGER, 8, window, &
+                            out=[c_loc(two(1))])
+  call comm_task_await_notify(8, 1, left, window)
+  call comm_task_put(c_loc(mine(3)), 1, MPI_INTEGER, right, 14_c_int64_t, 1, MPI_INTEGER, window, inout=[c_loc(one)])
+  call comm_task_flush(right, window, inout=[c_loc(one)])
+  call comm_task_barrier(MPI_COMM_WORLD, inout=[c_loc(one)])
+  call comm_task_win_sync(window, inout=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call expect(12, before == 0 .and. exposed(14) == 1)
+  call expect(13, all(two == [100 * rank + 1, 100 * rank + 2]) .and. exposed(15) == 100 * left + 3)
   ! What lies outside is refused.
   !$omp parallel
   !$omp single
@@ -101,6 +117,14 @@ program fortran_windows
   !$omp end single
   !$omp end parallel
   call expect(11, before == 100 * rank + 2)
+  !$omp parallel
+  !$omp single
+  call comm_task_win_lock_all(0, window, out=[c_loc(one)])
+  call comm_task_get(c_loc(before), 1, MPI_INTEGER, right, 2_c_int64_t, 1, MPI_INTEGER, window, in=[c_loc(one)])
+  call comm_task_win_unlock_all(window, out=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call expect(14, before == 100 * rank + 3)
   if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
   call MPI_Win_free(window, error)
 
@@ -119,6 +143,31 @@ program fortran_windows
   !$omp end parallel
   if (commtask_file_close(file, MPI_COMM_WORLD) /= COMMTASK_OK) error stop commtask_last_error()
   call expect(8, file == MPI_FILE_NULL)
+
+  blocks = reshape([(1000 * rank + i, i = 1, 4 * n)], [n, 4])
+  write (own_name, '(a, i0, a)') 'fortran_windows_', rank, '.data'
+  call MPI_File_open(MPI_COMM_SELF, own_name, ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_MODE_DELETE_ON_CLOSE), &
+                     MPI_INFO_NULL, file, error)
+  !$omp parallel
+  !$omp single
+  call comm_task_file_write(c_loc(blocks(1, 1)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  call comm_task_file_write_all(c_loc(blocks(1, 2)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  call comm_task_file_write_at(2 * bytes, c_loc(blocks(1, 3)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  call comm_task_file_write_shared(c_loc(blocks(1, 4)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  call MPI_File_seek(file, 0_MPI_OFFSET_KIND, MPI_SEEK_SET, error)
+  !$omp parallel
+  !$omp single
+  call comm_task_file_read(c_loc(again(1, 1)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  call comm_task_file_read_all(c_loc(again(1, 2)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  call comm_task_file_read_at_all(2 * bytes, c_loc(again(1, 3)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  call comm_task_file_read_shared(c_loc(again(1, 4)), n, MPI_INTEGER, file, MPI_COMM_SELF, inout=[c_loc(one)])
+  !$omp end single
+  !$omp end parallel
+  ! The shared pointer began at the begin, so its write is in the place of the first, and its read is of the second.
+  call expect(15, all(again == blocks(:, [4, 2, 3, 2])))
+  if (commtask_file_close(file, MPI_COMM_SELF) /= COMMTASK_OK) error stop commtask_last_error()
   if (commtask_finalize() /= COMMTASK_OK) error stop commtask_last_error()
   call MPI_Finalize(error)
   if (n_wrong > 0) error stop 1
