@@ -7,6 +7,7 @@
 // accelerator multiplies). Of every product three rows are compared with the exact ones.
 #include "harness/alternate.h"
 #include "harness/clock.h"
+#include "harness/own_window.h"
 #include "harness/report.h"
 #include "harness/session.h"
 
@@ -45,14 +46,11 @@ public:
                 a_[static_cast<std::size_t>(row * n_all() + k)] = a_at(rank_ * n_own + row, k);
         }
         constexpr MPI_Aint size = n_own * n_columns * sizeof(double);
-#ifdef OPEN_MPI // has windows over memory of one's own for some networks only (docs/mpis.md)
-        double* b = nullptr;
-        MPI_Win_allocate(size, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&b), &window_);
-#else
         b_.resize(static_cast<std::size_t>(n_own) * n_columns);
-        double* const b = b_.data();
-        MPI_Win_create(b, size, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &window_);
-#endif
+        double* b = b_.data();
+        window_ = make_own_window(b, size, sizeof(double), MPI_COMM_WORLD);
+        if (window_ == MPI_WIN_NULL)
+            MPI_Win_allocate(size, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&b), &window_);
         for (int i = 0; i < n_own * n_columns; ++i) b[i] = b_at(rank_ * n_own + i / n_columns, i % n_columns);
         for (auto& one : buffers_) one.resize(block_size);
         MPI_Barrier(MPI_COMM_WORLD);

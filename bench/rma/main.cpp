@@ -6,12 +6,14 @@
 // then takes, is asked apart.
 #include "harness/answers.h"
 #include "harness/clock.h"
+#include "harness/own_window.h"
 #include "harness/report.h"
 #include "rma/way.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <exception>
@@ -27,11 +29,13 @@ using namespace commtask::bench;
 using namespace commtask::bench::rma;
 
 enum class memory : std::uint8_t { created, allocated };
-#ifdef OPEN_MPI // has windows over memory of one's own for some networks only (docs/mpis.md)
-constexpr std::array memories{memory::allocated};
-#else
-constexpr std::array memories{memory::created, memory::allocated};
-#endif
+[[nodiscard]] std::vector<memory> find_memories() {
+    std::array<char, 64> own{};
+    MPI_Win window = make_own_window(own.data(), own.size(), 1, MPI_COMM_WORLD);
+    if (window == MPI_WIN_NULL) return {memory::allocated};
+    MPI_Win_free(&window);
+    return {memory::created, memory::allocated};
+}
 
 struct setting {
     int n_samples = 0; ///< Of a small access.
@@ -140,7 +144,7 @@ void ask_accesses(way& by, std::span<const kind> accesses, const setting& how, a
         return how.only_ends ? how.most_bytes : std::min(std::max(bytes * factor, 1 << 10), how.most_bytes);
     };
     std::vector<char> buffer(static_cast<std::size_t>(how.most_bytes));
-    for (const memory whose : memories) {
+    for (const memory whose : find_memories()) {
         const exposed here{whose, how.most_bytes};
         for (const kind what : accesses) {
             by.open(here.window(), what);
@@ -210,7 +214,7 @@ void ask_slowdown(way& by, const setting& how, answers& out) {
     };
     const auto nothing = [](int) {};
     work("work: no window", nothing);
-    for (const memory whose : memories) {
+    for (const memory whose : find_memories()) {
         const exposed here{whose, bytes};
         by.open(here.window(), kind::accumulate);
         work("work: " + window_name(whose) + ", nobody accesses it", nothing);

@@ -4,6 +4,7 @@
 // come: locks, accumulates, fetches and unlocks of the other rank's. Only under commtask-run does that end with MPICH, which
 // makes progress for others in the target's own calls; Open MPI has no windows on memory of one's own here, and needs nobody
 // for those that it allocates.
+#include "harness/own_window.h"
 #include "probe.h"
 
 enum { n = 64, n_turns = 4 };
@@ -11,15 +12,13 @@ static const double give_up_s = 30;
 static volatile unsigned long work;
 
 static MPI_Win make(int** base) {
-    MPI_Win window = MPI_WIN_NULL;
-    const MPI_Aint bytes = n * sizeof(int);
-#ifdef OPEN_MPI
-    MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, (void*)base, &window);
-#else
     static int memory[n];
+    const MPI_Aint bytes = n * sizeof(int);
+    MPI_Win window = make_own_window(memory, bytes, sizeof(int), MPI_COMM_WORLD);
     *base = memory;
-    MPI_Win_create(memory, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-#endif
+    if (window == MPI_WIN_NULL) {
+        MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, (void*)base, &window);
+    }
     memset(*base, 0, (size_t)bytes);
     MPI_Barrier(MPI_COMM_WORLD);
     return window;

@@ -3,6 +3,7 @@
 // One-sided communication: every way to make a window and every way to synchronise one, request-based operations in one
 // array with messages, atomics. Windows have a multiple of 16 bytes per rank: MPICH 4.0.2 puts beside others.
 // Synchronisation calls block without a nonblocking twin, so another rank's message must not depend on them.
+#include "harness/own_window.h"
 #include "probe.h"
 
 enum { n = 64 };
@@ -250,16 +251,6 @@ static void mixed_with_messages(void) {
     MPI_Win_free(&window);
 }
 
-/// Open MPI 4.1 only where processes may copy from each other.
-static bool can_expose_own(void) {
-    MPI_Win window;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const int code = MPI_Win_create(own, sizeof own, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-    if (code == MPI_SUCCESS) MPI_Win_free(&window);
-    return code == MPI_SUCCESS;
-}
-
 int main(int argc, char** argv) {
     static const struct probe_case cases[] = {
         {"fences", fences, 1},
@@ -273,7 +264,9 @@ int main(int argc, char** argv) {
     };
     MPI_Init(&argc, &argv);
     probe_start();
-    is_own_exposed = can_expose_own();
+    MPI_Win window = make_own_window(own, sizeof own, sizeof(int), MPI_COMM_WORLD);
+    is_own_exposed = window != MPI_WIN_NULL;
+    if (is_own_exposed) MPI_Win_free(&window);
     if (!is_own_exposed && me == 0) {
         printf("this MPI has no windows over memory of one's own here: allocated ones take their place\n");
     }
