@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mpi.lane_choice: what commtask_lanes_choose answers in a runtime, with a table and without, and how many lanes commtask_lanes_set
-// leaves at work. The table says that four lanes are four times as fast as one, and for puts not more than two; it is written by each rank for itself.
+// leaves at work. The table says that four lanes are four times as fast as one, for puts not more than two, and for collectives three;
+// each rank writes it for itself.
 #include "lanes_fixture.hpp"
 
 #include <commtask/commtask.hpp>
@@ -58,7 +59,7 @@ protected:
 
 [[nodiscard]] std::string table_text(double each_ns_of_one) {
     return R"({"machine": "a test", )" + costs_text(each_ns_of_one, n_lanes) + R"(, "puts": {)" +
-           costs_text(each_ns_of_one, 2) + "}}";
+           costs_text(each_ns_of_one, 2) + R"(}, "collectives": {)" + costs_text(each_ns_of_one, 3) + "}}";
 }
 
 /// COMMTASK_LANE_TABLE names a file with this text while one of these lives.
@@ -92,8 +93,13 @@ TEST_F(LaneChoiceByTable, SpreadsABurstOverAsManyLanesAsTheProgramAllows) {
     EXPECT_EQ(choose(65536, 128, n_lanes).n_lanes, 1U) << "larger than the table's last row";
 }
 
-TEST_F(LaneChoiceByTable, JudgesPutsByTheirOwnRows) {
+TEST_F(LaneChoiceByTable, JudgesPutsAndCollectivesByTheirOwnRows) {
     EXPECT_EQ(choose(8, 128, n_lanes, COMMTASK_BURST_PUTS).n_lanes, 2U);
+    EXPECT_EQ(choose(8, 128, n_lanes, COMMTASK_BURST_COLLECTIVES).n_lanes, 3U);
+}
+
+TEST_F(LaneChoice, LeavesCollectivesThatNobodyHasMeasuredOnOneLane) {
+    EXPECT_EQ(choose(4096, 128, n_lanes, COMMTASK_BURST_COLLECTIVES).n_lanes, 1U);
 }
 
 TEST_F(LaneChoiceByTable, TakesOnlyLanesWithCoresUnlessTheProgramAllowsMore) {

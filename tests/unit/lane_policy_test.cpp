@@ -93,8 +93,8 @@ TEST(LanePolicy, AnswersForABurstOfAnyLength) {
 }
 
 TEST(LanePolicy, NeverPutsCollectivesInARow) {
-    EXPECT_EQ(choose_lanes(short_messages(), {8, 128, true}, 4).in_row, 1U);
-    EXPECT_EQ(choose_lanes(contexts(4), {8, 128, true}, 4).n_lanes, 4U);
+    EXPECT_EQ(choose_lanes(short_messages(), {8, 128, burst_kind::collectives}, 4).in_row, 1U);
+    EXPECT_EQ(choose_lanes(contexts(4), {8, 128, burst_kind::collectives}, 4).n_lanes, 4U);
 }
 
 TEST(LanePolicy, SaysHowManyInFlightKeepALaneBusy) {
@@ -116,24 +116,35 @@ TEST(LanePolicy, HasATableOfItsOwnThatSpreadsOnlyLongBurstsOfSmallMessages) {
 }
 
 TEST(LaneTable, IsReadAsItWasWritten) {
-    const saturation_table table = contexts(3);
-    const saturation_table puts = contexts(2);
-    const std::string text = text_of(table, puts, "MPICH 4.0.2");
+    const lane_tables tables{contexts(3), contexts(2), contexts(4)};
+    const std::string text = text_of(tables, "MPICH 4.0.2");
     const lane_table_file read = lane_table_of(text);
     ASSERT_EQ(read.why_not, "");
-    EXPECT_EQ(read.table.machine, "a test");
-    EXPECT_EQ(text_of(read.table, read.puts, "MPICH 4.0.2"), text);
+    EXPECT_EQ(read.tables.messages.machine, "a test");
+    EXPECT_EQ(text_of(read.tables, "MPICH 4.0.2"), text);
     EXPECT_EQ(read.mpi, "MPICH 4.0.2");
     EXPECT_EQ(read.sum, lane_table_of(text).sum);
-    EXPECT_NE(read.sum, lane_table_of(text_of(table, puts, "MPICH 5")).sum);
+    EXPECT_NE(read.sum, lane_table_of(text_of(tables, "MPICH 5")).sum);
     EXPECT_GE(read.sum, 0);
 }
 
 TEST(LaneTable, HasPutsJudgedLikeMessagesIfNoneWereMeasured) {
-    const lane_table_file both = lane_table_of(text_of(contexts(4), contexts(2), ""));
-    EXPECT_EQ(lanes_for(both.table, 8, 128, 8), 4U);
-    EXPECT_EQ(lanes_for(both.puts, 8, 128, 8), 2U);
-    EXPECT_EQ(lanes_for(lane_table_of(text_of(contexts(4), {}, "")).puts, 8, 128, 8), 4U);
+    const lane_table_file both = lane_table_of(text_of({contexts(4), contexts(2), {}}, ""));
+    EXPECT_EQ(choose_lanes(both.tables, {8, 128}, 8).n_lanes, 4U);
+    EXPECT_EQ(choose_lanes(both.tables, {8, 128, burst_kind::puts}, 8).n_lanes, 2U);
+    const lane_table_file messages = lane_table_of(text_of({contexts(4), {}, {}}, ""));
+    EXPECT_EQ(choose_lanes(messages.tables, {8, 128, burst_kind::puts}, 8).n_lanes, 4U);
+}
+
+TEST(LaneTable, GivesCollectivesOneLaneIfNoneWereMeasured) {
+    const message_burst burst{4096, 64, burst_kind::collectives};
+    const lane_table_file without = lane_table_of(text_of({contexts(4), contexts(4), {}}, ""));
+    EXPECT_EQ(choose_lanes(without.tables, burst, 8).n_lanes, 1U);
+    EXPECT_GE(choose_lanes(without.tables, burst, 8).in_flight, 1U);
+    const lane_table_file with = lane_table_of(text_of({contexts(4), {}, contexts(2)}, ""));
+    EXPECT_EQ(choose_lanes(with.tables, burst, 8).n_lanes, 2U);
+    EXPECT_EQ(choose_lanes(with.tables, burst, 8).in_row, 1U);
+    EXPECT_EQ(choose_lanes({default_table(), default_table(), {}}, burst, 8).n_lanes, 1U);
 }
 
 TEST(LaneTable, IsRefusedWithTheReason) {
@@ -143,19 +154,20 @@ TEST(LaneTable, IsRefusedWithTheReason) {
     for (const char* endless : {"/dev/zero", "/"}) EXPECT_EQ(read_lane_table(endless).why_not, "it is no regular file");
     saturation_table table = contexts(2);
     table.rows[1].size_bytes = 8;
-    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not,
+    EXPECT_THAT(lane_table_of(text_of({table, {}, {}}, "")).why_not,
                 HasSubstr("the row of 8 bytes is not larger than the one before"));
     table = contexts(2);
     table.rows[0].lanes.erase(table.rows[0].lanes.begin());
-    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not, HasSubstr("does not begin with one lane"));
+    EXPECT_THAT(lane_table_of(text_of({table, {}, {}}, "")).why_not, HasSubstr("does not begin with one lane"));
     table = contexts(2);
     table.rows[2].lanes[3].each_ns = 0;
-    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not, HasSubstr("the row of 65536 bytes must have"));
+    EXPECT_THAT(lane_table_of(text_of({table, {}, {}}, "")).why_not, HasSubstr("the row of 65536 bytes must have"));
     table.rows.clear();
-    EXPECT_THAT(lane_table_of(text_of(table, {}, "")).why_not, HasSubstr("no rows"));
+    EXPECT_THAT(lane_table_of(text_of({table, {}, {}}, "")).why_not, HasSubstr("no rows"));
     table = contexts(2);
     table.switch_ns = -1;
-    EXPECT_THAT(lane_table_of(text_of(contexts(2), table, "")).why_not, HasSubstr("of its puts: post_ns"));
+    EXPECT_THAT(lane_table_of(text_of({contexts(2), table, {}}, "")).why_not, HasSubstr("of its puts: post_ns"));
+    EXPECT_THAT(lane_table_of(text_of({contexts(2), {}, table}, "")).why_not, HasSubstr("of its collectives: post_ns"));
 }
 
 } // namespace

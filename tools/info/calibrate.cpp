@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bursts through the runtime, as a program posts them: of one message for each lane, and long ones. Both ranks send at once, and the
-// slower one's time counts. Then the same of puts into a window for each lane, until they are at their target. Medians of rounds in
-// which all cases take turns, so that a disturbed moment touches all of them.
+// slower one's time counts. Then the same of all-to-alls, which stand for all collectives, and of puts into a window for each lane,
+// until they are at their target. Medians of rounds in which all cases take turns, so that a disturbed moment touches all of them.
 #include "calibrate.hpp"
 
 #include "config/config.hpp"
@@ -77,14 +77,13 @@ class bench {
 public:
     explicit bench(MPI_Comm comm, int n_lanes) : comms_(static_cast<std::size_t>(n_lanes), MPI_COMM_NULL) {
         int rank = 0;
-        int n_ranks = 0;
         MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &n_ranks);
-        partner_ = n_ranks == 1 ? 0 : 1 - rank;
+        MPI_Comm_size(comm, &n_ranks_);
+        partner_ = n_ranks_ == 1 ? 0 : 1 - rank;
         require(commtask_comm_split_lanes(comm, n_lanes, comms_.data()), "commtask_comm_split_lanes");
     }
 
-    /// Collective. From now on a message is a put. Workers look after windows all the time, so messages are measured before.
+    /// Collective. For puts. Workers look after windows all the time, so the rest is measured before.
     void collective_open_windows() {
         constexpr std::size_t least_turn = sizes.back() * in_row;
         const auto n_bytes = static_cast<MPI_Aint>(std::max(most_bytes, least_turn * comms_.size()));
@@ -104,23 +103,30 @@ public:
         }
     }
 
-    /// Collective.
-    [[nodiscard]] burst_time burst(std::size_t size_bytes, std::size_t n_messages, unsigned n_lanes, unsigned row) {
-        sent_.resize(std::max(sent_.size(), size_bytes));
-        received_.resize(std::max(received_.size(), size_bytes * n_messages));
-        const auto count = static_cast<MPI_Count>(size_bytes);
+    /// Collective. `row` messages go to one lane before the next gets any.
+    [[nodiscard]] burst_time burst(const detail::message_burst& of, unsigned n_lanes, unsigned row) {
+        const std::size_t stride = of.size_bytes * static_cast<std::size_t>(n_ranks_); // what a collective receives
+        sent_.resize(std::max(sent_.size(), stride));
+        received_.resize(std::max(received_.size(), stride * of.n_messages));
+        const auto count = static_cast<MPI_Count>(of.size_bytes);
         const auto lane_of = [&](std::size_t message) { return message / row % n_lanes; };
-        for (std::size_t i = 0; windows_.empty() && i < n_messages; ++i) {
-            post(commtask_op_recv(&received_[i * size_bytes], count, MPI_BYTE, partner_, 0, comms_[lane_of(i)]));
+        for (std::size_t i = 0; of.kind == detail::burst_kind::messages && i < of.n_messages; ++i) {
+            post(commtask_op_recv(&received_[i * stride], count, MPI_BYTE, partner_, 0, comms_[lane_of(i)]));
         }
         run(commtask_op_barrier(comms_[0]));
         const double begin_ns = now_ns();
-        for (std::size_t i = 0; i < n_messages; ++i) {
-            if (windows_.empty()) {
-                post(commtask_op_send(sent_.data(), count, MPI_BYTE, partner_, 0, comms_[lane_of(i)]));
-            } else {
+        for (std::size_t i = 0; i < of.n_messages; ++i) {
+            MPI_Comm on = comms_[lane_of(i)];
+            switch (of.kind) {
+            case detail::burst_kind::messages:
+                post(commtask_op_send(sent_.data(), count, MPI_BYTE, partner_, 0, on));
+                break;
+            case detail::burst_kind::collectives:
+                post(commtask_op_alltoall(sent_.data(), count, MPI_BYTE, &received_[i * stride], count, MPI_BYTE, on));
+                break;
+            case detail::burst_kind::puts:
                 post_in_order(commtask_op_put(sent_.data(), count, MPI_BYTE, partner_,
-                                              static_cast<MPI_Aint>(i * size_bytes), count, MPI_BYTE,
+                                              static_cast<MPI_Aint>(i * of.size_bytes), count, MPI_BYTE,
                                               windows_[lane_of(i)]));
             }
         }
@@ -150,6 +156,7 @@ private:
         require(commtask_wait(&task, nullptr), "commtask_wait");
     }
 
+    int n_ranks_ = 0;
     int partner_ = 0;
     std::vector<MPI_Comm> comms_; ///< MPI_Finalize frees them.
     std::vector<MPI_Win> windows_;
@@ -174,19 +181,23 @@ struct case_samples {
     std::vector<double> post_ns; ///< Per message of the long burst.
 };
 
-[[nodiscard]] std::vector<case_samples> collective_measure(bench& with, unsigned n_lanes) {
+/// As the policy sends them.
+[[nodiscard]] unsigned row_of(detail::burst_kind kind) { return kind == detail::burst_kind::collectives ? 1 : in_row; }
+
+[[nodiscard]] std::vector<case_samples> collective_measure(bench& with, unsigned n_lanes, detail::burst_kind kind) {
+    const unsigned row = row_of(kind);
     std::vector<case_samples> cases;
     for (const std::size_t size_bytes : sizes) {
         for (unsigned n = 1; n <= n_lanes; ++n) {
             const std::size_t turns =
-                std::max<std::size_t>(std::min(long_burst, most_bytes / size_bytes) / (std::size_t{n} * in_row), 1);
-            cases.push_back({size_bytes, n, turns * n * in_row, {}, {}, {}});
+                std::max<std::size_t>(std::min(long_burst, most_bytes / size_bytes) / (std::size_t{n} * row), 1);
+            cases.push_back({size_bytes, n, turns * n * row, {}, {}, {}});
         }
     }
     for (int round = -1; round < n_rounds; ++round) { // the first is thrown away
         for (case_samples& each : cases) {
-            const double first_ns = with.burst(each.size_bytes, each.n_lanes, each.n_lanes, 1).all_ns;
-            const burst_time all = with.burst(each.size_bytes, each.n_messages, each.n_lanes, in_row);
+            const double first_ns = with.burst({each.size_bytes, each.n_lanes, kind}, each.n_lanes, 1).all_ns;
+            const burst_time all = with.burst({each.size_bytes, each.n_messages, kind}, each.n_lanes, row);
             if (round < 0) continue;
             each.first_ns.push_back(first_ns);
             each.long_ns.push_back(all.all_ns);
@@ -196,17 +207,18 @@ struct case_samples {
     return cases;
 }
 
-[[nodiscard]] double collective_switch_ns(bench& with, unsigned n_lanes, double post_ns) {
+[[nodiscard]] double collective_switch_ns(bench& with, unsigned n_lanes, detail::burst_kind kind, double post_ns) {
     if (n_lanes == 1) return 0;
     std::vector<double> samples;
     for (int round = 0; round < n_rounds; ++round) {
-        samples.push_back(with.burst(sizes.front(), long_burst, 2, 1).posts_ns / static_cast<double>(long_burst));
+        samples.push_back(with.burst({sizes.front(), long_burst, kind}, 2, 1).posts_ns /
+                          static_cast<double>(long_burst));
     }
     return std::max(median(std::move(samples)) - post_ns, 0.0);
 }
 
-[[nodiscard]] detail::saturation_table collective_table(bench& with, unsigned n_lanes) {
-    const std::vector<case_samples> cases = collective_measure(with, n_lanes);
+[[nodiscard]] detail::saturation_table collective_table(bench& with, unsigned n_lanes, detail::burst_kind kind) {
+    const std::vector<case_samples> cases = collective_measure(with, n_lanes, kind);
     detail::saturation_table table;
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
@@ -220,11 +232,11 @@ struct case_samples {
     }
     table.post_ns = median(cases.front().post_ns);
     table.round_trip_ns = table.rows.front().lanes.front().first_ns;
-    table.switch_ns = collective_switch_ns(with, n_lanes, table.post_ns);
+    table.switch_ns = collective_switch_ns(with, n_lanes, kind, table.post_ns);
     return table;
 }
 
-void print(const detail::saturation_table& table, const char* what) {
+void print(const detail::saturation_table& table, detail::burst_kind kind, const char* what) {
     std::printf("Nanoseconds per %s in a long burst, by bytes and lanes; then the lanes that bursts of 8, 32 and "
                 "128 get\n%10s",
                 what, "");
@@ -235,8 +247,8 @@ void print(const detail::saturation_table& table, const char* what) {
         for (const detail::lane_cost& cost : row.lanes) std::printf("%9.0f", cost.each_ns);
         std::printf("   ->");
         for (const std::size_t burst : {8U, 32U, 128U}) {
-            std::printf("%4u",
-                        detail::choose_lanes(table, {row.size_bytes, burst}, detail::most_lanes_in_table).n_lanes);
+            std::printf(
+                "%4u", detail::choose_lanes(table, {row.size_bytes, burst, kind}, detail::most_lanes_in_table).n_lanes);
         }
         std::printf("\n");
     }
@@ -294,20 +306,20 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
     commtask_info info{};
     info.struct_size = sizeof info;
     require(commtask_get_info(&info), "commtask_get_info");
-    detail::saturation_table table;
-    detail::saturation_table puts;
+    detail::lane_tables tables;
     {
         bench with{comm, static_cast<int>(info.lanes)};
-        table = collective_table(with, info.lanes);
+        tables.messages = collective_table(with, info.lanes, detail::burst_kind::messages);
+        tables.collectives = collective_table(with, info.lanes, detail::burst_kind::collectives);
         with.collective_open_windows();
-        puts = collective_table(with, info.lanes);
+        tables.puts = collective_table(with, info.lanes, detail::burst_kind::puts);
         with.collective_close_windows();
     }
     require(commtask_finalize(), "commtask_finalize");
     int status = 0;
     if (rank == 0) {
         const detail::mpi_identity mpi = detail::mpi_at_run_time();
-        std::printf("%s, %s, %s, %s\n", table.machine.c_str(), mpi.text().c_str(),
+        std::printf("%s, %s, %s, %s\n", tables.messages.machine.c_str(), mpi.text().c_str(),
                     n_ranks == 1 ? "one rank to itself" : "two ranks",
                     info.worker_is_reserved != 0 ? "each lane on a core of its own" : "the lanes share cores");
         if (info.lanes == 1) {
@@ -315,9 +327,10 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
         } else {
             std::printf("%s.\n", detail::lanes_in_this_mpi(info.lanes).sentence.c_str());
         }
-        print(table, "message");
-        print(puts, "put");
-        const std::string why = write(detail::text_of(table, puts, mpi.text()), file);
+        print(tables.messages, detail::burst_kind::messages, "message");
+        print(tables.puts, detail::burst_kind::puts, "put");
+        print(tables.collectives, detail::burst_kind::collectives, "all-to-all");
+        const std::string why = write(detail::text_of(tables, mpi.text()), file);
         if (!why.empty()) std::cerr << "commtask-info: " << why << "\n";
         if (why.empty())
             std::printf("Written to %s: COMMTASK_LANE_TABLE=%s has programs use it.\n", file.c_str(), file.c_str());

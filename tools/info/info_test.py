@@ -175,7 +175,7 @@ class Info(unittest.TestCase):
             with open(file, encoding="utf-8") as text:
                 table = json.load(text)
             self.assertEqual(table["machine"], os.uname().nodename)
-            for row in table["rows"] + table["puts"]["rows"]:
+            for row in table["rows"] + table["puts"]["rows"] + table["collectives"]["rows"]:
                 self.assertEqual([cost["n_lanes"] for cost in row["lanes"]], [1, 2])
             self.assertEqual(self.report(COMMTASK_LANES="2", COMMTASK_LANE_TABLE=file)["nodes"][0]["ranks"][0]["runtime"]["code"], 0)
             done = run("--calibrate", os.path.join(folder, "no", "folder"), COMMTASK_LANES="1")

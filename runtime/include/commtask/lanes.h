@@ -100,17 +100,17 @@ COMMTASK_API int commtask_lanes_set(int n_lanes) COMMTASK_NOEXCEPT;
 
 /** What a burst is made of. */
 typedef enum commtask_burst_kind {
-    COMMTASK_BURST_MESSAGES = 0, /**< Messages from rank to rank, each with a receive. */
-    COMMTASK_BURST_PUTS = 1,     /**< Puts; other one-sided operations are judged like them. */
-    COMMTASK_BURST_COLLECTIVES =
-        2 /**< Collectives, each on a communicator of its own: a lane serves each as a whole. */
+    COMMTASK_BURST_MESSAGES = 0,   /**< Messages from rank to rank, each with a receive. */
+    COMMTASK_BURST_PUTS = 1,       /**< Puts; other one-sided operations are judged like them. */
+    COMMTASK_BURST_COLLECTIVES = 2 /**< Collectives, each on a communicator of its own: a lane serves each as a whole.
+                                        One lane, unless the table of COMMTASK_LANE_TABLE has rows of collectives. */
 } commtask_burst_kind;
 
 /** Messages that a rank sends at once, for commtask_lanes_choose. Start from COMMTASK_BURST_INIT. Whoever sends and whoever
  *  receives on a communicator of several must describe the burst alike: by numbers that both know. */
 typedef struct commtask_burst {
     size_t struct_size;  /**< sizeof(commtask_burst). */
-    size_t size_bytes;   /**< Of one message; of messages of several sizes their mean. */
+    size_t size_bytes;   /**< Of one message, or of a collective's message to one rank; of several sizes their mean. */
     size_t n_messages;   /**< How many, at least 1. */
     int kind;            /**< A commtask_burst_kind. */
     unsigned most_lanes; /**< 0: as many as have cores of their own; n: up to n, whether they have cores or not. */

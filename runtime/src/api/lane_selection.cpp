@@ -10,12 +10,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 namespace commtask::detail {
 namespace {
 
-[[nodiscard]] bool is_kind(int kind) noexcept {
-    return kind == COMMTASK_BURST_MESSAGES || kind == COMMTASK_BURST_PUTS || kind == COMMTASK_BURST_COLLECTIVES;
+[[nodiscard]] std::optional<burst_kind> kind_of(int kind) noexcept {
+    switch (kind) {
+    case COMMTASK_BURST_MESSAGES: return burst_kind::messages;
+    case COMMTASK_BURST_PUTS: return burst_kind::puts;
+    case COMMTASK_BURST_COLLECTIVES: return burst_kind::collectives;
+    default: return std::nullopt;
+    }
 }
 
 /// How many lanes may be chosen for who asks for at most `most_lanes`.
@@ -42,16 +48,16 @@ int commtask_lanes_choose(const commtask_burst* burst, commtask_lane_choice* cho
     commtask_burst known{};
     std::memcpy(&known, burst, std::min(sizeof known, burst->struct_size));
     if (known.n_messages == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_messages of burst is 0, and must be at least 1");
-    if (!is_kind(known.kind)) {
+    const std::optional<burst_kind> kind = kind_of(known.kind);
+    if (!kind) {
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "kind of burst is %d, and must be one of COMMTASK_BURST_MESSAGES, ..._PUTS and "
                       "..._COLLECTIVES",
                       known.kind);
     }
-    const message_burst what{known.size_bytes, known.n_messages, known.kind == COMMTASK_BURST_COLLECTIVES};
-    const lane_selection& by = runtime->selection();
-    const lane_choice made = choose_lanes(known.kind == COMMTASK_BURST_PUTS ? by.puts : by.table, what,
-                                          limit_of(*runtime, known.most_lanes));
+    const lane_choice made =
+        choose_lanes(runtime->selection().tables, message_burst{known.size_bytes, known.n_messages, *kind},
+                     limit_of(*runtime, known.most_lanes));
     commtask_lane_choice full{};
     full.struct_size = choice->struct_size;
     full.n_lanes = made.n_lanes;

@@ -9,8 +9,7 @@
 namespace commtask::detail {
 
 struct lane_selection {
-    saturation_table table;       ///< Empty until the settings are known: default_table(), or the program's.
-    saturation_table puts;        ///< The same for puts.
+    lane_tables tables;           ///< Empty until the settings are known: of default_table(), or the program's.
     bool is_measured = false;     ///< The tables are the user's, who has measured what its MPI makes of several lanes.
     bool are_independent = false; ///< On every rank; or nobody knows.
     unsigned n_lanes_with_cores = 1; ///< On every rank; 1 too if no worker has one.

@@ -194,7 +194,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
     const std::string why_not = why_not_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes),
                                               std::getenv(thread_split_variable)); // NOLINT(concurrency-mt-unsafe)
     if (!why_not.empty()) return refuse(COMMTASK_ERR_CONFIG, "%s", why_not.c_str());
-    mine.selection.table = mine.selection.puts = default_table();
+    mine.selection.tables.messages = mine.selection.tables.puts = default_table();
     if (settings.lanes > 1) {
         mine.selection.are_independent = lanes_in_this_mpi(static_cast<std::size_t>(settings.lanes)).are_independent;
     }
@@ -207,8 +207,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
     }
     if (rank == 0 && settings.verbose >= 1) warn_of_other_mpi(found.mpi);
     mine.table_sum = found.sum;
-    mine.selection.table = std::move(found.table);
-    mine.selection.puts = std::move(found.puts);
+    mine.selection.tables = std::move(found.tables);
     mine.selection.is_measured = true;
     return COMMTASK_OK;
 }

@@ -105,7 +105,7 @@ struct spread {
 
 /// Longer rows would leave the last lane nothing, or be more than a lane should have in flight.
 [[nodiscard]] unsigned longest_row(const saturation_table& table, const message_burst& burst, unsigned n_lanes) {
-    if (burst.is_of_collectives) return 1;
+    if (burst.kind == burst_kind::collectives) return 1;
     const std::size_t in_flight = choose_in_flight(table, cost_of(table, burst.size_bytes, n_lanes));
     return static_cast<unsigned>(std::min((burst.n_messages - 1) / (n_lanes - 1), in_flight));
 }
@@ -145,6 +145,18 @@ lane_choice choose_lanes(const saturation_table& table, const message_burst& bur
     }
     choice.in_flight = choose_in_flight(table, cost_of(table, burst.size_bytes, choice.n_lanes));
     return choice;
+}
+
+lane_choice choose_lanes(const lane_tables& tables, const message_burst& burst, unsigned most_lanes) {
+    switch (burst.kind) {
+    case burst_kind::messages: break;
+    case burst_kind::puts: return choose_lanes(tables.puts, burst, most_lanes);
+    case burst_kind::collectives:
+        // Messages say nothing of them: a collective is many, and waits for the slowest.
+        if (tables.collectives.rows.empty()) return choose_lanes(tables.messages, burst, 1);
+        return choose_lanes(tables.collectives, burst, most_lanes);
+    }
+    return choose_lanes(tables.messages, burst, most_lanes);
 }
 
 std::string why_not_usable(const saturation_table& table) {

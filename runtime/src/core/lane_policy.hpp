@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,11 +44,25 @@ inline constexpr unsigned most_lanes_in_table = 64;
 /// per 80 ns and 12 bytes per ns. A guess on the careful side: two or four lanes, and those for long bursts.
 [[nodiscard]] saturation_table default_table();
 
+/// What a burst is made of: a commtask_burst_kind.
+enum class burst_kind : std::uint8_t {
+    messages,
+    puts,
+    collectives, ///< Each stays on one lane, so none is ever sent in a row with another.
+};
+
 /// What is to be sent at once.
 struct message_burst {
     std::size_t size_bytes = 0;
     std::size_t n_messages = 1;
-    bool is_of_collectives = false; ///< Each stays on one lane, so none is ever sent in a row with another.
+    burst_kind kind = burst_kind::messages;
+};
+
+/// What each kind is judged by.
+struct lane_tables {
+    saturation_table messages;
+    saturation_table puts;
+    saturation_table collectives; ///< Without rows: nobody has measured them, and all stay on one lane.
 };
 
 struct lane_choice {
@@ -63,5 +78,7 @@ struct lane_choice {
 /// @param table  a usable one
 /// @param most_lanes  at least 1
 [[nodiscard]] lane_choice choose_lanes(const saturation_table& table, const message_burst& burst, unsigned most_lanes);
+/// The same by the table of the burst's kind. @param tables  usable ones, but for collectives' without rows
+[[nodiscard]] lane_choice choose_lanes(const lane_tables& tables, const message_burst& burst, unsigned most_lanes);
 
 } // namespace commtask::detail

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -19,6 +20,10 @@ namespace commtask::detail {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+/// What a file has beside messages, or has not.
+constexpr std::array of_kinds{std::pair{"puts", &lane_tables::puts},
+                              std::pair{"collectives", &lane_tables::collectives}};
 
 [[nodiscard]] saturation_table table_of(const json& from, std::string machine) {
     saturation_table table{std::move(machine), 0, 0, 0, {}};
@@ -66,13 +71,14 @@ lane_table_file lane_table_of(const std::string& text) {
     made.sum = sum_of(text);
     try {
         const json all = json::parse(text);
-        made.table = table_of(all, all.at("machine").get<std::string>());
-        made.puts = all.contains("puts") ? table_of(all.at("puts"), made.table.machine) : made.table;
+        made.tables.messages = made.tables.puts = table_of(all, all.at("machine").get<std::string>());
         made.mpi = all.value("mpi", "");
-        made.why_not = why_not_usable(made.table);
-        if (made.why_not.empty()) {
-            made.why_not = why_not_usable(made.puts);
-            if (!made.why_not.empty()) made.why_not.insert(0, "of its puts: ");
+        made.why_not = why_not_usable(made.tables.messages);
+        for (const auto& [name, place] : of_kinds) {
+            if (!made.why_not.empty() || !all.contains(name)) continue;
+            made.tables.*place = table_of(all.at(name), made.tables.messages.machine);
+            made.why_not = why_not_usable(made.tables.*place);
+            if (!made.why_not.empty()) made.why_not.insert(0, "of its " + std::string{name} + ": ");
         }
     } catch (const json::exception& wrong) {
         made.why_not = wrong.what();
@@ -97,10 +103,12 @@ lane_table_file read_lane_table(const std::string& file) {
     return none;
 }
 
-std::string text_of(const saturation_table& table, const saturation_table& puts, const std::string& mpi) {
-    json all{{"machine", table.machine}, {"mpi", mpi}};
-    all.update(costs_of(table));
-    if (!puts.rows.empty()) all["puts"] = costs_of(puts);
+std::string text_of(const lane_tables& tables, const std::string& mpi) {
+    json all{{"machine", tables.messages.machine}, {"mpi", mpi}};
+    all.update(costs_of(tables.messages));
+    for (const auto& [name, place] : of_kinds) {
+        if (!(tables.*place).rows.empty()) all[name] = costs_of(tables.*place);
+    }
     return all.dump(2) + "\n";
 }
 

@@ -12,11 +12,10 @@
 namespace commtask::detail {
 
 struct lane_table_file {
-    saturation_table table; ///< Of messages.
-    saturation_table puts;  ///< That of messages, if the file has none of puts.
-    std::string mpi;        ///< It was measured with, as mpi_name::text() says it; empty if the file does not say.
-    std::string why_not;    ///< Not empty: it cannot be used, and why.
-    std::int64_t sum = 0;   ///< Of its bytes: two ranks that have the same one have the same table.
+    lane_tables tables;   ///< Puts are judged like messages, if the file has none of puts.
+    std::string mpi;      ///< It was measured with, as mpi_name::text() says it; empty if the file does not say.
+    std::string why_not;  ///< Not empty: it cannot be used, and why.
+    std::int64_t sum = 0; ///< Of its bytes: two ranks that have the same one have the same table.
 };
 
 /// Reads one. @throws std::bad_alloc
@@ -25,7 +24,7 @@ struct lane_table_file {
 /// The same of what a file holds.
 [[nodiscard]] lane_table_file lane_table_of(const std::string& text);
 
-/// What such a file holds. @param puts  without rows: the file has none of puts; @param mpi  what it was measured with
-[[nodiscard]] std::string text_of(const saturation_table& table, const saturation_table& puts, const std::string& mpi);
+/// What such a file holds: of puts and collectives only what has rows. @param mpi  what it was measured with
+[[nodiscard]] std::string text_of(const lane_tables& tables, const std::string& mpi);
 
 } // namespace commtask::detail
