@@ -182,4 +182,4 @@ def run(build, setting, is_quick, json_file, wanted=""):
             measure(build, case, 2 if is_quick else 5, report)
         return report
 
-    return miniapp.publish([(f"dslash, {one}", lambda one=one: report_of(one)) for one in settings], json_file)
+    return miniapp.publish([(f"dslash, {one}", lambda one=one: report_of(one)) for one in settings], json_file, build.mpi)

@@ -13,7 +13,6 @@ import figures
 import miniapp
 import network
 import program
-import whole_file
 from network import LEVEL
 
 SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
@@ -175,33 +174,21 @@ def draw(traces, plots):
 def run(build, setting, is_quick, json_file, plots=""):
     """All settings asked for; the exit status of the driver."""
     with tempfile.TemporaryDirectory() as traces:
-        documents = []
-        status = measure(build, setting, is_quick, documents, traces if plots else "")
-        if json_file and documents:
-            whole_file.write_json(json_file, documents)
+        status = miniapp.publish(parts_of(build, setting, is_quick, traces if plots else ""), json_file, build.mpi)
         if plots:
             draw(traces, plots)
         return status
 
 
-def measure(build, setting, is_quick, documents, traces):
-    """Adds the reports to `documents`; gives the exit status of the driver."""
+def parts_of(build, setting, is_quick, traces):
+    """The reports to make, as (name, function)."""
     parts = []
-    if setting in ("crowded", "all"):
-        parts += [("crowded", lambda n=n_ranks, sizes=sizes: crowded(build, is_quick, n, sizes))
+    # FFTW's MPI layer is built with the usual MPI only.
+    if setting in ("crowded", "all") and not build.mpi:
+        parts += [(f"fft, crowded, {n_ranks} ranks", lambda n=n_ranks, sizes=sizes: crowded(build, is_quick, n, sizes))
                   for n_ranks, sizes in ((1, (20, 20)), (N_RANKS, (20, 21 if is_quick else 24)))]
-        parts.append(("crowded, lanes", lambda: lanes_as_it_comes(build, is_quick)))
+    if setting in ("crowded", "all"):
+        parts.append(("fft, crowded, lanes", lambda: lanes_as_it_comes(build, is_quick)))
     # The timeline is of the links, whose network takes no processor time: over the wire it would show TCP's.
-    parts += [(slow, lambda slow=slow: over_network(build, slow, is_quick, traces if slow == DRAWN else "")) for slow in SLOW
-              if setting in (slow, "all")]
-    for name, report_of in parts:
-        try:
-            report = report_of()
-            print(report.to_table(), flush=True)
-            documents.append(report.to_json())
-        except miniapp.Skipped as reason:
-            print(f"fft, {name}: cannot run here: {reason}", file=sys.stderr)
-        except miniapp.Failed as error:
-            print(f"fft, {name}: {error}", file=sys.stderr)
-            return 1
-    return 0 if documents else miniapp.SKIPPED
+    return parts + [(f"fft, {slow}", lambda slow=slow: over_network(build, slow, is_quick, traces if slow == DRAWN else ""))
+                    for slow in SLOW if setting in (slow, "all")]

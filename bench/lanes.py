@@ -163,18 +163,12 @@ def show_simulated(build, json_file):
     return 0
 
 
-def with_mpi(report, mpi):
-    """Of another MPI than the build folder's own: on a page the settings of all are told apart."""
-    report.setting += f", {mpi}" if mpi else ""
-    return report
-
-
-def run(build, is_quick, json_file, mpi=""):
+def run(build, is_quick, json_file):
     """All of it as one result, or with another MPI what is MPI's of it; the exit status of the driver."""
-    parts = [("lanes, one thread", lambda: with_mpi(rates(build, is_quick, 2, "--one-poster"), mpi))]
+    parts = [("lanes, one thread", lambda: rates(build, is_quick, 2, "--one-poster"))]
     for n_ranks in (1, 2):
-        parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: with_mpi(as_it_is(build, is_quick, n), mpi)),
-                  (f"lanes, many threads, {n_ranks} ranks", lambda n=n_ranks: with_mpi(posters(build, is_quick, n), mpi))]
-    if not mpi:
+        parts += [(f"lanes, {n_ranks} ranks", lambda n=n_ranks: as_it_is(build, is_quick, n)),
+                  (f"lanes, many threads, {n_ranks} ranks", lambda n=n_ranks: posters(build, is_quick, n))]
+    if not build.mpi:
         parts = [("lanes, links", lambda: over_gaps(build, is_quick)), *parts, ("lanes, simulated", lambda: policy_report(simulated(build)))]
-    return miniapp.publish(parts, json_file)
+    return miniapp.publish(parts, json_file, build.mpi)

@@ -11,8 +11,10 @@ class NotBuilt(Exception):
 
 
 class Build:
-    def __init__(self, folder):
+    def __init__(self, folder, mpi=""):
+        """`mpi` names one of scripts/get_mpi's that it was built with in place of the usual one."""
         self.folder = Path(folder)
+        self.mpi = mpi
         try:
             lines = (self.folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
         except OSError as error:

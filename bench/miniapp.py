@@ -82,12 +82,18 @@ def machine_of(build):
     return json.loads(subprocess.run(command, timeout=60, check=True, capture_output=True, text=True).stdout)
 
 
-def publish(parts, json_file):
+def with_mpi(report, mpi):
+    """Of another MPI than the build folder's own: on a page the settings of all are told apart."""
+    report.setting += f", {mpi}" if mpi else ""
+    return report
+
+
+def publish(parts, json_file, mpi=""):
     """Makes the report of each (name, function), prints it and writes all to `json_file`; the exit status of the driver."""
     reports = []
     for name, report_of in parts:
         try:
-            report = report_of()
+            report = with_mpi(report_of(), mpi)
         except Skipped as reason:
             print(f"{name}: cannot run here: {reason}", file=sys.stderr)
             continue

@@ -70,7 +70,8 @@ SETTINGS = {
     "offload": ("crowded", "delayed"),
     "trace": ("crowded",),
 }
-OF_SOME = {"case": ("dslash", "multigrid"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes",), "results": ("all",), "resume": ("all",), "slice": ("all",)}
+OF_SOME = {"case": ("dslash", "multigrid"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes", "dslash", "multigrid", "fft"),
+           "results": ("all",), "resume": ("all",), "slice": ("all",)}
 
 
 def minutes(text):
@@ -105,7 +106,7 @@ def parse(arguments):
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the timeline of the pipeline there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
     parser.add_argument("--simulate", action="store_true", help="lanes only: in virtual time, on networks that are not here")
-    parser.add_argument("--mpi", choices=campaign.OTHER_MPIS, default="", help="lanes only: with that MPI, in the build folder DIR-MPI")
+    parser.add_argument("--mpi", choices=campaign.OTHER_MPIS, default="", help="lanes, dslash, multigrid and fft only: with that MPI, in the build folder DIR-MPI")
     parser.add_argument("--resume", action="store_true", help="all only: leave out what is stored there of these sources already")
     parser.add_argument("--slice", type=minutes, metavar="MIN",
                         help="all only: begin nothing that would not end within so many minutes; the exit status is then 75")
@@ -138,7 +139,7 @@ def measure(given, build):
     if given.name == "rma":
         return rma.run(build, given.quick, given.json)
     if given.name == "lanes":
-        return lanes.show_simulated(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json, given.mpi)
+        return lanes.show_simulated(build, given.json) if given.simulate else lanes.run(build, given.quick, given.json)
     if given.name == "trace":
         return trace_cost.run(build, given.setting, given.quick, given.json)
     return run_program(given, build)
@@ -183,7 +184,7 @@ def build_of(given):
     if not given.mpi:
         return launch.Build(given.build_dir)
     try:
-        return launch.Build(f"{given.build_dir.rstrip('/')}-{given.mpi}")
+        return launch.Build(f"{given.build_dir.rstrip('/')}-{given.mpi}", given.mpi)
     except launch.NotBuilt as error:
         raise miniapp.Skipped(f"{error}; scripts/bench {given.name} --mpi {given.mpi} builds it") from None
 

@@ -22,8 +22,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  
 import bench_results  # noqa: E402
 import campaign  # noqa: E402
 import figures  # noqa: E402
-import lanes  # noqa: E402
 import limits  # noqa: E402
+import miniapp  # noqa: E402
 import performance  # noqa: E402
 import performance_page  # noqa: E402
 import performance_plot  # noqa: E402
@@ -152,7 +152,8 @@ class Options(unittest.TestCase):
         for option in ("case", "plots"):
             self.assertIn(f"--{option}: ", self.complaint("post", f"--{option}", "x"))
         self.assertEqual(self.complaint("post", "--simulate"), "--simulate: lanes only")
-        self.assertEqual(self.complaint("post", "--mpi", "intel"), "--mpi: lanes only")
+        self.assertEqual(self.complaint("post", "--mpi", "intel"), "--mpi: lanes and dslash and multigrid and fft only")
+        self.assertEqual(self.complaint("multigrid", "--mpi", "mpich5"), "")
         self.assertIn("no MPI", self.complaint("lanes", "--simulate", "--mpi", "intel"))
 
     def test_every_part_of_all_is_one_that_can_be_asked_for(self):
@@ -261,7 +262,7 @@ class Page(unittest.TestCase):
     def test_results_of_the_same_question_are_told_apart_by_their_mpi(self):
         for part in campaign.PARTS:
             if part.benchmark == "lanes":
-                report = lanes.with_mpi(figures.Report("lanes", "one rank", {}), part.mpi)
+                report = miniapp.with_mpi(figures.Report("lanes", "one rank", {}), part.mpi)
                 document = {**report.to_json(), "results": [self.row("a"), self.row("b")]}
                 (self.folder / f"{part.name}.json").write_text(json.dumps([document]), encoding="utf-8")
         text, pictures = performance_page.render(self.folder, "figures")

@@ -208,10 +208,23 @@ class Timeline(unittest.TestCase):
 
         nothing = figures.Report("fft", "crowded", {})
         with mock.patch.object(fft, "over_network", over_network), mock.patch.object(fft, "crowded", return_value=nothing), \
-                mock.patch.object(fft, "lanes_as_it_comes", return_value=nothing), \
-                contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(fft.measure(None, "all", True, [], "folder"), 0)
+                mock.patch.object(fft, "lanes_as_it_comes", return_value=nothing):
+            for _, report_of in fft.parts_of(mock.Mock(mpi=""), "all", True, "folder"):
+                report_of()
         self.assertEqual(traced, {"delayed": "", "link": "folder"})
+
+
+class OtherMpi(unittest.TestCase):
+    def test_each_report_says_which(self):
+        reports = [figures.Report("dslash", setting, {}) for setting in ("crowded", "link")]
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(miniapp.publish([("a part", lambda one=one: one) for one in reports], "", "mpich5"), 0)
+        self.assertEqual([one.setting for one in reports], ["crowded, mpich5", "link, mpich5"])
+
+    def test_fft_has_no_peer_that_was_built_with_the_usual_one(self):
+        names = {mpi: [name for name, _ in fft.parts_of(mock.Mock(mpi=mpi), "crowded", True, "")] for mpi in ("", "mpich5")}
+        self.assertEqual(names["mpich5"], ["fft, crowded, lanes"])
+        self.assertEqual(names[""][-1:], names["mpich5"])
 
 
 class Offload(unittest.TestCase):
