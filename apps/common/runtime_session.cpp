@@ -23,8 +23,13 @@ runtime_session::~runtime_session() {
     if (started_) commtask_finalize();
 }
 
-lane_comms::lane_comms(MPI_Comm comm, int n_lanes) : all_(static_cast<std::size_t>(n_lanes), comm) {
-    if (n_lanes > 1) require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
+lane_comms::lane_comms(MPI_Comm comm, int n_lanes, int n_of_one)
+    : all_(static_cast<std::size_t>(n_lanes > 1 ? n_lanes : n_of_one), comm) {
+    if (n_lanes > 1) {
+        require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
+    } else if (n_of_one > 1) {
+        for (MPI_Comm& each : all_) MPI_Comm_dup(comm, &each);
+    }
 }
 
 lane_comms::~lane_comms() {

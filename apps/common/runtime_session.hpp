@@ -26,12 +26,13 @@ private:
     bool started_ = false;
 };
 
-/// Duplicates of a communicator, one for each lane; for one lane itself. While nothing is under way on them they are freed at
+/// Duplicates of a communicator, one for each lane; for one lane itself, or several duplicates. While nothing is under way on them they are freed at
 /// the end, which is collective.
 class lane_comms {
 public:
     /// Collective. @throws what the runtime says when there are not so many lanes
-    lane_comms(MPI_Comm comm, int n_lanes);
+    /// @param n_of_one  how many one lane has
+    lane_comms(MPI_Comm comm, int n_lanes, int n_of_one = 1);
     ~lane_comms();
     lane_comms(const lane_comms&) = delete;
     lane_comms& operator=(const lane_comms&) = delete;

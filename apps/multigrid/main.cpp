@@ -58,6 +58,7 @@ struct options : miniapp::usual_options {
     domain whole; ///< The cells of settled options.
     int box = 16;
     int n_cycles = 10;
+    int n_communicators = 1; ///< Of one lane.
     bool is_selective = true;
     bool is_aggregated = true;
     bool is_fully_checked = false;
@@ -80,9 +81,13 @@ miniapp::parsed<options> parse_options(int argc, const char* const* argv) {
               "a message per face of a box, or per neighbour rank");
     line.usual(o, miniapp::modes(), 16);
     line.word("--selective", o.is_selective, {"off", "on"}, "all on all lanes, or few where more bring nothing");
+    line.number("--communicators", o.n_communicators, 1, 16,
+                "of one lane, which carry the messages in turn: what lanes bring that these do not");
     line.number("--cycles", o.n_cycles, least_cycles, 10'000, "V-cycles per timed run");
     line.word("--check", o.is_fully_checked, {"order", "full"}, "full compares with one box on one thread, bit by bit");
     line.parse_into(parsed, argc, argv, [&]() -> std::string {
+        if (o.n_lanes > 1 && o.n_communicators > 1)
+            return "--communicators are of one lane, and each of --lanes has its own; choose one of the two.";
         if (std::has_single_bit(static_cast<unsigned>(o.box))) return {};
         return "--box " + std::to_string(o.box) + " is no power of two; choose 8, 16, 32 or 64.";
     });
@@ -172,7 +177,8 @@ struct solution {
 solution solve(const options& o, const domain& whole, const miniapp::mode& how, MPI_Comm comm,
                const miniapp::lane_comms& lanes, int n_timed) {
     solution all;
-    const auto choose = [&](std::size_t size, std::size_t n) { return lanes.spread(size, n, o.is_selective); };
+    const bool is_selective = o.is_selective && o.n_communicators == 1;
+    const auto choose = [&](std::size_t size, std::size_t n) { return lanes.spread(size, n, is_selective); };
     cycle on(whole, o.is_aggregated, choose, o.n_cores);
     level& finest = on.finest();
     double first = 0;
@@ -212,7 +218,7 @@ miniapp::outcome run(const options& o, int rank) {
     domain half = whole;
     for (int& n : half.cells) n /= 2;
     for (int& n : half.box) n /= 2;
-    const miniapp::lane_comms lanes{MPI_COMM_WORLD, o.n_lanes};
+    const miniapp::lane_comms lanes{MPI_COMM_WORLD, o.n_lanes, o.n_communicators};
     const double half_error = solve(o, half, how, MPI_COMM_WORLD, lanes, 0).error;
     const solution found = solve(o, whole, how, MPI_COMM_WORLD, lanes, o.repeats);
     const auto runs = miniapp::per_step(found.times, o.n_cycles, MPI_COMM_WORLD);
@@ -240,6 +246,7 @@ miniapp::outcome run(const options& o, int rank) {
                 {"boxes", volume(whole.boxes())},
                 {"ghosts", o.is_aggregated ? "aggregated" : "faces"},
                 {"lanes", o.n_lanes},
+                {"communicators", o.n_communicators},
                 {"selective", o.is_selective},
                 {"ranks", volume(whole.grid)},
                 {"compute_threads", o.has_worker ? miniapp::beside_one(o.n_cores) : o.n_cores},
