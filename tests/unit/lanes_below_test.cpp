@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 namespace commtask::detail {
@@ -50,6 +51,9 @@ TEST(LanesBelow, NameWhatMustBeSetBeforeMpiInitAndNothingWhereThatWouldAbort) {
     EXPECT_EQ(setting->value, "3");
     EXPECT_TRUE(setting_for_lanes(mpich("4.1"), 2, 0).has_value());
     EXPECT_FALSE(setting_for_lanes(mpich("5.0.2"), 1, 0).has_value()) << "one lane needs nothing";
+    EXPECT_TRUE(setting_for_lanes(mpich("5.0.2"), 16, 0).has_value());
+    for (const int never : {17, 64, std::numeric_limits<int>::max()})
+        EXPECT_FALSE(setting_for_lanes(mpich("5.0.2"), never, 0).has_value()) << "so many lanes are refused";
     EXPECT_FALSE(setting_for_lanes(mpich("4.0.2"), 2, 0).has_value());
     EXPECT_FALSE(setting_for_lanes(mpich("3.4"), 2, 0).has_value());
     EXPECT_FALSE(setting_for_lanes(openmpi(), 2, 0).has_value());

@@ -4,6 +4,8 @@
 // would cost a user more than none.
 #include "mpi/lanes_below.hpp"
 
+#include "core/lane_set.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -30,7 +32,8 @@ std::string why_not_lanes(const mpi_name& mpi, int n_lanes, const char* thread_s
 
 std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved) {
     const int n_contexts = std::min(n_lanes, most_for_lanes(mpi, n_reserved));
-    if (n_contexts < 2) return std::nullopt;
+    // commtask_init refuses more lanes than these, and MPICH 5.0.2 does not survive MPI_Init with 48 contexts, nor with 64.
+    if (n_contexts < 2 || n_lanes > static_cast<int>(most_lanes)) return std::nullopt;
     return setting_below{contexts_variable, std::to_string(n_contexts)};
 }
 
