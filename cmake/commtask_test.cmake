@@ -135,8 +135,13 @@ endfunction()
 #                       [LABELS …] [TIMEOUT s])
 # A GoogleTest program under mpiexec; its main() is tests/support/mpi_main.cpp.
 function(commtask_add_mpi_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "THREE_UNDER_TSAN" "NAME;TIMEOUT"
+                          "SOURCES;LIBRARIES;RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
     commtask_add_test_program(${arg_NAME} "${arg_SOURCES}" "${arg_LIBRARIES};commtask_test_mpi_main")
-    commtask_add_run_test(NAME ${arg_NAME} TARGET ${arg_NAME} RANKS ${arg_RANKS} SHOW_MORE ${arg_SHOW_MORE} ARGS ${arg_ARGS}
+    set(three_under_tsan "")
+    if(arg_THREE_UNDER_TSAN)
+        set(three_under_tsan THREE_UNDER_TSAN)
+    endif()
+    commtask_add_run_test(NAME ${arg_NAME} ${three_under_tsan} TARGET ${arg_NAME} RANKS ${arg_RANKS} SHOW_MORE ${arg_SHOW_MORE} ARGS ${arg_ARGS}
                           LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT} TIMEOUT ${arg_TIMEOUT})
 endfunction()
