@@ -43,17 +43,6 @@ TEST(CoreGauge, LingersForAccessesAsLongAsTheCoreIsIdle) {
     EXPECT_FALSE(core.may_linger(now + slow_ns, awaiting::accesses));
 }
 
-TEST(CoreGauge, WantsTurnsAsLongAsThoseOfOthersWhereItStaysForAccesses) {
-    core_gauge core{linger_ns};
-    EXPECT_TRUE(core.wants_short_turns(awaiting::accesses)) << "nobody knows yet who computes there";
-    core.yielded(0, quick_ns);
-    EXPECT_FALSE(core.wants_short_turns(awaiting::accesses));
-    EXPECT_TRUE(core.wants_short_turns(awaiting::ends)) << "it naps soon";
-    EXPECT_TRUE(core.wants_short_turns(awaiting::posts));
-    core.yielded(0, slow_ns);
-    EXPECT_TRUE(core.wants_short_turns(awaiting::accesses));
-}
-
 TEST(CoreGauge, TakesAThreadThatDrivesForNoneThatComputes) {
     core_gauge core{linger_ns};
     core.yielded(0, quick_ns);

@@ -86,9 +86,8 @@ void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept {
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void prefer_short_turns(bool are_short) noexcept {
-    static_cast<void>(change_scheduling(
-        ordinary, [are_short](scheduling& mine) { mine.runtime_ns = are_short ? tuning::short_turn_ns : 0; }));
+void prefer_short_turns() noexcept {
+    static_cast<void>(change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = tuning::short_turn_ns; }));
 }
 
 gentle_waking::gentle_waking() noexcept

@@ -59,8 +59,7 @@ void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept;
 
 /// Asks the scheduler for short turns of the calling thread: woken, it soon replaces a thread that computes, and a yield
 /// costs it less. Without effect on kernels that do not know the request (before Linux 6.12).
-/// @param are_short  false: as long as those of other threads again
-void prefer_short_turns(bool are_short) noexcept;
+void prefer_short_turns() noexcept;
 
 /// While one of these lives, whoever wakes the calling thread keeps the processor: its turn begins when theirs is over.
 class gentle_waking {

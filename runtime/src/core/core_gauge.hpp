@@ -37,12 +37,6 @@ public:
 
     [[nodiscard]] bool is_idle() const noexcept { return is_idle_; }
 
-    /// Whether turns are to be shorter than those of other threads. Who yields gives the rest of a turn up, and comes again when the others
-    /// have given up as much: beside a thread that waits, and yields, a worker with short turns would have fourteen for each of its.
-    [[nodiscard]] bool wants_short_turns(awaiting what) const noexcept {
-        return !is_idle_ || what != awaiting::accesses;
-    }
-
     /// A pass moved something, or the worker was woken.
     void found_something() noexcept { nothing_since_ns_ = 0; }
 

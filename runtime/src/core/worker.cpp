@@ -267,13 +267,8 @@ bool worker::let_guests_in() noexcept {
     return take_baton();
 }
 
-void worker::take_turns(bool are_short) noexcept {
-    if (are_short != std::exchange(has_short_turns_, are_short)) prefer_short_turns(are_short);
-}
-
 void worker::yield_and_learn(core_gauge& core) noexcept {
     lane_.tell_of_pause();
-    take_turns(core.wants_short_turns(what_it_awaits()));
     const std::uint64_t passes_before = lane_.approx_passes();
     const std::uint64_t begin_ns = now_ns();
     sched_yield();
@@ -317,7 +312,7 @@ awaiting worker::what_it_awaits() const noexcept {
 void worker::run_shared() noexcept {
     // A thread that computes on this core would otherwise keep it for milliseconds after a wake-up or a yield of ours:
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
-    take_turns(true);
+    prefer_short_turns();
     core_gauge core{settings_.spin_ns};
     // By neighbours, for all that is in flight: an idle core is no reason to look at it. But for a message that a bell has told of,
     // whose pieces both sides move on.
@@ -346,7 +341,6 @@ void worker::run_shared() noexcept {
             }
             // Somebody who waits is driving; it has a reason to be quick, this thread has none.
             lane_.tell(trace::thread_state::driven);
-            take_turns(true);
             lane_.wake_up.nap(static_cast<std::int64_t>(settings_.nap_max_ns), [] { return false; });
             continue;
         }
@@ -381,7 +375,6 @@ void worker::run_shared() noexcept {
             continue;
         }
         others.begin_pause();
-        take_turns(true);
         const std::uint64_t begin_ns = now_ns();
         if (next == next_pause::beside_drivers) {
             // With work or without: who drives now comes again, and to wake a deep sleeper for each of its posts would cost it

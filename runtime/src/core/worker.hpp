@@ -77,7 +77,6 @@ private:
     [[nodiscard]] bool doze_in_sight(nap_plan& naps) noexcept;
     [[nodiscard]] bool sleep_long_in_sight(nap_plan& naps) noexcept;
     void yield_and_learn(core_gauge& core) noexcept;
-    void take_turns(bool are_short) noexcept;
     [[nodiscard]] unsigned nap_and_learn(nap_plan& naps, core_gauge& core) noexcept;
     void nap_beside(company& others) noexcept;
     [[nodiscard]] awaiting what_it_awaits() const noexcept;
@@ -89,9 +88,8 @@ private:
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
     std::atomic<bool> lends_at_once_{false};
-    bool was_rung_ = false;        ///< By a neighbour, and has neither found an end nor slept since.
-    bool is_rung_again_ = false;   ///< A bell before the last one has brought no end either.
-    bool has_short_turns_ = false; ///< For the scheduler.
+    bool was_rung_ = false;      ///< By a neighbour, and has neither found an end nor slept since.
+    bool is_rung_again_ = false; ///< A bell before the last one has brought no end either.
     std::thread thread_;
 };
 
