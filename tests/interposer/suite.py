@@ -145,7 +145,7 @@ def main():
     parser.add_argument("--run", type=pathlib.Path, required=True, help="the commtask-run to test")
     parser.add_argument("--launcher", type=shlex.split, default=["mpiexec.mpich"], help="default: %(default)s")
     parser.add_argument("--only", default=",".join(FOLDERS), help="folders, with commas (default: all)")
-    parser.add_argument("--json", type=pathlib.Path, help="also writes each test's result there")
+    parser.add_argument("--json", type=pathlib.Path, help="also writes each test's result there, and what failed ones printed")
     options = parser.parse_args()
     folders = options.only.split(",")
     unknown = [folder for folder in folders if folder.split("/")[0] not in FOLDERS]
@@ -157,7 +157,7 @@ def main():
     for folder in folders:
         for test in tests_of(options.source.resolve(), options.build, folder):
             how, words = judge(test, options)
-            results.append({"test": str(test), "result": how, "output": words})
+            results.append({"test": str(test), "result": how, **({"output": words} if how == "failed" else {})})
             print(f"{how:8} {test}", *(["\n    " + words.replace("\n", "\n    ")] if words else []), flush=True)
             if options.json:
                 whole_file.write_json(options.json, results)
