@@ -163,6 +163,26 @@ void gives_back_its_plans() {
     for (MPI_Request& each : pair) MPI_Request_free(&each);
 }
 
+/// Its duplicates of datatypes are gone with the use of the library that it was begun in.
+void drops_an_open_recording() {
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    const int out[2] = {7, 8};
+    begin(0.3);
+    EXPECT(commtask_record_begin() == COMMTASK_OK);
+    const commtask_op send = commtask_op_send(out, 1, pair, MPI_PROC_NULL, late_tag, MPI_COMM_WORLD);
+    EXPECT(commtask_post(&send, nullptr, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+    begin(0.3);
+    commtask_plan_t made = COMMTASK_PLAN_NULL;
+    EXPECT(commtask_record_end(&made) == COMMTASK_ERR_ARGUMENT && made == COMMTASK_PLAN_NULL);
+    EXPECT(commtask_record_begin() == COMMTASK_OK && commtask_record_end(&made) == COMMTASK_OK);
+    EXPECT(commtask_plan_release(&made) == COMMTASK_OK);
+    EXPECT(commtask_finalize() == COMMTASK_OK);
+    MPI_Type_free(&pair);
+}
+
 /// A run whose last member is held, and on another lane where there are two: it is given up once.
 void gives_up_a_run_once() {
     static std::atomic<int> n_told{0};
@@ -309,6 +329,7 @@ int main(int argc, char** argv) {
                                        {"waits_for_a_call", waits_for_a_call, 1},
                                        {"closes_an_open_listener", closes_an_open_listener, 1},
                                        {"gives_back_its_plans", gives_back_its_plans, 1},
+                                       {"drops_an_open_recording", drops_an_open_recording, 1},
                                        {"gives_up_a_run_once", gives_up_a_run_once, 1},
                                        {"leaves_other_threads_calls_alone", leaves_other_threads_calls_alone, 1},
                                        {"gives_up_what_cannot_end", gives_up_what_cannot_end, 1},

@@ -71,12 +71,13 @@ void node_late_sender() {
 // The target computes on the core of its worker, which naps: the origin's access rings it. Of no such bell is known whether it was for
 // nothing.
 void node_access() {
-    constexpr int n_accesses = 12;
+    constexpr int n_accesses = 24;
     constexpr double until_asleep_s = 0.03;
     constexpr int n_elements = 64;
     const int rank = begin_mpi();
     cpu_set_t core; // of its own, which its worker shares
     CHECK(sched_getaffinity(0, sizeof core, &core) == 0);
+    if (CPU_COUNT(&core) < 2) std::exit(77);
     for (int cpu = 0, at = 0, n = CPU_COUNT(&core); cpu < CPU_SETSIZE; ++cpu) {
         if (CPU_ISSET(cpu, &core) && at++ != rank % n) CPU_CLR(cpu, &core);
     }

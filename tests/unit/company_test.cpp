@@ -125,7 +125,7 @@ TEST(Company, IsNotCalledQuickBeforeAnythingEnded) {
     EXPECT_FALSE(others.is_brisk(nap_unit_ns));
 }
 
-TEST(Company, IsLeftAloneForAsLongAsItHasDrivenBriskly) {
+TEST(Company, IsLeftAloneForAboutAsLongAsInAllNapsBefore) {
     company others;
     const auto naps_after = [&](unsigned n) { return others.naps_beside(nap_unit_ns, n); };
     EXPECT_EQ(naps_after(3), tuning::naps_when_others_drive) << "nothing has ended yet";

@@ -60,7 +60,7 @@ TEST(CoreGauge, AsksAgainAfterANapInWhichNobodyComputed) {
     constexpr std::uint64_t quiet_ns = nap_ns / tuning::share_of_a_quiet_nap;
     EXPECT_TRUE(core.is_worth_a_yield(1'000, {nap_ns, quiet_ns - 1, nap_ns}));
     EXPECT_FALSE(core.is_worth_a_yield(1'000, {nap_ns, quiet_ns, nap_ns})) << "somebody of this process computes";
-    constexpr std::uint64_t late_ns = tuning::late_after_naps * nap_ns;
+    constexpr std::uint64_t late_ns = nap_ns + tuning::late_nap_ns;
     EXPECT_TRUE(core.is_worth_a_yield(1'000, {late_ns - 1, 0, nap_ns}));
     EXPECT_FALSE(core.is_worth_a_yield(1'000, {late_ns, 0, nap_ns})) << "another process has had the core";
     core.yielded(0, slow_ns);

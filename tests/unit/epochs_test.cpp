@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -18,10 +17,10 @@ namespace {
 
 class Book : public ::testing::Test {
 protected:
-    [[nodiscard]] bool may_come(const commtask_op& op) { return book_.enter(op, name_, no_group) == COMMTASK_OK; }
+    [[nodiscard]] bool may_come(const commtask_op& op) { return book_.enter(op, name_, {}) == COMMTASK_OK; }
     [[nodiscard]] std::uint64_t ticket_for(const commtask_op& op) {
         std::uint64_t number = 0;
-        EXPECT_EQ(book_.enter_for_later(op, name_, no_group, [&] { return number = ++n_tickets_; }), COMMTASK_OK);
+        EXPECT_EQ(book_.enter_for_later(op, name_, {}, [&] { return number = ++n_tickets_; }), COMMTASK_OK);
         return number;
     }
     static commtask_op fence(int assertion = 0) { return commtask_op_win_fence(assertion, MPI_WIN_NULL); }
@@ -32,15 +31,10 @@ protected:
         return commtask_op_put(&value, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_WIN_NULL);
     }
 
-    [[nodiscard]] bool may_start(std::vector<int> group) {
+    [[nodiscard]] bool may_start(const std::vector<int>& group) {
         const commtask_op start = commtask_op_win_start(MPI_GROUP_NULL, 0, MPI_WIN_NULL);
-        const auto read = [&](std::vector<int>& ranks) {
-            ranks = std::move(group);
-            return static_cast<int>(COMMTASK_OK);
-        };
-        return book_.enter(start, name_, read) == COMMTASK_OK;
+        return book_.enter(start, name_, group) == COMMTASK_OK;
     }
-    static int no_group(std::vector<int>& /*ranks*/) { return COMMTASK_ERR_ARGUMENT; }
     static commtask_op complete() { return commtask_op_win_complete(MPI_WIN_NULL); }
 
     epoch_book book_;
@@ -134,7 +128,7 @@ TEST_F(Book, RemembersTheGroupOfAStartBehindATicket) {
 
 TEST_F(Book, TakesNothingDownWhenThePlaceCannotBeHad) {
     const auto without_memory = [] { return std::uint64_t{0}; };
-    EXPECT_EQ(book_.enter_for_later(lock(0), "halos", no_group, without_memory), COMMTASK_ERR_NO_MEMORY);
+    EXPECT_EQ(book_.enter_for_later(lock(0), "halos", {}, without_memory), COMMTASK_ERR_NO_MEMORY);
     EXPECT_EQ(book_.what_is_open(), nullptr);
 }
 

@@ -220,7 +220,7 @@ context::~context() {
     take_back_cores();
     say_registered_windows();
     plans_.forget_all();
-    listeners_.forget_all();
+    listeners_.forget_all(has_given_up_);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now

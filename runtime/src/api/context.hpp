@@ -237,6 +237,7 @@ private:
     listener_book listeners_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
+    bool has_given_up_ = false; ///< What MPI may still write to.
 };
 
 } // namespace commtask::detail

@@ -120,7 +120,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         const bool is_over = is_given_up || open.all == 0;
         if (is_over) {
             close(); // a compute thread may be asking for a member
-            listeners_.forget_all();
+            listeners_.forget_all(is_given_up);
             plans_.forget_programs();
         }
         const std::uint64_t n_ended = lanes_.approx_ended();
@@ -154,6 +154,7 @@ bool context::give_up(const giving_up& of) noexcept {
         if (of.verbose >= 1) each.say_unfinished("given up by commtask_finalize", of.listed);
     }
     for (lane& each : lanes_) each.give_up(of.whose);
+    has_given_up_ = true;
     return true;
 }
 

@@ -85,15 +85,15 @@ void listener_book::close_all() noexcept {
     }
 }
 
-void listener_book::forget_all() noexcept {
+void listener_book::forget_all(bool are_given_up) noexcept {
     std::vector<commtask_listener_s*> all; // without the lock: a face is told of ends, and may run tasks
     {
         const std::lock_guard guard{mutex_};
         all.swap(listeners_);
     }
     for (commtask_listener_s* const left : all) {
-        // One that was given up keeps its memory, which MPI may still write to.
-        if (left->has_ended()) {
+        // One that may have been given up keeps its memory, which MPI may still write to.
+        if (left->has_ended() && !are_given_up) {
             commtask_listener_s::let_go(left);
         } else {
             left->abandon();

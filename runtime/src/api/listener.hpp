@@ -38,7 +38,7 @@ struct commtask_listener_s {
     [[nodiscard]] int open() noexcept;
     /// Withdraws them. The same.
     void close() noexcept;
-    /// At the end of the library, when no lane is driven and some of its receives were given up.
+    /// At the end of the library, when no lane is driven and some of its receives may have been given up: its memory stays.
     void abandon() noexcept { end(); }
     /// Whoever opened it, before anybody ends it: whom to tell of the end.
     void tell_of_end(void (*whom)(void*), void* argument) noexcept {
@@ -127,8 +127,8 @@ public:
     [[nodiscard]] bool has_one_of(const comm_queue& queue) noexcept;
     /// Before the end: asks the drivers to withdraw all receives. Waits for nothing.
     void close_all() noexcept;
-    /// At the end, when no lane is driven.
-    void forget_all() noexcept;
+    /// At the end, when no lane is driven. @param are_given_up  receives that could not be canceled may be among theirs
+    void forget_all(bool are_given_up) noexcept;
 
 private:
     std::mutex mutex_;

@@ -64,7 +64,10 @@ void plan_book::forget_if(Is&& is_such) noexcept {
         leave(*left);
         return true;
     });
-    for (commtask_plan_s* const open : recordings_) free_types(open->types);
+    for (commtask_plan_s* const open : recordings_) {
+        free_types(open->types);
+        open->session = 0; // its thread drops it: under commtask-run the session goes on
+    }
     recordings_.clear();
 }
 

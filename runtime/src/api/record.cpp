@@ -136,7 +136,7 @@ struct end_of_thread {
 
 } // namespace
 
-/// Of an earlier commtask_init. Nothing was prepared with MPI but datatypes, and those commtask_finalize has freed.
+/// Begun before commtask_finalize. Nothing was prepared with MPI but datatypes, and those it has freed, unless tasks were left behind.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     dropped->cancel_armed();
@@ -218,13 +218,13 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     const int code = run_on_driver([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
         if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
+        runtime->plans().end_recording(made);
         if (!is_kept) plan_book::destroy(made);
     });
     if (code != COMMTASK_OK) {
         runtime->plans().remove(made);
         return code; // the recording goes on
     }
-    runtime->plans().end_recording(made);
     recorded_here = nullptr;
     if (plan == nullptr) return COMMTASK_OK;
     if (!is_kept) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");

@@ -136,10 +136,13 @@ struct registration {
                   why.empty() ? "the system gave no memory for the window" : why.c_str());
 }
 
-/// Of win_post and win_start the group's ranks in the window.
-[[nodiscard]] int read_group(MPI_Group group, const served_window& window, std::vector<int>& ranks) noexcept {
+/// Of win_post and win_start the group's ranks in the window. Before the book is asked, since MPI's lock is not taken with the book's: a
+/// function that MPI calls may post.
+[[nodiscard]] int read_group(const commtask_op& op, const served_window& window, std::vector<int>& ranks) noexcept {
+    ranks.clear();
+    if (!takes_group(op) || group_of(op) == MPI_GROUP_NULL) return COMMTASK_OK;
     try {
-        if (!read_ranks_in(window.channel, group, ranks))
+        if (!read_ranks_in(window.channel, group_of(op), ranks))
             return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
         const auto outsider = std::ranges::find(ranks, MPI_UNDEFINED);
         if (outsider != ranks.end()) {
@@ -152,9 +155,8 @@ struct registration {
     }
 }
 
-[[nodiscard]] auto reader_of(const commtask_op& op, const served_window& window) noexcept {
-    return [&](std::vector<int>& ranks) noexcept { return read_group(group_of(op), window, ranks); };
-}
+/// Of the operation that is being entered; used again.
+thread_local std::vector<int> ranks_of_group;
 
 /// Of tasks to be counted: the driver's, for the time of one question.
 thread_local const comm_queue* counted_queue = nullptr;
@@ -192,14 +194,16 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     if (window == nullptr || !window->epochs) return COMMTASK_OK;
     if (has_order) return check_order(op);
     flags |= COMMTASK_ORDERED;
-    return window->epochs->book.enter(op, window->name, reader_of(op, *window));
+    if (const int code = read_group(op, *window, ranks_of_group); code != COMMTASK_OK) return code;
+    return window->epochs->book.enter(op, window->name, ranks_of_group);
 }
 
 int context::take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept {
     const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
     const auto take = [&] { return number = order.take_to_keep(); };
     if (window != nullptr && window->epochs) {
-        return window->epochs->book.enter_for_later(op, window->name, reader_of(op, *window), take);
+        if (const int code = read_group(op, *window, ranks_of_group); code != COMMTASK_OK) return code;
+        return window->epochs->book.enter_for_later(op, window->name, ranks_of_group, take);
     }
     return take() != 0 ? COMMTASK_OK
                        : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");

@@ -124,9 +124,9 @@ inline constexpr std::uint64_t pass_of_others_ns = 5'000;
 /// what little the program does.
 inline constexpr std::uint64_t share_of_a_quiet_nap = 4;
 
-/// But not after a nap of so many times COMMTASK_NAP_MAX_US, at whose end another process had the core. More: it asks there, and is out
-/// of sight of who rings it until it has the core again, which is a tick or two. Less: it does not ask where a timer was late.
-inline constexpr std::uint64_t late_after_naps = 2;
+/// But not after a nap that lasted so much longer than COMMTASK_NAP_MAX_US: then another process had the core. More: it asks there, and is
+/// out of sight of who rings it until it has the core again, which is a tick or two. Less: it does not ask where a timer was late.
+inline constexpr std::uint64_t late_nap_ns = 200'000;
 
 /// How long to stay awake on an idle core with something in flight. More: processor time. Less: large messages stand still
 /// until the next nap ends.

@@ -60,11 +60,13 @@ public:
     }
 
     /// The sleeper only. Like sleep(), without the barrier: a ring may be missed, so the pause must be short.
+    /// @return whether it was rung, or found work before it slept
     template <typename FoundWork>
-    void nap(std::int64_t timeout_ns, FoundWork&& found_work) noexcept {
+    bool nap(std::int64_t timeout_ns, FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
         asleep_.store(napping, std::memory_order_seq_cst);
-        if (!found_work()) sleep_while_equal(asleep_, napping, timeout_ns);
-        asleep_.store(awake, std::memory_order_relaxed);
+        const bool has_work = found_work();
+        if (!has_work) sleep_while_equal(asleep_, napping, timeout_ns);
+        return asleep_.exchange(awake, std::memory_order_relaxed) == awake || has_work;
     }
 
     /// The sleeper only, while the program wants its core: ring() and the next two leave it alone, so the pause must have a

@@ -62,8 +62,8 @@ public:
     [[nodiscard]] bool is_brisk(std::int64_t nap_ns) const noexcept {
         return live_time_ns_ < n_ends_ * static_cast<double>(tuning::naps_when_others_drive * nap_ns / 2);
     }
-    /// How long the worker naps beside them, in naps of `nap_ns`, after so many of these in a row: each is about as long as all before it
-    /// together, so that who stops driving is missed for no longer than it has driven.
+    /// How long the worker naps beside them, in naps of `nap_ns`, after so many of these in a row: about as long as in all before together.
+    /// Who stops driving in one of them is missed until the end of the next.
     [[nodiscard]] std::int64_t naps_beside(std::int64_t nap_ns, unsigned n_before) const noexcept {
         if (!is_brisk(nap_ns)) return tuning::naps_when_others_drive;
         const std::int64_t doubled = tuning::naps_beside_brisk_others << std::min(n_before, 30U);

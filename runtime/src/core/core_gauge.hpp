@@ -59,7 +59,7 @@ public:
     /// got the core back late need not ask, though its own process has not had it.
     [[nodiscard]] bool is_worth_a_yield(std::uint64_t now_ns, const past_nap& nap) const noexcept {
         return now_ns >= others_until_ns_ && nap.used_ns < nap.ns / tuning::share_of_a_quiet_nap &&
-               nap.ns < tuning::late_after_naps * nap.longest_ns;
+               nap.ns < nap.longest_ns + tuning::late_nap_ns;
     }
 
 private:

@@ -21,6 +21,11 @@ void make_room_for_one(std::vector<Item>& list) {
     if (list.size() == list.capacity()) list.reserve(2 * list.size() + 4);
 }
 
+/// Nobody asks again whom win_post has let in.
+[[nodiscard]] std::span<const int> kept_of(const commtask_op& op, std::span<const int> group) noexcept {
+    return op.kind == COMMTASK_OP_WIN_START ? group : std::span<const int>{};
+}
+
 } // namespace
 
 bool takes_group(const commtask_op& op) noexcept {
@@ -103,7 +108,7 @@ void epoch_state::make_room(std::size_t n_in_group) {
     targets_.reserve(n_in_group);
 }
 
-void epoch_state::move(const commtask_op& op, const std::vector<int>& group) {
+void epoch_state::move(const commtask_op& op, std::span<const int> group) {
     switch (op.kind) {
     case COMMTASK_OP_WIN_FENCE:
         now_ = (assertion_of(op) & MPI_MODE_NOSUCCEED) != 0 ? access::none : access::fence;
@@ -111,7 +116,7 @@ void epoch_state::move(const commtask_op& op, const std::vector<int>& group) {
     case COMMTASK_OP_WIN_POST: is_posted_ = true; break;
     case COMMTASK_OP_WIN_WAIT: is_posted_ = false; break;
     case COMMTASK_OP_WIN_START:
-        targets_ = group;
+        targets_.assign(group.begin(), group.end());
         now_ = access::start;
         break;
     case COMMTASK_OP_WIN_LOCK_ALL: now_ = access::lock_all; break;
@@ -158,14 +163,19 @@ int epoch_book::check(const commtask_op& op, const std::string& name) const noex
 }
 
 /// @param is_kept  whether the operation has a ticket
-bool epoch_book::make_room(const commtask_op& op, bool is_kept) noexcept {
-    if (op.kind != COMMTASK_OP_WIN_START) group_.clear(); // nobody asks again who was let in
+int epoch_book::prepare(const commtask_op& op, const std::string& name, std::span<const int> group,
+                        bool is_kept) noexcept {
+    if (const int code = check(op, name); code != COMMTASK_OK) return code;
+    return make_room(kept_of(op, group), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
+}
+
+bool epoch_book::make_room(std::span<const int> group, bool is_kept) noexcept {
     try {
-        now_.make_room(group_.size());
+        now_.make_room(group.size());
         if (is_kept && n_since_ == 0) settled_ = now_;
         if (!is_kept && n_since_ == 0) return true;
         if (n_since_ == since_.size()) since_.emplace_back();
-        since_[n_since_].group.reserve(group_.size());
+        since_[n_since_].group.reserve(group.size());
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -173,12 +183,13 @@ bool epoch_book::make_room(const commtask_op& op, bool is_kept) noexcept {
 }
 
 /// After make_room().
-void epoch_book::add(const commtask_op& op, std::uint64_t ticket) noexcept {
-    now_.move(op, group_);
+void epoch_book::add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept {
+    const std::span<const int> kept = kept_of(op, group);
+    now_.move(op, kept);
     if (ticket == 0 && n_since_ == 0) return;
     entry& added = since_[n_since_++];
     added.op = op;
-    added.group = group_;
+    added.group.assign(kept.begin(), kept.end());
     added.ticket = ticket;
 }
 

@@ -32,7 +32,7 @@ public:
     void make_room(std::size_t n_in_group);
     /// The operation comes. @param group  of win_start: its ranks in the window
     /// @throws std::bad_alloc, and nothing has changed; not after make_room()
-    void move(const commtask_op& op, const std::vector<int>& group);
+    void move(const commtask_op& op, std::span<const int> group);
     /// What must still be posted before the window can be given back; null if nothing.
     [[nodiscard]] const char* what_is_open() const noexcept;
 
@@ -60,26 +60,24 @@ class epoch_book {
 public:
     /// Any thread. Takes the operation into the book if it may come now.
     /// @param name  of the window, for the sentence
-    /// @param read_group  int(std::vector<int>& ranks): the ranks in the window of the operation's group, or a code, with which it
-    ///                    is refused. Of win_post and win_start, once they may come
+    /// @param group  of win_start and win_post: its ranks in the window
     /// @return COMMTASK_OK; ERR_WINDOW with a sentence, and nothing has changed
-    template <typename ReadGroup>
-    [[nodiscard]] int enter(const commtask_op& op, const std::string& name, ReadGroup&& read_group) noexcept {
+    [[nodiscard]] int enter(const commtask_op& op, const std::string& name, std::span<const int> group) noexcept {
         const std::lock_guard guard{mutex_};
-        if (const int code = prepare(op, name, read_group, false); code != COMMTASK_OK) return code;
-        add(op, 0);
+        if (const int code = prepare(op, name, group, false); code != COMMTASK_OK) return code;
+        add(op, group, 0);
         return COMMTASK_OK;
     }
     /// The same for one that is posted later, in a place that it has now; was_posted() or was_dropped() comes then.
     /// @param take_ticket  std::uint64_t(): takes the place, in the order of the book; 0 without memory
-    template <typename ReadGroup, typename TakeTicket>
-    [[nodiscard]] int enter_for_later(const commtask_op& op, const std::string& name, ReadGroup&& read_group,
+    template <typename TakeTicket>
+    [[nodiscard]] int enter_for_later(const commtask_op& op, const std::string& name, std::span<const int> group,
                                       TakeTicket&& take_ticket) noexcept {
         const std::lock_guard guard{mutex_};
-        if (const int code = prepare(op, name, read_group, true); code != COMMTASK_OK) return code;
+        if (const int code = prepare(op, name, group, true); code != COMMTASK_OK) return code;
         const std::uint64_t ticket = take_ticket();
         if (ticket == 0) return refuse_without_memory();
-        add(op, ticket);
+        add(op, group, ticket);
         return COMMTASK_OK;
     }
 
@@ -102,17 +100,10 @@ private:
     // With the mutex:
     [[nodiscard]] int check(const commtask_op& op, const std::string& name) const noexcept;
     [[nodiscard]] static int refuse_without_memory() noexcept;
-    template <typename ReadGroup>
-    [[nodiscard]] int prepare(const commtask_op& op, const std::string& name, ReadGroup& read_group,
-                              bool is_kept) noexcept {
-        int code = check(op, name);
-        group_.clear();
-        if (code == COMMTASK_OK && takes_group(op)) code = read_group(group_);
-        if (code != COMMTASK_OK) return code;
-        return make_room(op, is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
-    }
-    [[nodiscard]] bool make_room(const commtask_op& op, bool is_kept) noexcept;
-    void add(const commtask_op& op, std::uint64_t ticket) noexcept;
+    [[nodiscard]] int prepare(const commtask_op& op, const std::string& name, std::span<const int> group,
+                              bool is_kept) noexcept;
+    [[nodiscard]] bool make_room(std::span<const int> group, bool is_kept) noexcept;
+    void add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept;
     [[nodiscard]] std::span<entry> entries() noexcept { return {since_.data(), n_since_}; }
     [[nodiscard]] entry* find(std::uint64_t ticket) noexcept;
     void drop(std::size_t first, std::size_t n_dropped) noexcept;
@@ -124,7 +115,6 @@ private:
     std::vector<entry>
         since_; ///< From the first ticket that is open on; behind n_since_ of them some whose memory is used again.
     std::size_t n_since_ = 0;
-    std::vector<int> group_; ///< Of the win_start that is being entered.
 };
 
 } // namespace commtask::detail
