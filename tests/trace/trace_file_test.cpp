@@ -16,6 +16,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,18 @@ void meet(std::atomic<int>& count) {
     _exit(run_in(folder / "rank-0.cttrace") == run ? 1 : 2);
 }
 
+/// In a process of its own, that modes bind as they do not bind root. Its exit status: 0 has the file, 1 refused with a sentence.
+[[noreturn]] void want_it_as_nobody(const std::filesystem::path& folder, std::uint64_t run) {
+    constexpr uid_t nobody = 65534;
+    constexpr rlimit soon{5, 5}; // seconds of computing: who would try for ever is ended
+    if (setrlimit(RLIMIT_CPU, &soon) != 0 || (getuid() == 0 && setuid(nobody) != 0)) _exit(3);
+    std::string why;
+    if (trace_file::open(plan_in(folder, run), why) == nullptr) {
+        _exit(why.find("cannot be written (Permission denied)") != std::string::npos ? 1 : 3);
+    }
+    _exit(run_in(folder / "rank-0.cttrace") == run ? 0 : 2);
+}
+
 class TraceFile : public testing::Test {
 protected:
     void SetUp() override {
@@ -102,6 +115,24 @@ protected:
         return n_owners;
     }
 
+    /// Where a trace of run 7 with this mode is in a folder with that one: the exit status of who wants its place for run 8.
+    int replaced_by_nobody(mode_t of_file, mode_t of_folder) {
+        std::string why;
+        trace_file* const first = trace_file::open(plan_in(folder_, 7), why);
+        EXPECT_NE(first, nullptr) << why;
+        if (first == nullptr) return -1;
+        first->close(trace::file_state::ended);
+        EXPECT_EQ(chmod(first->path().c_str(), of_file), 0);
+        EXPECT_EQ(chmod(folder_.c_str(), of_folder), 0);
+        const pid_t process = fork();
+        if (process == 0) want_it_as_nobody(folder_, 8);
+        int status = 0;
+        waitpid(process, &status, 0);
+        EXPECT_EQ(chmod(folder_.c_str(), 0700), 0);
+        EXPECT_TRUE(WIFEXITED(status)) << "status " << status;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
     std::filesystem::path folder_;
     void* memory_ = nullptr;
 };
@@ -134,6 +165,17 @@ TEST_F(TraceFile, OfAnEarlierRunIsReplacedAndWhoReadsItGoesOnReadingIt) {
     std::fclose(reader);
     second->remove();
     EXPECT_FALSE(std::filesystem::exists(second->path()));
+}
+
+TEST_F(TraceFile, OfAnEarlierRunThatMayOnlyBeReadIsReplaced) {
+    EXPECT_EQ(replaced_by_nobody(0444, 0777), 0);
+    EXPECT_EQ(run_in(folder_ / "rank-0.cttrace"), 8U);
+}
+
+TEST_F(TraceFile, OfAnEarlierRunWhoseFolderKeepsItIsRefused) {
+    EXPECT_EQ(replaced_by_nobody(0666, 0555), 1);
+    EXPECT_EQ(replaced_by_nobody(0444, 0555), 1);
+    EXPECT_EQ(run_in(folder_ / "rank-0.cttrace"), 7U);
 }
 
 } // namespace

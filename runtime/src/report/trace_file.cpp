@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -73,31 +74,40 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
 }
 
 /// A lock ends with its process, and one that forks does not hand it on. A file system without locks refuses nobody.
-[[nodiscard]] bool is_locked_by_another(int descriptor) noexcept {
+/// A file that may only be read can be locked against who writes it, but not against who replaces it too: flock() is for those.
+[[nodiscard]] bool is_locked_by_another(int descriptor, bool is_writable) noexcept {
     struct flock lock{};
-    lock.l_type = F_WRLCK;
+    lock.l_type = is_writable ? F_WRLCK : F_RDLCK;
     lock.l_whence = SEEK_SET;
-    return ::fcntl(descriptor, F_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
+    if (::fcntl(descriptor, F_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES)) return true;
+    return !is_writable && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 /// An empty file, locked by this process; below 0: errno says why not, EBUSY that a running process writes it.
 /// Only who has locked the file that the name leads to takes its name away, so of several processes that want it at one moment
-/// none loses what it has begun.
+/// none loses what it has begun. A file that may only be read is replaced where its folder may be written to.
 [[nodiscard]] int take_over(const std::string& path) noexcept {
     for (;;) {
-        const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (descriptor < 0) return -1;
+        int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        const bool is_writable = descriptor >= 0;
+        if (!is_writable) {
+            const int code = errno;
+            if (code == EACCES) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+            errno = code; // there may be no file to read where none may be made
+            if (descriptor < 0) return -1;
+        }
         struct stat mine{};
         struct stat named{};
-        const bool is_busy = is_locked_by_another(descriptor);
-        if (!is_busy && ::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
+        int code = is_locked_by_another(descriptor, is_writable) ? EBUSY : 0;
+        if (code == 0 && ::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
             mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) {
-            if (mine.st_size == 0) return descriptor;
-            ::unlink(path.c_str()); // whoever reads the old one goes on reading it
+            if (is_writable && mine.st_size == 0) return descriptor;
+            // Whoever reads the old one goes on reading it. Its folder, or the folder's sticky bit, may keep it.
+            if (::unlink(path.c_str()) != 0 && errno != ENOENT) code = errno;
         }
         ::close(descriptor);
-        if (is_busy) {
-            errno = EBUSY;
+        if (code != 0) {
+            errno = code;
             return -1;
         }
     }
