@@ -207,7 +207,8 @@ protected:
 
 TEST_F(LanesWithoutWork, HaveNoThreadUntilTheyGetACommunicator) {
     run(commtask_op_noop(MPI_COMM_WORLD));
-    EXPECT_EQ(n_workers(), 1);
+    EXPECT_TRUE(comes_true([] { return n_workers() == 1; }))
+        << "one of another test may be listed a moment after its end";
     ASSERT_EQ(commtask_comm_set_lane(comm_, 2), COMMTASK_OK) << commtask_last_error();
     run(commtask_op_noop(comm_));
     EXPECT_EQ(n_workers(), 2) << "lane 1 has none";
