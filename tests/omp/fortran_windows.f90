@@ -10,10 +10,15 @@ program fortran_windows
   integer, parameter :: n = 64
   integer, pointer :: exposed(:)
   integer, target :: mine(n), one, before, swapped, wanted, read_back(n), two(2), blocks(n, 4), again(n, 4)
-  character(32) :: own_name
-  integer :: window, file, group, rank, n_ranks, left, right, provided, error, n_wrong, i
+  character(48) :: name, own_name
+  integer :: window, file, group, rank, n_ranks, left, right, provided, error, n_wrong, i, process
   integer(MPI_ADDRESS_KIND), parameter :: bytes = 4 * n
   type(c_ptr) :: base
+  interface
+    integer(c_int) function getpid() bind(c)
+      import :: c_int
+    end function getpid
+  end interface
   type(commtask_status), target :: written
 
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided, error)
@@ -128,8 +133,11 @@ program fortran_windows
   if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error()
   call MPI_Win_free(window, error)
 
-  call MPI_File_open(MPI_COMM_WORLD, 'fortran_windows.data', ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), &
-                     MPI_MODE_DELETE_ON_CLOSE), MPI_INFO_NULL, file, error)
+  process = getpid() ! tests of other team sizes run in the same folder at the same time
+  call MPI_Bcast(process, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+  write (name, '(a, i0, a)') 'fortran_windows_', process, '.data'
+  call MPI_File_open(MPI_COMM_WORLD, name, ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_MODE_DELETE_ON_CLOSE), &
+                     MPI_INFO_NULL, file, error)
   !$omp parallel
   !$omp single
   call comm_task_file_write_at_all(rank * bytes, c_loc(mine(1)), n, MPI_INTEGER, file, MPI_COMM_WORLD, &
@@ -145,7 +153,7 @@ program fortran_windows
   call expect(8, file == MPI_FILE_NULL)
 
   blocks = reshape([(1000 * rank + i, i = 1, 4 * n)], [n, 4])
-  write (own_name, '(a, i0, a)') 'fortran_windows_', rank, '.data'
+  write (own_name, '(a, i0, a, i0, a)') 'fortran_windows_', process, '_', rank, '.data'
   call MPI_File_open(MPI_COMM_SELF, own_name, ior(ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_MODE_DELETE_ON_CLOSE), &
                      MPI_INFO_NULL, file, error)
   !$omp parallel
