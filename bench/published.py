@@ -20,8 +20,14 @@ class Wrong(Exception):
     """A sentence about a line that is asked for and cannot be had from its result."""
 
 
-def _short(value):
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+def _short(value, n_digits=3):
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.{n_digits}g}"
+
+
+def _told_apart(value, limit):
+    """Both in words, with more digits where they would look the same: a goal that is missed by little would look met."""
+    pairs = [(_short(value, n_digits), _short(limit, n_digits)) for n_digits in range(3, 7)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _goals(row):
@@ -75,13 +81,14 @@ def _row_of(line, documents):
 def _table_line(line, documents, dates):
     document, row = _row_of(line, documents)
     if row is None:
-        if line.part in documents and line.part not in dates:
+        if line.part in documents:
             raise Wrong(f"{line.part} has no row '{line.row}'")
         return f"| {line.text} | not measured | | |"
     value, unit, sign, limit, is_met = figure(document, row, line.of)
     verdict = "met" if is_met else "**missed**"
     when = f", of {dates[line.part]}" if dates.get(line.part) else ""
-    return f"| {line.text} | {_short(value)} {unit} | {SIGNS[sign]} {_short(limit)} {unit} | {verdict}{when} |"
+    value_text, limit_text = _told_apart(value, limit)
+    return f"| {line.text} | {value_text} {unit} | {SIGNS[sign]} {limit_text} {unit} | {verdict}{when} |"
 
 
 def table(lines, documents, dates, caption):

@@ -41,7 +41,7 @@ README = (
     Line("The same of `offload`. A slow network with rendezvous that takes no processor time.", "dslash-rendezvous", "offload 16.16.16.32 double"),
     Line("The same of `omp`. That network.", "dslash-rendezvous", "omp 16.16.16.32 double"),
     Line("Speed of multigrid with two lanes over one, small messages. Links that inject one message per 100 µs and communicator, "
-         "of which a lane has one: two of one lane [bring as much](docs/multigrid.md#lanes).", "multigrid-link",
+         "of which a lane has one; [the control](docs/multigrid.md#lanes) is two of one lane.", "multigrid-link",
          "omp, 2 lanes: 64 boxes, faces"),
     Line("Time of an FFT of 2^21 points over FFTW-MPI's. Two ranks.", "fft-crowded", "SOI p2p 2^21"),
     Line("Speed of that FFT over what perfect overlap would give. A slow network that takes no processor time.", "fft-link",

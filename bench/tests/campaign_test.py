@@ -353,8 +353,14 @@ class Tables(unittest.TestCase):
         text = published.table(lines, documents, {"post": "2026-01-02"}, "That is all.")
         self.assertIn("| An a | 0.4 × | ≥ 0.3 × | met, of 2026-01-02 |", text)
         self.assertIn("| A z | not measured | | |", text)
-        with self.assertRaisesRegex(published.Wrong, "no row 'q'"):
-            published.table((published_lines.Line("Q", "post", "q"),), documents, {}, "")
+        for dates in ({}, {"post": "2026-01-02"}):
+            with self.assertRaisesRegex(published.Wrong, "no row 'q'"):
+                published.table((published_lines.Line("Q", "post", "q"),), documents, dates, "")
+
+    def test_a_goal_that_is_missed_by_little_does_not_look_met(self):
+        for ratio, said in ((1.1004, "1.1004 × | ≤ 1.1 ×"), (1.104, "1.104 × | ≤ 1.1 ×"), (1.11, "1.11 × | ≤ 1.1 ×"), (1.1, "1.1 × | ≤ 1.1 ×")):
+            documents = {"post": [bench_results.Document({"results": [{**self.ROW, "ratio": ratio, "goal": "ratio <= 1.1"}]})]}
+            self.assertIn(f"| {said} |", published.table((published_lines.Line("A", "post", "a"),), documents, {}, ""))
 
     def test_a_sentence_has_the_slowest_and_the_fastest_of_each_mode_beside_the_baseline(self):
         rows = [{"name": name, "ratio": ratio, "ratio_to": to} for name, ratio, to in (
