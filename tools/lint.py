@@ -147,11 +147,12 @@ def check_one_mpi(file):
 
 
 def check_figures(file):
-    """Measured figures stand where a benchmark writes them, or on the one page of those that were taken by hand."""
+    """Decimals with a unit of time or rate, and ranges in brackets, stand where a benchmark writes them, or on the one page of those
+    that were taken by hand. Whole numbers, ratios and shares are not seen: settings and limits look the same."""
     if not file.is_markdown or file.path == BY_HAND or file.path in WRITTEN_BY_PROGRAMS or file.path.startswith(DATED):
         return
     # What performance.py writes and a test compares with the results, and what is code or a drawing.
-    left_out = re.compile(r"<!-- (results|speeds): written by .*?<!-- end of the \1 -->|^```.*?^```", re.S | re.M)
+    left_out = re.compile(r"<!-- (results|speeds): written by .*?<!-- end of the \1 -->|^ *```.*?^ *```", re.S | re.M)
     text = left_out.sub(lambda found: "\n" * found[0].count("\n"), file.text)
     figure = re.compile(r"\[-?\d[\d.e+]*\.\.-?\d[\d.e+]*\]|(?<![\d.])\d+\.\d+ (?:[nuµm]?s|(?:micro|milli|nano)?seconds|[MG]B/s|GF/s|million|thousand)\b")
     for number, line in enumerate(text.split("\n"), 1):

@@ -73,7 +73,8 @@ class WholeFiles(unittest.TestCase):
                 self.assertEqual(rules_broken(path, line + "\n"), ["figure"], line)
             for path in ("docs/by-hand.md", "docs/performance.md", "docs/adr/0001-a.md", "docs/a.py"):
                 self.assertNotIn("figure", rules_broken(path, line + "\n"), path)
-            for begin, end in (("<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"), ("```text", "```")):
+            for begin, end in (("<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"), ("```text", "```"),
+                               ("- As follows:\n\n  ```text", "  ```")):
                 self.assertEqual(rules_broken("docs/a.md", f"{begin}\n{line}\n{end}\n"), [])
         for line in ("naps of 4 ms", "MPICH 4.0.2 does", "Open MPI 4.1 ms_t", "at most 1.05 times that"):
             self.assertEqual(rules_broken("docs/a.md", line + "\n"), [], line)
