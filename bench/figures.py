@@ -37,11 +37,6 @@ def paired_ratios(side, reference):
     return [quantile(own, 0.5) / divisor for own, divisor in pairs if divisor != 0]
 
 
-def _rounded(value):
-    """Four digits: a fifth would only be noise."""
-    return float(f"{value:.4g}")
-
-
 @dataclasses.dataclass(frozen=True)
 class Goal:
     """A bound on "median", "p99", or, each the rounds' median, "ratio" or "difference", which has the row's unit."""
@@ -56,6 +51,12 @@ class Goal:
     def is_met(self, value):
         """A goal on what could not be formed is not met."""
         return value is not None and (value <= self.limit if self.is_upper else value >= self.limit)
+
+
+def _rounded(value, goals=()):
+    """Four digits, since a fifth would only be noise, but as many as it takes to be on the side of each goal that the value is on."""
+    of_digits = (float(f"{value:.{n_digits}g}") for n_digits in range(4, 17))
+    return next((one for one in of_digits if all(goal.is_met(one) == goal.is_met(value) for goal in goals)), value)
 
 
 def at_least(limit):
@@ -93,12 +94,15 @@ class Row:
         values = {"median": self._at(0.5), "p99": self._at(0.99), "ratio": self.ratio, "difference": self.difference}
         return all(goal.is_met(values[goal.of]) for goal in self.goals)
 
+    def _shown(self, key, value):
+        return _rounded(value, [goal for goal in self.goals if goal.of == key])
+
     def to_json(self):
         out = {"name": self.name, "unit": self.unit}
         for key, fraction in (("median", 0.5), ("p10", 0.1), ("p90", 0.9), ("p99", 0.99)):
-            out[key] = _rounded(self._at(fraction))
+            out[key] = self._shown(key, self._at(fraction))
         out["ratio_to"] = self.ratio_to
-        out["ratio"] = _rounded(self.ratio) if self.ratios else None
+        out["ratio"] = self._shown("ratio", self.ratio) if self.ratios else None
         out["goal"] = " and ".join(map(str, self.goals)) or None
         if self.goals:
             out["met"] = self.is_met
@@ -107,7 +111,7 @@ class Row:
             out["ratio_p90"] = _rounded(quantile(self.ratios, 0.9))
             out["rounds"] = len(self.ratios)
         if any(goal.of == "difference" for goal in self.goals):
-            out["difference"] = _rounded(self.difference) if self.differences else None
+            out["difference"] = self._shown("difference", self.difference) if self.differences else None
         out["samples"] = len(self.samples)
         if self.note:
             out["note"] = self.note

@@ -57,6 +57,12 @@ class Rows(unittest.TestCase):
         self.assertEqual((row.to_json()["ratio"], row.to_json()["goal"]), (1.6, "ratio >= 1.5"))
         self.assertTrue(row.to_json()["met"])
 
+    def test_have_as_many_digits_as_tell_on_which_side_of_its_goal_a_value_is(self):
+        for ratio, stored in ((1.10003, 1.10003), (1.1000000001, 1.1000000001), (1.10123, 1.101), (1.09998, 1.1), (1.1, 1.1)):
+            row = figures.Row("omp", "ms", [1], "serial", [ratio], (figures.Goal("ratio", True, 1.1),)).to_json()
+            self.assertEqual((row["ratio"], row["met"]), (stored, stored <= 1.1))
+            self.assertEqual(figures.Row("omp", "ms", [1], "serial", [ratio]).to_json()["ratio"], float(f"{ratio:.4g}"))
+
     def test_show_a_goal_that_is_missed_as_missed(self):
         report = figures.Report("dslash", "crowded", {})
         report.rows.append(figures.Row("omp", "ms", [1], "baseline", [0.9], figures.at_least(0.97)))
