@@ -163,7 +163,7 @@ TEST_F(TraceFile, OfAnEarlierRunIsReplacedAndWhoReadsItGoesOnReadingIt) {
     EXPECT_EQ(std::fread(&header, sizeof header, 1, reader), 1U);
     EXPECT_EQ(header.run, 7U);
     std::fclose(reader);
-    second->remove();
+    second->remove(false);
     EXPECT_FALSE(std::filesystem::exists(second->path()));
 }
 

@@ -348,7 +348,8 @@ TEST(Lane, APostBeforeProgressWakesADeepSleeperAndLetsANapperNap) {
     const auto until_asleep = [&] {
         while (!wake_up.approx_is_asleep()) std::this_thread::yield();
     };
-    std::thread napper{[&] { wake_up.nap(too_long_ns, nothing); }};
+    EXPECT_FALSE(wake_up.nap(1, nothing)) << "nobody rang";
+    std::thread napper{[&] { EXPECT_TRUE(wake_up.nap(too_long_ns, nothing)) << "rung"; }};
     until_asleep();
     bench.post(driven_by_caller);
     EXPECT_TRUE(wake_up.approx_is_asleep());

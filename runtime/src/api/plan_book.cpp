@@ -8,7 +8,9 @@
 #include "mpi/plan_types.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
+#include <utility>
 
 namespace commtask::detail {
 namespace {
@@ -16,6 +18,10 @@ namespace {
 /// Plans that outlived their context, linked: no memory is needed to leave one.
 std::mutex left_mutex;
 commtask_plan_s* first_left = nullptr;
+
+/// Recordings that are open, of whatever context: a thread may drop its own when there is none any more.
+std::mutex open_mutex;
+commtask_plan_s* first_open = nullptr;
 
 /// MPI forgets it, and whoever waits for its next run is told.
 void end(commtask_plan_s& released) noexcept {
@@ -34,19 +40,33 @@ void leave(commtask_plan_s& left) noexcept {
 
 } // namespace
 
-bool plan_book::add_to(plan_list& list, commtask_plan_s& made) noexcept {
+bool plan_book::add(commtask_plan_s& made) noexcept {
     try {
         const std::lock_guard guard{mutex_};
-        list.push_back(&made);
+        plans_.push_back(&made);
     } catch (const std::bad_alloc&) {
         return false;
     }
     return true;
 }
 
-void plan_book::remove_from(plan_list& list, const commtask_plan_s& gone) noexcept {
+void plan_book::remove(const commtask_plan_s& released) noexcept {
     const std::lock_guard guard{mutex_};
-    std::erase(list, &gone);
+    std::erase(plans_, &released);
+}
+
+void plan_book::begin_recording(commtask_plan_s& begun) noexcept {
+    const std::lock_guard guard{open_mutex};
+    begun.next_open = std::exchange(first_open, &begun);
+}
+
+void plan_book::end_recording(const commtask_plan_s& ended) noexcept {
+    const std::lock_guard guard{open_mutex};
+    for (commtask_plan_s** link = &first_open; *link != nullptr; link = &(*link)->next_open) {
+        if (*link != &ended) continue;
+        *link = ended.next_open;
+        return;
+    }
 }
 
 void plan_book::destroy(commtask_plan_s& released) noexcept {
@@ -64,11 +84,12 @@ void plan_book::forget_if(Is&& is_such) noexcept {
         leave(*left);
         return true;
     });
-    for (commtask_plan_s* const open : recordings_) {
+    const std::lock_guard open_guard{open_mutex};
+    while (commtask_plan_s* const open =
+               std::exchange(first_open, first_open == nullptr ? nullptr : first_open->next_open)) {
         free_types(open->types);
         open->session = 0; // its thread drops it: under commtask-run the session goes on
     }
-    recordings_.clear();
 }
 
 void plan_book::forget_all() noexcept {

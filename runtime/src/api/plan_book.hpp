@@ -18,11 +18,11 @@ namespace commtask::detail {
 class plan_book {
 public:
     /// Any thread. @return false without memory
-    [[nodiscard]] bool add(commtask_plan_s& made) noexcept { return add_to(plans_, made); }
-    void remove(const commtask_plan_s& released) noexcept { remove_from(plans_, released); }
-    /// The thread that records, first: the recording's datatypes are given back with the plans. @return false without memory
-    [[nodiscard]] bool begin_recording(commtask_plan_s& begun) noexcept { return add_to(recordings_, begun); }
-    void end_recording(const commtask_plan_s& ended) noexcept { remove_from(recordings_, ended); }
+    [[nodiscard]] bool add(commtask_plan_s& made) noexcept;
+    void remove(const commtask_plan_s& released) noexcept;
+    /// The thread that records, first: the recording's datatypes are given back with the plans of the context that is there then.
+    static void begin_recording(commtask_plan_s& begun) noexcept;
+    static void end_recording(const commtask_plan_s& ended) noexcept;
 
     /// A driver, and the plan is being changed: MPI forgets it, whoever waits for its next run is told, and it is gone.
     static void destroy(commtask_plan_s& released) noexcept;
@@ -50,15 +50,11 @@ public:
     }
 
 private:
-    using plan_list = std::vector<commtask_plan_s*>;
-    [[nodiscard]] bool add_to(plan_list& list, commtask_plan_s& made) noexcept;
-    void remove_from(plan_list& list, const commtask_plan_s& gone) noexcept;
     template <typename Is>
     void forget_if(Is&& is_such) noexcept;
 
     std::mutex mutex_;
-    plan_list plans_;
-    plan_list recordings_;
+    std::vector<commtask_plan_s*> plans_;
 };
 
 } // namespace commtask::detail

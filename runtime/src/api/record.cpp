@@ -139,6 +139,7 @@ struct end_of_thread {
 /// Begun before commtask_finalize. Nothing was prepared with MPI but datatypes, and those it has freed, unless tasks were left behind.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
+    plan_book::end_recording(*dropped);
     dropped->cancel_armed();
     delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
@@ -193,12 +194,11 @@ int commtask_record_begin(void) noexcept {
         begun = std::make_unique<commtask_plan_s>();
     } catch (const std::bad_alloc&) { // refused below
     }
-    if (begun == nullptr || !runtime->plans().begin_recording(*begun)) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
-    }
+    if (begun == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     recorded_here = begun.release();
     recorded_here->session = runtime->session_number();
     recorded_here->is_recorded_in_pass = lane::is_driving();
+    plan_book::begin_recording(*recorded_here);
     return COMMTASK_OK;
 }
 
@@ -218,7 +218,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     const int code = run_on_driver([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
         if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
-        runtime->plans().end_recording(made);
+        plan_book::end_recording(made);
         if (!is_kept) plan_book::destroy(made);
     });
     if (code != COMMTASK_OK) {

@@ -387,8 +387,8 @@ start_outcome collective_start(const commtask_config* given) {
         agreed = collective_agree(code, rank, settings, lanes);
     }
     if (agreed.code != COMMTASK_OK) {
+        if (start.trace != nullptr) start.trace->remove(made != nullptr);
         made.reset();
-        if (start.trace != nullptr) start.trace->remove();
         return {refuse_with_all(agreed.code, agreed.rank, code), agreed.rank == rank, settings.verbose};
     }
     lanes.selection.are_independent = agreed.lanes_are_independent;

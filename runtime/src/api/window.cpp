@@ -140,7 +140,7 @@ struct registration {
 /// function that MPI calls may post.
 [[nodiscard]] int read_group(const commtask_op& op, const served_window& window, std::vector<int>& ranks) noexcept {
     ranks.clear();
-    if (!takes_group(op) || group_of(op) == MPI_GROUP_NULL) return COMMTASK_OK;
+    if (group_of(op) == MPI_GROUP_NULL) return COMMTASK_OK;
     try {
         if (!read_ranks_in(window.channel, group_of(op), ranks))
             return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
@@ -155,8 +155,16 @@ struct registration {
     }
 }
 
-/// Of the operation that is being entered; used again.
-thread_local std::vector<int> ranks_of_group;
+/// @param enter  int(std::span<const int> group)
+template <typename Enter>
+[[nodiscard]] int enter_with_group(const commtask_op& op, const served_window& window, Enter&& enter) noexcept {
+    if (!takes_group(op)) return enter(std::span<const int>{});
+    std::vector<int> ranks = window.epochs->book.lend_memory();
+    int code = read_group(op, window, ranks);
+    if (code == COMMTASK_OK) code = enter(std::span<const int>{ranks});
+    window.epochs->book.take_back_memory(std::move(ranks));
+    return code;
+}
 
 /// Of tasks to be counted: the driver's, for the time of one question.
 thread_local const comm_queue* counted_queue = nullptr;
@@ -194,16 +202,18 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     if (window == nullptr || !window->epochs) return COMMTASK_OK;
     if (has_order) return check_order(op);
     flags |= COMMTASK_ORDERED;
-    if (const int code = read_group(op, *window, ranks_of_group); code != COMMTASK_OK) return code;
-    return window->epochs->book.enter(op, window->name, ranks_of_group);
+    return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
+        return window->epochs->book.enter(op, window->name, group);
+    });
 }
 
 int context::take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept {
     const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
     const auto take = [&] { return number = order.take_to_keep(); };
     if (window != nullptr && window->epochs) {
-        if (const int code = read_group(op, *window, ranks_of_group); code != COMMTASK_OK) return code;
-        return window->epochs->book.enter_for_later(op, window->name, ranks_of_group, take);
+        return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
+            return window->epochs->book.enter_for_later(op, window->name, group, take);
+        });
     }
     return take() != 0 ? COMMTASK_OK
                        : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember the ticket");

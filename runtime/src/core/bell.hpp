@@ -63,11 +63,21 @@ public:
     /// @return whether it was rung, or found work before it slept
     template <typename FoundWork>
     bool nap(std::int64_t timeout_ns, FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
-        asleep_.store(napping, std::memory_order_seq_cst);
+        begin_naps();
+        const bool must_look = nap_on(timeout_ns, found_work);
+        end_naps();
+        return must_look;
+    }
+    /// The same nap after nap: who rings between two of them is not missed.
+    void begin_naps() noexcept { asleep_.store(napping, std::memory_order_seq_cst); }
+    template <typename FoundWork>
+    [[nodiscard]] bool nap_on(std::int64_t timeout_ns, FoundWork&& found_work) noexcept {
         const bool has_work = found_work();
         if (!has_work) sleep_while_equal(asleep_, napping, timeout_ns);
-        return asleep_.exchange(awake, std::memory_order_relaxed) == awake || has_work;
+        // acquire: partner of the exchange in wake(); what the ringer has stored is seen.
+        return asleep_.load(std::memory_order_acquire) == awake || has_work;
     }
+    void end_naps() noexcept { asleep_.store(awake, std::memory_order_relaxed); }
 
     /// The sleeper only, while the program wants its core: ring() and the next two leave it alone, so the pause must have a
     /// bound, or there must be nothing to find after it.

@@ -311,12 +311,13 @@ struct plan_types {
 
 /// The public handle points to it.
 struct commtask_plan_s : commtask::detail::plan {
-    int session = 0;        ///< Of the context that it was recorded in.
-    bool is_spoilt = false; ///< There was no memory for all of what it should have.
+    std::atomic<int> session{0}; ///< Of the context that it was recorded in.
+    bool is_spoilt = false;      ///< There was no memory for all of what it should have.
     /// Whether it is recorded inside a pass, by a callback. What the thread does outside of that pass, or in a pass that it
     /// makes meanwhile, is not for the plan.
     bool is_recorded_in_pass = false;
     commtask_plan_s* next_left = nullptr; ///< plan_book's.
+    commtask_plan_s* next_open = nullptr; ///< The same, while it is recorded.
     bool is_in_use_for_good = false;      ///< The same: a driver that does not come back may have it in hand.
     commtask::detail::plan_types types{};
     /// By member, as the program counts; empty if nobody has asked for them (noted_lists.hpp).

@@ -290,18 +290,21 @@ unsigned worker::nap_and_learn(nap_plan& naps, core_gauge& core) noexcept {
 /// lines are cold take some 20 us of them. Whoever rings wants a pass. Those for whom a watcher looks are not among the tasks.
 void worker::nap_beside(company& others) noexcept {
     const auto nap_ns = static_cast<std::int64_t>(settings_.nap_max_ns);
+    lane_.wake_up.begin_naps();
     for (unsigned n_naps = 0;; ++n_naps) {
         const std::int64_t n =
             lane_.is_attentive() ? tuning::naps_when_others_drive : others.naps_beside(nap_ns, n_naps);
         const std::uint64_t begin_ns = now_ns();
-        const bool was_woken = lane_.wake_up.nap(n * nap_ns, [this] { return has_reason_to_wake(); });
+        const bool was_woken = lane_.wake_up.nap_on(n * nap_ns, [this] { return has_reason_to_wake(); });
         others.end_nap(now_ns() - begin_ns, {lane_.approx_ended(), lane_.approx_live()});
-        const bool must_look = was_woken || has_reason_to_wake() || lane_.is_paused() || lane_.is_attentive();
+        const bool must_look = n <= tuning::naps_when_others_drive || was_woken || has_reason_to_wake() ||
+                               lane_.is_paused() || lane_.is_attentive();
         others.look(lane_.approx_passes());
-        if (must_look || !others.is_here() || !others.is_brisk(nap_ns)) return;
+        if (must_look || !others.is_here() || !others.is_brisk(nap_ns)) break;
         others.know(lane_.approx_passes());
         others.begin_pause();
     }
+    lane_.wake_up.end_naps();
 }
 
 awaiting worker::what_it_awaits() const noexcept {

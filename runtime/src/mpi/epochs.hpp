@@ -12,6 +12,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commtask::detail {
@@ -81,6 +82,16 @@ public:
         return COMMTASK_OK;
     }
 
+    /// Any thread. For the ranks of a group: memory that is used again, empty where another thread has it.
+    [[nodiscard]] std::vector<int> lend_memory() noexcept {
+        const std::lock_guard guard{mutex_};
+        return std::exchange(spare_, {});
+    }
+    void take_back_memory(std::vector<int>&& lent) noexcept {
+        const std::lock_guard guard{mutex_};
+        spare_.swap(lent);
+    }
+
     /// Any thread. What the ticket was taken for.
     void was_posted(std::uint64_t ticket) noexcept;
     /// Any thread. What the ticket was taken for never comes: the window stands as if it had not been entered. What was posted
@@ -115,6 +126,7 @@ private:
     std::vector<entry>
         since_; ///< From the first ticket that is open on; behind n_since_ of them some whose memory is used again.
     std::size_t n_since_ = 0;
+    std::vector<int> spare_;
 };
 
 } // namespace commtask::detail

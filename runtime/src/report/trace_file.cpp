@@ -150,7 +150,7 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     auto* const made = new trace_file{std::move(path), descriptor, static_cast<trace::chunk*>(memory), n_chunks};
     if (!made->reserve(0, 1)) {
         why = refusal(plan, made->path_ + " cannot be written", ENOSPC);
-        made->remove();
+        made->remove(false);
         return nullptr;
     }
     made->introduce(plan);
@@ -218,11 +218,10 @@ void trace_file::close(trace::file_state state) noexcept {
     ::close(std::exchange(descriptor_, -1));
 }
 
-void trace_file::remove() noexcept {
+void trace_file::remove(bool will_be_closed) noexcept {
     const std::lock_guard guard{descriptor_lock_};
-    if (descriptor_ < 0) return;
     ::unlink(path_.c_str()); // before the lock goes, or it may be another's by then
-    ::close(std::exchange(descriptor_, -1));
+    if (!will_be_closed) ::close(std::exchange(descriptor_, -1));
 }
 
 } // namespace commtask::detail

@@ -41,8 +41,8 @@ public:
 
     /// Nobody writes chunks of his own any more; those who have one may write on.
     void close(trace::file_state state) noexcept;
-    /// The library did not start: there is nothing to read.
-    void remove() noexcept;
+    /// The library does not start: there is nothing to read. Before close(), if that comes.
+    void remove(bool will_be_closed) noexcept;
 
     /// After close(): how many records there was no room for, and whether the disk had none.
     [[nodiscard]] std::uint64_t n_lost() const noexcept { return header().n_dropped; }
