@@ -23,6 +23,15 @@ commtask_plan_s* first_left = nullptr;
 std::mutex open_mutex;
 commtask_plan_s* first_open = nullptr;
 
+/// @param next  of the list that begins with `first`. @return what points to `which` there; null if it is not among them
+[[nodiscard]] commtask_plan_s** find_link(commtask_plan_s*& first, commtask_plan_s* commtask_plan_s::* next,
+                                          const commtask_plan_s* which) noexcept {
+    for (commtask_plan_s** link = &first; *link != nullptr; link = &((*link)->*next)) {
+        if (*link == which) return link;
+    }
+    return nullptr;
+}
+
 /// MPI forgets it, and whoever waits for its next run is told.
 void end(commtask_plan_s& released) noexcept {
     for (plan_member& member : released) member.queue->served_by->below().forget(member);
@@ -62,11 +71,8 @@ void plan_book::begin_recording(commtask_plan_s& begun) noexcept {
 
 void plan_book::end_recording(const commtask_plan_s& ended) noexcept {
     const std::lock_guard guard{open_mutex};
-    for (commtask_plan_s** link = &first_open; *link != nullptr; link = &(*link)->next_open) {
-        if (*link != &ended) continue;
+    if (commtask_plan_s** const link = find_link(first_open, &commtask_plan_s::next_open, &ended))
         *link = ended.next_open;
-        return;
-    }
 }
 
 void plan_book::destroy(commtask_plan_s& released) noexcept {
@@ -85,8 +91,7 @@ void plan_book::forget_if(Is&& is_such) noexcept {
         return true;
     });
     const std::lock_guard open_guard{open_mutex};
-    while (commtask_plan_s* const open =
-               std::exchange(first_open, first_open == nullptr ? nullptr : first_open->next_open)) {
+    for (commtask_plan_s* open = std::exchange(first_open, nullptr); open != nullptr; open = open->next_open) {
         free_types(open->types);
         open->session = 0; // its thread drops it: under commtask-run the session goes on
     }
@@ -111,14 +116,12 @@ void plan_book::leave_all() noexcept {
 
 bool plan_book::free_left(const commtask_plan_s* left) noexcept {
     const std::lock_guard guard{left_mutex};
-    for (commtask_plan_s** link = &first_left; *link != nullptr; link = &(*link)->next_left) {
-        if (*link != left) continue;
-        if (left->is_in_use_for_good) return true; // it stays where a leak checker finds it
-        *link = left->next_left;
-        delete left;
-        return true;
-    }
-    return false;
+    commtask_plan_s** const link = find_link(first_left, &commtask_plan_s::next_left, left);
+    if (link == nullptr) return false;
+    if (left->is_in_use_for_good) return true; // it stays where a leak checker finds it
+    *link = left->next_left;
+    delete left;
+    return true;
 }
 
 } // namespace commtask::detail

@@ -189,13 +189,11 @@ int commtask_record_begin(void) noexcept {
     if (recorded_here != nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "this thread is recording already");
     thread_local const end_of_thread notice;
     static_cast<void>(notice);
-    std::unique_ptr<commtask_plan_s> begun;
     try {
-        begun = std::make_unique<commtask_plan_s>();
-    } catch (const std::bad_alloc&) { // refused below
+        recorded_here = new commtask_plan_s;
+    } catch (const std::bad_alloc&) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     }
-    if (begun == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
-    recorded_here = begun.release();
     recorded_here->session = runtime->session_number();
     recorded_here->is_recorded_in_pass = lane::is_driving();
     plan_book::begin_recording(*recorded_here);

@@ -21,11 +21,6 @@ void make_room_for_one(std::vector<Item>& list) {
     if (list.size() == list.capacity()) list.reserve(2 * list.size() + 4);
 }
 
-/// Nobody asks again whom win_post has let in.
-[[nodiscard]] std::span<const int> kept_of(const commtask_op& op, std::span<const int> group) noexcept {
-    return op.kind == COMMTASK_OP_WIN_START ? group : std::span<const int>{};
-}
-
 } // namespace
 
 bool takes_group(const commtask_op& op) noexcept {
@@ -162,20 +157,21 @@ int epoch_book::check(const commtask_op& op, const std::string& name) const noex
                           : refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
 }
 
-/// @param is_kept  whether the operation has a ticket
-int epoch_book::prepare(const commtask_op& op, const std::string& name, std::span<const int> group,
+/// @param group  what of it is to be kept is left; @param is_kept  whether the operation has a ticket
+int epoch_book::prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
                         bool is_kept) noexcept {
     if (const int code = check(op, name); code != COMMTASK_OK) return code;
-    return make_room(kept_of(op, group), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
+    if (op.kind != COMMTASK_OP_WIN_START) group = {}; // nobody asks again whom win_post has let in
+    return make_room(group.size(), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
 }
 
-bool epoch_book::make_room(std::span<const int> group, bool is_kept) noexcept {
+bool epoch_book::make_room(std::size_t n_in_group, bool is_kept) noexcept {
     try {
-        now_.make_room(group.size());
+        now_.make_room(n_in_group);
         if (is_kept && n_since_ == 0) settled_ = now_;
         if (!is_kept && n_since_ == 0) return true;
         if (n_since_ == since_.size()) since_.emplace_back();
-        since_[n_since_].group.reserve(group.size());
+        since_[n_since_].group.reserve(n_in_group);
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -184,12 +180,11 @@ bool epoch_book::make_room(std::span<const int> group, bool is_kept) noexcept {
 
 /// After make_room().
 void epoch_book::add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept {
-    const std::span<const int> kept = kept_of(op, group);
-    now_.move(op, kept);
+    now_.move(op, group);
     if (ticket == 0 && n_since_ == 0) return;
     entry& added = since_[n_since_++];
     added.op = op;
-    added.group.assign(kept.begin(), kept.end());
+    added.group.assign(group.begin(), group.end());
     added.ticket = ticket;
 }
 

@@ -111,9 +111,9 @@ private:
     // With the mutex:
     [[nodiscard]] int check(const commtask_op& op, const std::string& name) const noexcept;
     [[nodiscard]] static int refuse_without_memory() noexcept;
-    [[nodiscard]] int prepare(const commtask_op& op, const std::string& name, std::span<const int> group,
+    [[nodiscard]] int prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
                               bool is_kept) noexcept;
-    [[nodiscard]] bool make_room(std::span<const int> group, bool is_kept) noexcept;
+    [[nodiscard]] bool make_room(std::size_t n_in_group, bool is_kept) noexcept;
     void add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept;
     [[nodiscard]] std::span<entry> entries() noexcept { return {since_.data(), n_since_}; }
     [[nodiscard]] entry* find(std::uint64_t ticket) noexcept;
