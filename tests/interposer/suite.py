@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Runs MPICH's own test suite under commtask-run. A test that does not pass is run natively too: only one that passes
-# there and not here is a failure. Natively some fail or hang where cores are few or a transport lacks a feature.
+# there and not here is a failure. Natively some fail or hang where cores are few or a transport lacks a feature. Beside
+# load many take too long: --patience gives them more time, and --resume goes on with what an earlier go has not ended.
 import argparse
 import dataclasses
 import json
@@ -20,6 +21,9 @@ FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "errors", "f08", "f77",
 PRAISE = ("No Errors", "Test passed", "Test passed.")
 JUDGES = ("TestAllowWarnings", "TestErrFatal", "TestStatus", "TestStatusNoErrors")
 MOST_GIGABYTES = 6
+RESULTS = {"passed": "passed", "failed": "failed", "late": "did not end in time", "native": "do not pass natively either",
+           "slow": "do not end in time natively either", "unbuilt": "were not built", "skipped": f"need more than {MOST_GIGABYTES} GB"}
+BAD = ("failed", "late")
 
 
 @dataclasses.dataclass
@@ -82,14 +86,14 @@ def tests_of(source, build, folder):
             yield parse_line(folder, line)
 
 
-def run(test, build, launcher, wrapper):
+def run(test, options, wrapper):
     """@return the exit status, or "timeout", and what the ranks printed."""
-    command = [*launcher, "-n", str(test.ranks), *wrapper, f"./{test.program}", *test.arguments]
-    process = subprocess.Popen(command, cwd=build / test.folder, env={**os.environ, **test.environment},
+    command = [*options.launcher, "-n", str(test.ranks), *wrapper, f"./{test.program}", *test.arguments]
+    process = subprocess.Popen(command, cwd=options.build / test.folder, env={**os.environ, **test.environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True)
     try:
-        output, _ = process.communicate(timeout=test.limit_s)
+        output, _ = process.communicate(timeout=options.patience * test.limit_s)
         return process.returncode, output.decode(errors="replace")
     except subprocess.TimeoutExpired:
         process.terminate()  # the launcher ends its ranks, which are in sessions of their own
@@ -124,18 +128,26 @@ def is_built(test, build):
 
 
 def judge(test, options):
-    """@return "passed", "failed", "native" (it does not pass natively either), "unbuilt" or "skipped", and what was printed."""
+    """@return one of RESULTS, and what was printed."""
     if test.gigabytes > MOST_GIGABYTES:
         return "skipped", ""
     if not is_built(test, options.build):
         return "unbuilt", ""
-    status, output = run(test, options.build, options.launcher, [str(options.run)])
+    status, output = run(test, options, [str(options.run)])
     if is_good(test, status, output):
         return "passed", ""
-    native_status, native_output = run(test, options.build, options.launcher, [])
+    native_status, native_output = run(test, options, [])
     if not is_good(test, native_status, native_output):
-        return "native", f"natively {native_status}: {native_output.strip()[:200]}"
-    return "failed", f"{status}: {output.strip()[:2000]}"
+        how = "slow" if native_status == "timeout" else "native"
+        return how, f"natively {native_status}: {native_output.strip()[:200]}"
+    return "late" if status == "timeout" else "failed", f"{status}: {output.strip()[:2000]}"
+
+
+def ended_before(file):
+    """The results that an earlier go has left, by test, but for those that wanted more time."""
+    if not file.exists():
+        return {}
+    return {one["test"]: one for one in json.loads(file.read_text()) if one["result"] not in ("late", "slow")}
 
 
 def main():
@@ -146,6 +158,8 @@ def main():
     parser.add_argument("--launcher", type=shlex.split, default=["mpiexec.mpich"], help="default: %(default)s")
     parser.add_argument("--only", default=",".join(FOLDERS), help="folders, with commas (default: all)")
     parser.add_argument("--json", type=pathlib.Path, help="also writes each test's result there, and what failed ones printed")
+    parser.add_argument("--resume", action="store_true", help="keep what --json has already, but for what did not end in time")
+    parser.add_argument("--patience", type=float, default=1, metavar="FACTOR", help="how many times the suite's own limits a test may take")
     options = parser.parse_args()
     folders = options.only.split(",")
     unknown = [folder for folder in folders if folder.split("/")[0] not in FOLDERS]
@@ -153,18 +167,22 @@ def main():
         parser.error(f"--only {','.join(unknown)}: no such folder; there are {','.join(FOLDERS)}")
     options.build = options.build.resolve()
     options.run = options.run.resolve()
+    if options.resume and not options.json:
+        parser.error("--resume needs --json, the results to go on from")
+    known = ended_before(options.json) if options.resume else {}
     results = []
-    for folder in folders:
-        for test in tests_of(options.source.resolve(), options.build, folder):
-            how, words = judge(test, options)
-            results.append({"test": str(test), "result": how, **({"output": words} if how == "failed" else {})})
-            print(f"{how:8} {test}", *(["\n    " + words.replace("\n", "\n    ")] if words else []), flush=True)
-            if options.json:
-                whole_file.write_json(options.json, results)
-    count = {how: sum(result["result"] == how for result in results) for how in ("passed", "failed", "native", "unbuilt", "skipped")}
-    print(f"\n{count['passed']} passed, {count['failed']} failed; {count['native']} do not pass natively either, "
-          f"{count['unbuilt']} were not built, {count['skipped']} need more than {MOST_GIGABYTES} GB")
-    return 1 if count["failed"] or not count["passed"] else 0
+    for test in [test for folder in folders for test in tests_of(options.source.resolve(), options.build, folder)]:
+        if str(test) in known:
+            results.append(known.pop(str(test)))
+            continue
+        how, words = judge(test, options)
+        results.append({"test": str(test), "result": how, **({"output": words} if how in BAD else {})})
+        print(f"{how:8} {test}", *(["\n    " + words.replace("\n", "\n    ")] if words else []), flush=True)
+        if options.json:  # what is still to come of an earlier go stays for the next
+            whole_file.write_json(options.json, results + list(known.values()))
+    count = {how: sum(result["result"] == how for result in results) for how in RESULTS}
+    print("\n" + ", ".join(f"{n} {RESULTS[how]}" for how, n in count.items()))
+    return 1 if any(count[how] for how in BAD) or not count["passed"] else 0
 
 
 if __name__ == "__main__":
