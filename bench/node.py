@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: what do bells and watchers bring where ranks share cores? Runs of the parts of bench_node in turn: natively, with MPICH's
 # progress thread, by tasks with naps alone, with bells, and over emulated links with rendezvous, where each half of the ranks is taken
-# for a node that has a watcher. 2, 4 and 8 ranks on the cores that there are, computing that leaves the core.
+# for a node that has a watcher. 2, 4 and 8 ranks on the cores that there are, computing that leaves the core. Once more with a core that is
+# nobody's: ranks on cores of their own if there are enough, else all on the others, and the receiving node's watcher has it or not.
 # Goals: overlap >= 95 % from 256 KiB on, with bells, and with one watcher for 4 ranks; the workers' processor time for messages <= 0.2 of
 # that with naps; futile wake-ups <= 1 % of the messages; small messages as fast as with naps; a sweep over links 1.1 times native.
 """Bells between the ranks of a node and watchers, against naps, native MPI and MPICH's progress thread."""
@@ -19,7 +20,8 @@ import miniapp
 import network
 
 NATIVE, THREAD, NAPS, BELL, WATCHER = "native", "MPICH's progress thread", "naps", "bell", "watcher"
-TASKS = (NAPS, BELL, WATCHER)
+HELPER = "watcher with a core"
+TASKS = (NAPS, BELL, WATCHER, HELPER)
 LIMIT_S = 300
 LARGE = 256 << 10
 MESSAGES = ("receiver early", "sender early")
@@ -28,30 +30,39 @@ TRIPS = 40  # ways of a message in a step of the small ones
 #: each rank sends one a stage. Of what a collective sends nobody knows.
 COUNTED = {"small": ("message", TRIPS), "sweep": ("message", 8), "puts": ("put", 1), "collectives": ("collective of a rank", 2)}
 LINK_MBS = 1000
-#: The last line of the statistics' table of workers.
-WORKERS = re.compile(r"^ +all +([\d.]+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)$", re.MULTILINE)
+#: The lines of rank 0 and of all in the statistics' table of workers.
+WORKERS = re.compile(r"^ +(0|all) +([\d.]+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Of bench_node: so many rounds and steps, by these sides."""
+    """Of bench_node: so many rounds and steps, by these sides, of which the last is the one with goals."""
 
     name: str
     n_rounds: int
     n_steps: int
     sides: tuple = (NATIVE, THREAD, NAPS, BELL)
     is_over_links: bool = False
+    spares_core: bool = False  # of which HELPER alone makes use
+
+    def of(self, n_ranks):
+        """What rows say of it, after what they are about."""
+        return f"{n_ranks} ranks" + (", links" if self.is_over_links else "")
+
+    def setting(self, n_ranks):
+        return f"{n_ranks} ranks" + (", a core to spare" if self.spares_core else "")
 
 
 OVER_LINKS = (NATIVE, NAPS, WATCHER)
+BESIDE_CORE = (NATIVE, NAPS, WATCHER, HELPER)
 PARTS = {
     2: (Part("small", 5, 41, (NATIVE, NAPS, BELL)), Part("messages", 3, 15), Part("collectives", 3, 9), Part("puts", 3, 9)),
     4: (Part("messages", 3, 9), Part("collectives", 3, 5), Part("puts", 3, 5), Part("large", 3, 9, OVER_LINKS, True),
-        Part("sweep", 3, 9, OVER_LINKS, True)),
-    8: (Part("messages", 3, 3), Part("collectives", 3, 3), Part("large", 3, 5, OVER_LINKS, True)),
+        Part("large", 3, 9, BESIDE_CORE, True, True), Part("sweep", 3, 9, OVER_LINKS, True)),
+    8: (Part("messages", 3, 3), Part("collectives", 3, 3), Part("large", 3, 5, OVER_LINKS, True), Part("large", 3, 3, BESIDE_CORE, True, True)),
 }
 QUICK = {2: (Part("small", 1, 1, (NATIVE, NAPS, BELL)), Part("messages", 1, 1), Part("collectives", 1, 1), Part("puts", 1, 1)),
-         4: (Part("large", 1, 1, OVER_LINKS, True), Part("sweep", 1, 1, OVER_LINKS, True))}
+         4: (Part("large", 1, 1, OVER_LINKS, True), Part("large", 1, 1, BESIDE_CORE, True, True), Part("sweep", 1, 1, OVER_LINKS, True))}
 
 
 def environment_of(side, n_ranks):
@@ -60,7 +71,7 @@ def environment_of(side, n_ranks):
     if side == THREAD:
         return {"MPICH_ASYNC_PROGRESS": "1"}
     set_for = {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "off" if side == NAPS else "on"}
-    if side == WATCHER:
+    if side in (WATCHER, HELPER):
         set_for |= {"COMMTASK_NODE_RANKS": str(n_ranks // 2), "COMMTASK_NODE_ANNOUNCE_BYTES": str(network.EAGER_BYTES)}
     return set_for
 
@@ -71,17 +82,36 @@ def size_text(n_bytes):
     return f"{n_bytes >> 10} KiB" if n_bytes >= 1 << 10 else f"{n_bytes} B"
 
 
-def ask(build, part, side, n_ranks):
-    """What one run says: median microseconds by (case, bytes, whether it computes), and what the workers counted."""
-    command = build.mpiexec(n_ranks)
+def beside_spare_core(n_ranks, cores, side):
+    """(cores, variables) of each rank: the last core is nobody's, or the worker's of rank 0, which is its node's watcher then."""
+    shared, spare = cores[:-1], cores[-1]
+    places = [([shared[rank]] if len(shared) >= n_ranks else shared, {}) for rank in range(n_ranks)]
+    if side == HELPER:
+        places[0] = (places[0][0] + [spare], {"COMMTASK_IDLE": "reserved", "COMMTASK_CORE": str(spare)})
+    return places
+
+
+def launched(build, part, side, n_ranks, words):
+    """The words that start all ranks."""
     if part.is_over_links:
         libraries = [str(build.program("libcommtask_emulated_link.so").resolve())] + os.environ.get("LD_PRELOAD", "").split()
-        command += ["env", f"LD_PRELOAD={':'.join(libraries)}", f"EMULATED_LINK_RATE_MBS={LINK_MBS}", f"EMULATED_LINK_EAGER_BYTES={network.EAGER_BYTES}"]
+        words = ["env", f"LD_PRELOAD={':'.join(libraries)}", f"EMULATED_LINK_RATE_MBS={LINK_MBS}", f"EMULATED_LINK_EAGER_BYTES={network.EAGER_BYTES}", *words]
+    if not part.spares_core:
+        return [*build.mpiexec(n_ranks), *words]
+    command = build.mpiexec(n_ranks)[:-2]
+    for cores, variables in beside_spare_core(n_ranks, sorted(os.sched_getaffinity(0)), side):
+        bound = ["taskset", "-c", ",".join(map(str, cores)), "env", *(f"{name}={value}" for name, value in variables.items())]
+        command += ["-n", "1", *bound, *words, ":"]
+    return command[:-1]
+
+
+def ask(build, part, side, n_ranks):
+    """What one run says: median microseconds by (case, bytes, whether it computes), and what the workers counted."""
     with tempfile.TemporaryDirectory() as folder:
         json_file = Path(folder) / "answers.json"
-        command += [str(build.program("bench_node")), part.name, str(part.n_steps), str(json_file)]
-        command += ["--tasks"] if side in TASKS else []
-        done = subprocess.run(command, text=True, capture_output=True, timeout=LIMIT_S, check=False,
+        words = [str(build.program("bench_node")), part.name, str(part.n_steps), str(json_file)]
+        words += ["--tasks"] if side in TASKS else []
+        done = subprocess.run(launched(build, part, side, n_ranks, words), text=True, capture_output=True, timeout=LIMIT_S, check=False,
                               env=dict(os.environ, **environment_of(side, n_ranks)))
         if done.returncode != 0:
             raise miniapp.Failed(done.stdout + done.stderr + f"\nstatus {done.returncode}")
@@ -95,7 +125,9 @@ def ask(build, part, side, n_ranks):
         if not found:
             raise miniapp.Failed(done.stderr + "\nno statistics of the workers")
         names = ("worker_us", "sleeps", "naps", "rung", "for_nothing", "rang")
-        result |= dict(zip(names, map(float, found[-1])))
+        of_rank_0, of_all = found[-2:]
+        result |= dict(zip(names, map(float, of_all[1:])))
+        result["helper_us"] = float(of_rank_0[1])
     return result
 
 
@@ -119,12 +151,12 @@ def bare_row(results, key, what, side):
     return figures.Row(name=f"bare {what}, {side}", unit="us", samples=own, ratio_to=NATIVE, ratios=[n / o for n, o in zip(native, own)])
 
 
-def exposed_row(results, key, what, side, n_watched):
+def exposed_row(results, key, what, side, has_goals):
     """The overlap is the share of native's exchange without computing that is not exposed."""
     name, n_bytes, _ = key
     own = of_all(results[side], key)
     bare = of_all(results[NATIVE], (name, n_bytes, False))
-    is_goals = n_bytes >= LARGE and name in MESSAGES and (side == BELL or (side == WATCHER and n_watched == 4))
+    is_goals = has_goals and n_bytes >= LARGE and name in MESSAGES
     return figures.Row(name=f"exposed {what}, {side}", unit="us", samples=own, ratio_to="overlap",
                        ratios=[1 - o / b for o, b in zip(own, bare)], goals=figures.at_least(0.95 if is_goals else None))
 
@@ -149,7 +181,7 @@ def case_rows(results, part, n_ranks):
     rows = []
     for key in results[NATIVE][0]["us"]:
         name, n_bytes, computes = key
-        what = f"{name}, {size_text(n_bytes)}, {n_ranks} ranks" + (", links" if part.is_over_links else "")
+        what = f"{name}, {size_text(n_bytes)}, {part.of(n_ranks)}"
         for side in results:
             if part.name == "small":
                 rows.append(small_row(results, key, what, side))
@@ -158,13 +190,13 @@ def case_rows(results, part, n_ranks):
             elif part.name == "sweep":
                 rows.append(sweep_row(results, key, what, side))
             else:
-                rows.append(exposed_row(results, key, what, side, n_ranks // 2))
+                rows.append(exposed_row(results, key, what, side, side == part.sides[-1] and (side == BELL or n_ranks == 8)))
     return rows
 
 
 def worker_rows(results, part, n_ranks):
     """Goals are for messages: the steps of a collective nobody sees, and a put is its target's MPI's."""
-    of = f"{part.name}, {n_ranks} ranks" + (", links" if part.is_over_links else "")
+    of = f"{part.name}, {part.of(n_ranks)}"
     is_goals = part.name in ("messages", "large")
     native = [one["processor_ms"] for one in results[NATIVE]]
     rows = []
@@ -177,31 +209,44 @@ def worker_rows(results, part, n_ranks):
     n_counted = len(results[NATIVE][0]["us"]) * results[NATIVE][0]["steps"] * n_ranks / 2 * n_of_pair
     for side in [one for one in TASKS if one in results]:
         own = [one["worker_us"] for one in results[side]]
-        goal = 5 if is_goals and side != NAPS else None
+        is_judged = is_goals and side == part.sides[-1]
+        goal = 5 if is_judged else None
         rows.append(figures.Row(name=f"workers' processor time, {of}, {side}", unit="us", samples=own, ratio_to=None if side == NAPS else NAPS,
                                 ratios=None if side == NAPS else [n / o for n, o in zip(naps, own)], goals=figures.at_least(goal)))
+        if side == HELPER:
+            others = [one["worker_us"] - one["helper_us"] for one in results[side]]
+            rows.append(figures.Row(name=f"the same but the watcher's, {of}, {side}", unit="us", samples=others, ratio_to=NAPS,
+                                    ratios=[n / o for n, o in zip(naps, others)]))
         for what in ("naps", "rung", "for_nothing") if side != NAPS else ("naps",):
             each = [one[what] / n_counted for one in results[side]]
             is_futile = what == "for_nothing"
             rows.append(figures.Row(name=f"{what.replace('_', ' ')} per {counted}, {of}, {side}", unit="", samples=each,
                                     ratio_to="1 - it" if is_futile else None,
                                     ratios=[1 - one for one in each] if is_futile else None,
-                                    goals=figures.at_least(0.99 if is_futile and is_goals else None)))
+                                    goals=figures.at_least(0.99 if is_futile and is_judged else None)))
     return rows
 
 
-def of_ranks(build, n_ranks, parts):
-    report = figures.Report("node", f"{n_ranks} ranks", miniapp.machine_of(build))
-    for part in parts:
-        if part.is_over_links and not build.is_mpich:
+def of_setting(build, setting, parts):
+    """`parts`: pairs of the number of ranks and the part."""
+    report = figures.Report("node", setting, miniapp.machine_of(build))
+    for n_ranks, part in parts:
+        if (part.is_over_links and not build.is_mpich) or (part.spares_core and len(os.sched_getaffinity(0)) < 2):
             continue
         sides = [side for side in part.sides if side != THREAD or build.is_mpich]
         results = alternated(build, part, n_ranks, sides)
         report.rows += case_rows(results, part, n_ranks) + worker_rows(results, part, n_ranks)
+    if not report.rows:
+        raise miniapp.Skipped("links need a build with MPICH, a core to spare needs a second core")
     return report
 
 
-def run(build, is_quick, json_file):
-    """The exit status of the driver."""
-    asked = QUICK if is_quick else PARTS
-    return miniapp.publish([("node", lambda n=n, parts=parts: of_ranks(build, n, parts)) for n, parts in asked.items()], json_file)
+def run(build, is_quick, json_file, wanted=""):
+    """Measures the parts whose name, with that of their setting, contains `wanted`; the exit status of the driver."""
+    settings = {}
+    for n_ranks, parts in (QUICK if is_quick else PARTS).items():
+        for part in parts:
+            setting = part.setting(n_ranks)
+            if wanted in f"{part.name}, {setting}":
+                settings.setdefault(setting, []).append((n_ranks, part))
+    return miniapp.publish([("node", lambda name=name, parts=parts: of_setting(build, name, parts)) for name, parts in settings.items()], json_file)

@@ -70,7 +70,7 @@ SETTINGS = {
     "offload": ("crowded", "delayed"),
     "trace": ("crowded",),
 }
-OF_SOME = {"case": ("dslash", "multigrid"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes", "dslash", "multigrid", "fft"),
+OF_SOME = {"case": ("dslash", "multigrid", "node"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes", "dslash", "multigrid", "fft"),
            "results": ("all",), "resume": ("all",), "slice": ("all",)}
 
 
@@ -101,7 +101,7 @@ def parse(arguments):
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
                         help="; ".join(f"{name}: {', '.join(settings)}" for name, settings in SETTINGS.items()))
-    parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid only: cases whose name contains TEXT")
+    parser.add_argument("--case", default="", metavar="TEXT", help="dslash, multigrid and node only: cases whose name contains TEXT")
     parser.add_argument("--ranks", type=ranks, default=2, metavar="N", help="patterns only: of so many ranks, 2 to 8, each on one core")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the timeline of the pipeline there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
@@ -135,7 +135,7 @@ def measure(given, build):
     if given.name == "breakdown":
         return breakdown.run(build, given.quick, given.json)
     if given.name == "node":
-        return node.run(build, given.quick, given.json)
+        return node.run(build, given.quick, given.json, given.case)
     if given.name == "rma":
         return rma.run(build, given.quick, given.json)
     if given.name == "lanes":
