@@ -60,13 +60,14 @@ protected:
 
     void SetUp() override { use_peers(0); }
 
-    void use_peers(std::int32_t neighbor_rank) {
+    void use_peers(std::int32_t neighbor_rank) { bench_.queue(0).node = peers_with(neighbor_rank); }
+    [[nodiscard]] static std::unique_ptr<node_peers> peers_with(std::int32_t neighbor_rank) {
         auto peers = std::make_unique<node_peers>();
         peers->context = context;
         peers->me = 1;
         peers->are_all = true;
         peers->neighbors = {{neighbor_rank, 1}};
-        bench_.queue(0).node = std::move(peers);
+        return peers;
     }
 
     [[nodiscard]] worker_settings plan() {
@@ -303,6 +304,22 @@ TEST_F(NodeWorker, ALaneRingsAtTheBeginningAndTheEndOfAMessage) {
     EXPECT_EQ(theirs.word(), 0U);
     EXPECT_EQ(bench_.the_lane().n_rung(), 2U);
     bench_.complete(next);
+}
+
+TEST_F(NodeWorker, WithoutBellsALaneDoesNothingForItsNode) {
+    lane_bench off{lane_settings{.queue_capacity = 64, .posters_issue = true}};
+    off.queue(0).node = peers_with(0); // who asks these goes on to the node's memory, of which there is none
+    for (const std::uint16_t kind : std::initializer_list<std::uint16_t>{COMMTASK_OP_SEND, COMMTASK_OP_RECV,
+                                                                         COMMTASK_OP_BARRIER, COMMTASK_OP_PUT}) {
+        task& posted = off.make();
+        posted.op.kind = kind;
+        off.the_lane().post(posted);
+        off.run();
+        off.run(); // a look that ends nothing
+        off.complete(posted);
+        EXPECT_EQ(posted.life.state(), task_state::completed);
+    }
+    EXPECT_EQ(off.the_lane().n_rung(), 0U);
 }
 
 } // namespace

@@ -141,7 +141,7 @@ bool lane::progress() noexcept {
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
-    if (settings_.node != nullptr && !moved) [[unlikely]]
+    if (has_neighbors() && !moved) [[unlikely]]
         look_after_open_messages();
     const bool says_what_is_left = drain_.load(std::memory_order_relaxed) != drain_watch::none;
     // Those whose turn has not come are seen by nobody but who drives. Notices that have left move nothing.
@@ -381,11 +381,11 @@ void lane::issue(task& ready) noexcept {
 bool lane::start(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
-    if (settings_.node != nullptr) [[unlikely]]
+    if (has_neighbors()) [[unlikely]]
         ring_target_of(ready);
     const start_result result = transport_->start(ready);
     starting_kind_.store(0, std::memory_order_relaxed);
-    if (settings_.node != nullptr && result != start_result::failed) [[unlikely]]
+    if (has_neighbors() && result != start_result::failed) [[unlikely]]
         tell_of_start(ready);
     if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
@@ -395,7 +395,7 @@ bool lane::start(task& ready) noexcept {
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
     if (--which.run.open_parts > 0) return;
-    if (settings_.node != nullptr && !which.is_run()) [[unlikely]]
+    if (has_neighbors() && !which.is_run()) [[unlikely]]
         ring_at_end(which);
     if (leaves_ends_ && !ends_unheard(which)) [[unlikely]]
         return ended_at_once_.push(which);
