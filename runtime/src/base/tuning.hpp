@@ -159,6 +159,13 @@ inline constexpr double worth_a_lane = 0.97;
 /// often.
 inline constexpr std::size_t slots_at_once = 32;
 
+/// So many slots ahead are fetched. More: the lines are gone again, or the driver's, when they are used. Less: a post waits for them,
+/// most where the driver has copied long messages and they have gone to memory.
+inline constexpr std::size_t slots_fetched_ahead = 4;
+
+/// The same for the cell of the inbox.
+inline constexpr std::uint64_t cells_ahead_of_poster = 8;
+
 // The end of the runtime: api/ending.cpp -----------------------------------------------------------------------------
 
 /// At most so long it waits for a baton, or for tasks, before it looks whether anything is left to wait for: without it a task that

@@ -187,6 +187,7 @@ private:
     [[nodiscard]] std::uint64_t lap_parity(std::uint64_t place) const noexcept { return (place / (mask_ + 1)) & 1U; }
 
     void publish(std::uint64_t place, Item* item) noexcept {
+        prefetch_for_write(&cells_[(place + tuning::cells_ahead_of_poster) & mask_]);
         // release: partner of the acquire in take(); the item's fields come with it.
         cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
                                          std::memory_order_release);

@@ -79,6 +79,8 @@ class cache {
 public:
     [[nodiscard]] task* acquire() noexcept {
         if (size_ == 0 && !fetch()) return nullptr;
+        if (size_ > tuning::slots_fetched_ahead)
+            slots_[(first_ + tuning::slots_fetched_ahead) % slots_.size()]->prefetch_for_post();
         return pop();
     }
 

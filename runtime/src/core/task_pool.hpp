@@ -2,8 +2,9 @@
 //
 // Slots for tasks. Each thread keeps a short queue of free ones and exchanges batches with the common store, so that a
 // post takes no lock and allocates nothing once warm. The queue is first in, first out: the slot that has been free for the longest
-// is next, which the driver is done with. The store lives as long as the process and never gives memory back: like an
-// allocator it is not part of a context, and handles of an earlier context stay readable.
+// is next, which the driver is done with, and those that follow are known, so that their lines are fetched ahead. The store lives as
+// long as the process and never gives memory back: like an allocator it is not part of a context, and handles of an earlier context
+// stay readable.
 #pragma once
 
 #include "core/task.hpp"
