@@ -57,7 +57,7 @@ PARTS = (
     Part("breakdown", about_s=240),
     Part("poisson", about_s=240),
     *(Part("offload", setting, 300) for setting in ("crowded", "delayed")),
-    Part("node", about_s=600),
+    Part("node", about_s=600), Part("schedules", about_s=90),
     Part("fft", "crowded", 600), Part("fft", "delayed", 240), Part("fft", "link", 240),
 )
 DEMO = Part("demo", about_s=180)  # of scripts/demo, for README's picture

@@ -64,7 +64,7 @@ std::vector<question> part_named(const std::string& name, const place& here) {
     if (name == "messages") return messages(false);
     if (name == "large") return messages(true);
     if (name == "small") return small_messages();
-    if (name == "collectives") return collectives(here.n_ranks);
+    if (name == "ialltoall" || name == "igather" || name == "ibcast") return {collective(name, here.n_ranks)};
     if (name == "puts") return puts(here);
     if (name == "sweep") return sweep();
     return {};

@@ -26,9 +26,11 @@ LIMIT_S = 300
 LARGE = 256 << 10
 MESSAGES = ("receiver early", "sender early")
 TRIPS = 40  # ways of a message in a step of the small ones
+COLLECTIVES = ("ialltoall", "igather", "ibcast")
 #: What naps and bells are counted for, and how many of it each pair of ranks has in a step; else a message. In a sweep of four stages
 #: each rank sends one a stage. Of what a collective sends nobody knows.
-COUNTED = {"small": ("message", TRIPS), "sweep": ("message", 8), "puts": ("put", 1), "collectives": ("collective of a rank", 2)}
+COUNTED = {"small": ("message", TRIPS), "sweep": ("message", 8), "puts": ("put", 1),
+           **{name: ("collective of a rank", 2) for name in COLLECTIVES}}
 LINK_MBS = 1000
 #: The lines of rank 0 and of all in the statistics' table of workers.
 WORKERS = re.compile(r"^ +(0|all) +([\d.]+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)$", re.MULTILINE)
@@ -44,33 +46,44 @@ class Part:
     sides: tuple = (NATIVE, THREAD, NAPS, BELL)
     is_over_links: bool = False
     spares_core: bool = False  # of which HELPER alone makes use
+    schedule: str = ""  # what MPICH calls the algorithm of a collective that it is made to take
 
     def of(self, n_ranks):
         """What rows say of it, after what they are about."""
-        return f"{n_ranks} ranks" + (", links" if self.is_over_links else "")
+        return f"{n_ranks} ranks" + (", links" if self.is_over_links else "") + (f", by {self.schedule}" if self.schedule else "")
 
     def setting(self, n_ranks):
-        return f"{n_ranks} ranks" + (", a core to spare" if self.spares_core else "")
+        return (f"{self.name}, " if self.schedule else "") + f"{n_ranks} ranks" + (", a core to spare" if self.spares_core else "")
 
 
 OVER_LINKS = (NATIVE, NAPS, WATCHER)
 BESIDE_CORE = (NATIVE, NAPS, WATCHER, HELPER)
+AUTO = "auto"  # the schedule that MPICH takes by itself
+
+
+def collectives(n_rounds, n_steps):
+    return tuple(Part(name, n_rounds, n_steps) for name in COLLECTIVES)
+
+
 PARTS = {
-    2: (Part("small", 5, 41, (NATIVE, NAPS, BELL)), Part("messages", 3, 15), Part("collectives", 3, 9), Part("puts", 3, 9)),
-    4: (Part("messages", 3, 9), Part("collectives", 3, 5), Part("puts", 3, 5), Part("large", 3, 9, OVER_LINKS, True),
+    2: (Part("small", 5, 41, (NATIVE, NAPS, BELL)), Part("messages", 3, 15), *collectives(3, 9), Part("puts", 3, 9)),
+    4: (Part("messages", 3, 9), *collectives(3, 5), Part("puts", 3, 5), Part("large", 3, 9, OVER_LINKS, True),
         Part("large", 3, 9, BESIDE_CORE, True, True), Part("sweep", 3, 9, OVER_LINKS, True)),
-    8: (Part("messages", 3, 3), Part("collectives", 3, 3), Part("large", 3, 5, OVER_LINKS, True), Part("large", 3, 3, BESIDE_CORE, True, True)),
+    8: (Part("messages", 3, 3), *collectives(3, 3), Part("large", 3, 5, OVER_LINKS, True), Part("large", 3, 3, BESIDE_CORE, True, True)),
 }
-QUICK = {2: (Part("small", 1, 1, (NATIVE, NAPS, BELL)), Part("messages", 1, 1), Part("collectives", 1, 1), Part("puts", 1, 1)),
+QUICK = {2: (Part("small", 1, 1, (NATIVE, NAPS, BELL)), Part("messages", 1, 1), *collectives(1, 1), Part("puts", 1, 1)),
          4: (Part("large", 1, 1, OVER_LINKS, True), Part("large", 1, 1, BESIDE_CORE, True, True), Part("sweep", 1, 1, OVER_LINKS, True))}
 
 
-def environment_of(side, n_ranks):
+def environment_of(part, side, n_ranks):
+    set_for = {}
+    if part.schedule not in ("", AUTO):
+        set_for[f"MPIR_CVAR_{part.name.upper()}_INTRA_ALGORITHM"] = part.schedule
     if side == NATIVE:
-        return {}
+        return set_for
     if side == THREAD:
-        return {"MPICH_ASYNC_PROGRESS": "1"}
-    set_for = {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "off" if side == NAPS else "on"}
+        return set_for | {"MPICH_ASYNC_PROGRESS": "1"}
+    set_for |= {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "off" if side == NAPS else "on"}
     if side in (WATCHER, HELPER):
         set_for |= {"COMMTASK_NODE_RANKS": str(n_ranks // 2), "COMMTASK_NODE_ANNOUNCE_BYTES": str(network.EAGER_BYTES)}
     return set_for
@@ -112,7 +125,7 @@ def ask(build, part, side, n_ranks):
         words = [str(build.program("bench_node")), part.name, str(part.n_steps), str(json_file)]
         words += ["--tasks"] if side in TASKS else []
         done = subprocess.run(launched(build, part, side, n_ranks, words), text=True, capture_output=True, timeout=LIMIT_S, check=False,
-                              env=dict(os.environ, **environment_of(side, n_ranks)))
+                              env=dict(os.environ, **environment_of(part, side, n_ranks)))
         if done.returncode != 0:
             raise miniapp.Failed(done.stdout + done.stderr + f"\nstatus {done.returncode}")
         answer = json.loads(json_file.read_text(encoding="utf-8"))
@@ -181,6 +194,8 @@ def case_rows(results, part, n_ranks):
     rows = []
     for key in results[NATIVE][0]["us"]:
         name, n_bytes, computes = key
+        if part.schedule and (not computes or n_bytes != LARGE):
+            continue
         what = f"{name}, {size_text(n_bytes)}, {part.of(n_ranks)}"
         for side in results:
             if part.name == "small":
@@ -195,12 +210,12 @@ def case_rows(results, part, n_ranks):
 
 
 def worker_rows(results, part, n_ranks):
-    """Goals are for messages: the steps of a collective nobody sees, and a put is its target's MPI's."""
+    """Goals are for messages, and by schedules for what a bell brings: else the steps of a collective nobody sees, and a put is its target's MPI's."""
     of = f"{part.name}, {part.of(n_ranks)}"
     is_goals = part.name in ("messages", "large")
     native = [one["processor_ms"] for one in results[NATIVE]]
     rows = []
-    for side, rounds in results.items():
+    for side, rounds in results.items() if not part.schedule else ():
         own = [one["processor_ms"] for one in rounds]
         rows.append(figures.Row(name=f"processor time of all ranks, {of}, {side}", unit="ms", samples=own, ratio_to=NATIVE,
                                 ratios=[n / o for n, o in zip(native, own)]))
@@ -209,8 +224,8 @@ def worker_rows(results, part, n_ranks):
     n_counted = len(results[NATIVE][0]["us"]) * results[NATIVE][0]["steps"] * n_ranks / 2 * n_of_pair
     for side in [one for one in TASKS if one in results]:
         own = [one["worker_us"] for one in results[side]]
-        is_judged = is_goals and side == part.sides[-1]
-        goal = 5 if is_judged else None
+        is_last = side == part.sides[-1]
+        goal = 5 if is_goals and is_last else None
         rows.append(figures.Row(name=f"workers' processor time, {of}, {side}", unit="us", samples=own, ratio_to=None if side == NAPS else NAPS,
                                 ratios=None if side == NAPS else [n / o for n, o in zip(naps, own)], goals=figures.at_least(goal)))
         if side == HELPER:
@@ -220,33 +235,38 @@ def worker_rows(results, part, n_ranks):
         for what in ("naps", "rung", "for_nothing") if side != NAPS else ("naps",):
             each = [one[what] / n_counted for one in results[side]]
             is_futile = what == "for_nothing"
+            is_judged = is_futile and is_last and (is_goals or part.schedule)
             rows.append(figures.Row(name=f"{what.replace('_', ' ')} per {counted}, {of}, {side}", unit="", samples=each,
                                     ratio_to="1 - it" if is_futile else None,
                                     ratios=[1 - one for one in each] if is_futile else None,
-                                    goals=figures.at_least(0.99 if is_futile and is_judged else None)))
+                                    goals=figures.at_least(0.99 if is_judged else None)))
     return rows
 
 
-def of_setting(build, setting, parts):
+def of_setting(build, benchmark, setting, parts):
     """`parts`: pairs of the number of ranks and the part."""
-    report = figures.Report("node", setting, miniapp.machine_of(build))
+    report = figures.Report(benchmark, setting, miniapp.machine_of(build))
     for n_ranks, part in parts:
-        if (part.is_over_links and not build.is_mpich) or (part.spares_core and len(os.sched_getaffinity(0)) < 2):
+        if ((part.is_over_links or part.schedule) and not build.is_mpich) or (part.spares_core and len(os.sched_getaffinity(0)) < 2):
             continue
         sides = [side for side in part.sides if side != THREAD or build.is_mpich]
         results = alternated(build, part, n_ranks, sides)
         report.rows += case_rows(results, part, n_ranks) + worker_rows(results, part, n_ranks)
     if not report.rows:
-        raise miniapp.Skipped("links need a build with MPICH, a core to spare needs a second core")
+        raise miniapp.Skipped("links and schedules need a build with MPICH, a core to spare needs a second core")
     return report
 
 
-def run(build, is_quick, json_file, wanted=""):
-    """Measures the parts whose name, with that of their setting, contains `wanted`; the exit status of the driver."""
+def measure(build, benchmark, asked, json_file, wanted=""):
+    """`asked`: parts by the number of ranks, of which those are taken whose setting contains `wanted`. The exit status of the driver."""
     settings = {}
-    for n_ranks, parts in (QUICK if is_quick else PARTS).items():
+    for n_ranks, parts in asked.items():
         for part in parts:
-            setting = part.setting(n_ranks)
-            if wanted in f"{part.name}, {setting}":
-                settings.setdefault(setting, []).append((n_ranks, part))
-    return miniapp.publish([("node", lambda name=name, parts=parts: of_setting(build, name, parts)) for name, parts in settings.items()], json_file)
+            if wanted in part.setting(n_ranks):
+                settings.setdefault(part.setting(n_ranks), []).append((n_ranks, part))
+    return miniapp.publish([(benchmark, lambda name=name, of=of: of_setting(build, benchmark, name, of)) for name, of in settings.items()], json_file)
+
+
+def run(build, is_quick, json_file, wanted=""):
+    """The exit status of the driver."""
+    return measure(build, "node", QUICK if is_quick else PARTS, json_file, wanted)

@@ -5,6 +5,8 @@
 
 import dataclasses
 
+from schedules import SCHEDULES
+
 
 @dataclasses.dataclass(frozen=True)
 class Line:
@@ -116,6 +118,9 @@ NODE = (
     *(Line(f"Speed of messages of {size} to and fro, with bells over naps. 2 ranks.", "node", f"way of a message, {size}, 2 ranks, bell", "ratio", "2 ranks")
       for size in ("8 B", "1 KiB", "8 KiB")),
     Line("Speed of a sweep over links with a watcher, over native. 4 ranks.", "node", "sweep, 256 KiB, 4 ranks, links, watcher", "ratio", "4 ranks"),
+    *(Line(f"Collectives of which no wake-up was for nothing, `MPI_{name.capitalize()}` by MPICH's `{one}`. 4 ranks.", "schedules",
+           f"for nothing per collective of a rank, {name}, 4 ranks, by {one}, bell", "ratio", f"{name}, 4 ranks")
+      for name, all_of in SCHEDULES.items() for one in all_of),
 )
 FFT = (
     *(Line(f"Time of `p2p` over FFTW-MPI's, 2^{n} points. Two ranks.", "fft-crowded", f"SOI p2p 2^{n}", "ratio", "crowded") for n in range(20, 25)),

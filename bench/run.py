@@ -32,6 +32,7 @@ import offload  # noqa: E402
 import poisson  # noqa: E402
 import program  # noqa: E402
 import rma  # noqa: E402
+import schedules  # noqa: E402
 import trace_cost  # noqa: E402
 import whole_file  # noqa: E402
 
@@ -58,6 +59,7 @@ COMPARISONS = {
     "offload": "commtask-run against native MPI: starting, overlap, round trips, threads, a FUNNELED miniapp",
     "rma": "one-sided access to a rank that computes: MPI, its progress thread, commtask-run and tasks; a notified put",
     "node": "bells between ranks that share cores, against naps, native MPI and a progress thread",
+    "schedules": "bells for Ialltoall, Igather and Ibcast, by each schedule of MPICH's",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
@@ -70,7 +72,7 @@ SETTINGS = {
     "offload": ("crowded", "delayed"),
     "trace": ("crowded",),
 }
-OF_SOME = {"case": ("dslash", "multigrid", "node"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes", "dslash", "multigrid", "fft"),
+OF_SOME = {"case": ("dslash", "multigrid", "node", "schedules"), "plots": ("fft",), "simulate": ("lanes",), "mpi": ("lanes", "dslash", "multigrid", "fft"),
            "results": ("all",), "resume": ("all",), "slice": ("all",)}
 
 
@@ -101,7 +103,7 @@ def parse(arguments):
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
                         help="; ".join(f"{name}: {', '.join(settings)}" for name, settings in SETTINGS.items()))
-    parser.add_argument("--case", default="", metavar="TEXT", help="dslash, multigrid and node only: cases whose name contains TEXT")
+    parser.add_argument("--case", default="", metavar="TEXT", help="dslash, multigrid, node and schedules only: cases whose name contains TEXT")
     parser.add_argument("--ranks", type=ranks, default=2, metavar="N", help="patterns only: of so many ranks, 2 to 8, each on one core")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the timeline of the pipeline there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")
@@ -136,6 +138,8 @@ def measure(given, build):
         return breakdown.run(build, given.quick, given.json)
     if given.name == "node":
         return node.run(build, given.quick, given.json, given.case)
+    if given.name == "schedules":
+        return schedules.run(build, given.quick, given.json, given.case)
     if given.name == "rma":
         return rma.run(build, given.quick, given.json)
     if given.name == "lanes":

@@ -104,7 +104,7 @@ inline constexpr long computing_us = 6000;
 
 [[nodiscard]] std::vector<question> messages(bool is_large_only);
 [[nodiscard]] std::vector<question> small_messages();
-[[nodiscard]] std::vector<question> collectives(int n_ranks);
+[[nodiscard]] question collective(const std::string& name, int n_ranks); ///< ialltoall, igather or ibcast.
 [[nodiscard]] std::vector<question> puts(const place& here);
 [[nodiscard]] std::vector<question> sweep();
 

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "report"))  # whole_file
 
 import node  # noqa: E402
+import schedules  # noqa: E402
 
 N_STEPS = 5
 N_RANKS = 4
@@ -26,15 +27,31 @@ def naps_of(part, n_naps):
 class Workers(unittest.TestCase):
     def test_what_is_counted_is_what_is_sent(self):
         for part, counted, n_in_a_step in (("messages", "message", 2), ("small", "message", 80), ("sweep", "message", 16),
-                                           ("puts", "put", 2), ("collectives", "collective of a rank", 4)):
+                                           ("puts", "put", 2), ("igather", "collective of a rank", 4)):
             row, _ = naps_of(part, 3.0 * N_STEPS * n_in_a_step)
             self.assertEqual((row.name, row.samples), (f"naps per {counted}, {part}, {N_RANKS} ranks, {node.NAPS}", [3.0]))
 
     def test_wake_ups_for_nothing_are_judged_of_messages_alone(self):
-        for part, is_judged in (("messages", True), ("large", True), ("sweep", False), ("puts", False), ("collectives", False)):
+        for part, is_judged in (("messages", True), ("large", True), ("sweep", False), ("puts", False), ("igather", False)):
             _, rows = naps_of(part, 1.0)
             futile = next(row for row in rows if row.name.startswith("for nothing per "))
             self.assertEqual(bool(futile.goals), is_judged, part)
+
+
+class Schedules(unittest.TestCase):
+    def test_a_schedule_is_mpich_s_variable_of_that_collective_on_every_side(self):
+        one = next(part for part in schedules.parts(1, 1) if part.schedule == "tsp_tree" and part.name == "ibcast")
+        for side in one.sides:
+            self.assertEqual(node.environment_of(one, side, N_RANKS)["MPIR_CVAR_IBCAST_INTRA_ALGORITHM"], "tsp_tree")
+        by_itself = next(part for part in schedules.parts(1, 1) if part.schedule == node.AUTO)
+        self.assertEqual(node.environment_of(by_itself, node.NATIVE, N_RANKS), {})
+
+    def test_bells_for_nothing_are_judged_by_schedule_with_bells_alone(self):
+        run = {"us": {("igather", 8, False): 1.0}, "steps": N_STEPS, "processor_ms": 1.0, "worker_us": 1.0, "helper_us": 0.0, "naps": 1, "rung": 1,
+               "for_nothing": 0}
+        part = node.Part("igather", 1, N_STEPS, (node.NATIVE, node.NAPS, node.WATCHER, node.BELL), schedule="tsp_tree")
+        rows = node.worker_rows({side: [run] for side in part.sides}, part, N_RANKS)
+        self.assertEqual([row.name for row in rows if row.goals], [f"for nothing per collective of a rank, igather, {N_RANKS} ranks, by tsp_tree, {node.BELL}"])
 
 
 class SpareCore(unittest.TestCase):
