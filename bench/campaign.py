@@ -54,6 +54,8 @@ PARTS = (
     Part("trace", about_s=240),
     *(Part("dslash", setting, 300) for setting in ("crowded", "delayed", "link", "rendezvous")),
     *(Part("multigrid", setting, 300) for setting in ("crowded", "link")),
+    # Where a second lane may pay or cost: over MPICH 5 each has a context.
+    *(Part(name, setting, 120, mpi="mpich5") for name in ("dslash", "multigrid", "fft") for setting in ("crowded", "link")),
     Part("breakdown", about_s=240),
     Part("poisson", about_s=240),
     *(Part("offload", setting, 300) for setting in ("crowded", "delayed")),

@@ -14,14 +14,14 @@ from pathlib import Path
 import figures
 import miniapp
 import network
-from network import LEVEL
+from network import LANES, LEVEL
 
 N_RANKS = 2
 # Of mode omp without plans: a task for each message, and packing with sending in one held task.
 CLAUSE, HELD = "omp, clauses", "omp, held"
-LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
 PROGRAMS_MODES = ("baseline", "offload", "omp", "tbb")  # as lqcd_dslash calls them
 MODES = (*PROGRAMS_MODES, CLAUSE, HELD, LEVEL, LANES)
+OF_LANES = ("omp", LEVEL, LANES)
 OPTIONS = {CLAUSE: ["--mode", "omp", "--plan", "off"], HELD: ["--mode", "omp", "--hold"], LEVEL: ["--mode", "omp"],
            LANES: ["--mode", "omp", "--lanes", "2"]}
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
@@ -128,7 +128,7 @@ def measure(build, case, n_rounds, report):
     rate_mbs = balanced_rate_mbs(build, case) if case.setting in network.SLOW else 0.0
     over = network.Network(build, case.setting, N_RANKS, rate_mbs)
     runner = Runner(over, case)
-    modes = network.sides_over(case.setting, MODES)
+    modes = network.sides_over(build, case.setting, MODES, OF_LANES)
     times = {mode: [] for mode in modes}
     posts = {mode: [] for mode in POSTING}
     for turn in range(n_rounds + 1):
@@ -141,7 +141,7 @@ def measure(build, case, n_rounds, report):
                     posts[mode].append(one.post_seconds)
     goals = dict(case.goals)
     for mode in modes:
-        reference = REFERENCES.get(mode)
+        reference = REFERENCES.get(mode) if REFERENCES.get(mode) in modes else None
         ratios = [base / own for base, own in zip(times[reference], times[mode])] if reference else None
         report.rows.append(
             figures.Row(
@@ -150,10 +150,12 @@ def measure(build, case, n_rounds, report):
                 samples=[1e3 * value for value in times[mode]],
                 ratio_to=f"{reference} {case.name}" if reference else None,
                 ratios=ratios,
-                goals=figures.at_least(goals.get(mode)),
-                note=over.describe() if mode == "baseline" else "",
+                goals=figures.at_least(goals.get(mode) if reference else None),
+                note=over.describe() if mode == modes[0] else "",
             )
         )
+    if POSTING[0] not in modes:
+        return
     report.rows.append(beside_baseline(case, times))
     if case.setting != "crowded":
         return

@@ -13,7 +13,7 @@ import figures
 import miniapp
 import network
 import program
-from network import LEVEL
+from network import LANES, LEVEL
 
 SLOW = ("delayed", "link")  # of network.SLOW: those that the models were made for
 DRAWN = "link"
@@ -23,7 +23,6 @@ N_SEGMENTS = 8  # the miniapp's default
 SIZES = {"delayed": (1 << 20, 4), "link": (1 << 21, 8)}
 LOADS = (0.5, 1.0, 2.0)  # time of the all-to-all alone over that of the computing
 MODES = ("baseline", "seg", "p2p", "offload", "omp", "tbb")
-LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
 PRICE = {LEVEL: None, LANES: 0.97}  # least time of omp over theirs
 
 
@@ -102,14 +101,14 @@ def over_network(build, setting, is_quick, traces):
     alone = min((as_it_comes.run("serial") for _ in range(3)), key=seconds)
     produce, consume = alone["median"]["produce_us"] * 1e-6, alone["median"]["consume_us"] * 1e-6
     # What copying takes processor time for, in a link as in shared memory. Over the wire the network's share is unknown.
-    copies = min(as_it_comes.run("baseline")["median"]["wait_us"] for _ in range(3)) * 1e-6 if setting == "link" else 0.0
+    copies = min(as_it_comes.run("baseline")["median"]["wait_us"] for _ in range(3)) * 1e-6 if setting == "link" and not build.mpi else 0.0
     n_chunks = SIZES[setting][1]
     for load in LOADS:
         net = load * (produce + consume)
         over = network.Network(build, setting, N_RANKS, alone["traffic"]["bytes"] / net * 1e-6)
         runner = Runner(over, setting)
-        modes = network.sides_over(setting, (*MODES, *PRICE))
-        cases = [(mode, "soi") for mode in modes] + [("baseline", "sixstep"), ("omp", "sixstep")]
+        modes = network.sides_over(build, setting, (*MODES, *PRICE), ("omp", *PRICE))
+        cases = [(mode, "soi") for mode in modes] + ([] if build.mpi else [("baseline", "sixstep"), ("omp", "sixstep")])
         times = {case: [] for case in cases}
         for turn in range(2 if is_quick else 5):
             for place in range(len(cases)):
@@ -128,7 +127,7 @@ def over_network(build, setting, is_quick, traces):
             kind = mode if mode in ("baseline", "seg") else "tasks"
             expected = model(kind, net, produce, consume, N_SEGMENTS, n_chunks)
             ratios = [expected / took for took in times[case]] if method == "soi" else None
-            is_pipeline = mode in ("offload", "omp", "tbb")
+            is_pipeline = mode in ("offload", "omp", "tbb") and not build.mpi
             report.rows.append(figures.Row(
                 name=f"{mode} {method}, T_net = {load:g} T_comp", unit="ms", samples=[1e3 * t for t in times[case]],
                 ratio_to=f"the model's {1e3 * expected:.2f} ms" if ratios else None, ratios=ratios,
@@ -139,6 +138,8 @@ def over_network(build, setting, is_quick, traces):
                     name=f"{mode} with copies, T_net = {load:g} T_comp", unit="ms", samples=[1e3 * t for t in times[case]],
                     ratio_to=f"the model's {1e3 * expected:.2f} ms and {1e3 * copies:.2f} ms of copies",
                     ratios=[(expected + copies) / took for took in times[case]]))
+        if build.mpi:
+            continue
         seg_model, tasks_model = (model(kind, net, produce, consume, N_SEGMENTS, n_chunks) for kind in ("seg", "tasks"))
         for mode in ("p2p", "offload", "omp", "tbb"):
             ratios = [seg / own for seg, own in zip(times[("seg", "soi")], times[(mode, "soi")])]

@@ -12,10 +12,11 @@ from pathlib import Path
 import figures
 import miniapp
 import network
-from network import LEVEL
+from network import LANES, LEVEL
 
 N_RANKS = 2
 COMMUNICATORS = "omp, 2 communicators"  # of one lane, all messages in turn: how much of the gain needs no second lane
+ALL_LANES = "omp, all on 2 lanes"
 GAP_US = 100.0  # of a link: it injects a message of a communicator, of which a lane has one, in that time, as an adapter's context does in less
 SIDES = {
     "baseline": ["--mode", "baseline"],
@@ -23,15 +24,16 @@ SIDES = {
     "omp": ["--mode", "omp"],
     "tbb": ["--mode", "tbb"],
     LEVEL: ["--mode", "omp"],
-    "omp, 2 lanes": ["--mode", "omp", "--lanes", "2"],
+    LANES: ["--mode", "omp", "--lanes", "2"],
     COMMUNICATORS: ["--mode", "omp", "--communicators", "2"],
-    "omp, all on 2 lanes": ["--mode", "omp", "--lanes", "2", "--selective", "off"],
+    ALL_LANES: ["--mode", "omp", "--lanes", "2", "--selective", "off"],
 }
 # What each side's ratio refers to.
-REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", LEVEL: "omp", "omp, 2 lanes": "omp", COMMUNICATORS: "omp",
-              "omp, all on 2 lanes": "omp, 2 lanes"}
+REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", LEVEL: "omp", LANES: "omp", COMMUNICATORS: "omp",
+              ALL_LANES: LANES}
+OF_LANES = ("omp", LEVEL, LANES, COMMUNICATORS, ALL_LANES)
 # Lower bounds on the reference's time over the side's: choosing lanes must not cost what they do not bring.
-GOALS = {"omp, 2 lanes": 0.97}
+GOALS = {LANES: 0.97}
 GAINS = {"64 boxes, faces": 1.25}  # over links, of two lanes: many messages of one size
 
 
@@ -89,7 +91,7 @@ def measure(build, setting, case, n_rounds, report):
     """Adds the rows of one case."""
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
     over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
-    sides = network.sides_over(setting, SIDES)
+    sides = network.sides_over(build, setting, SIDES, OF_LANES)
     times = {side: [] for side in sides}
     for turn in range(n_rounds + 1):
         for place in range(len(sides)):
@@ -97,9 +99,9 @@ def measure(build, setting, case, n_rounds, report):
             microseconds = run_once(over, case, side)["median"]["slowest_total_us"]
             if turn > 0:
                 times[side].append(microseconds)
-    goals = {**GOALS, "omp, 2 lanes": GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
+    goals = {**GOALS, LANES: GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
     for side in sides:
-        reference = REFERENCES.get(side)
+        reference = REFERENCES.get(side) if REFERENCES.get(side) in sides else None
         report.rows.append(
             figures.Row(
                 name=f"{side}: {case.name}",
@@ -108,7 +110,7 @@ def measure(build, setting, case, n_rounds, report):
                 ratio_to=f"{reference}: {case.name}" if reference else None,
                 ratios=[base / own for base, own in zip(times[reference], times[side])] if reference else None,
                 goals=figures.at_least(goals.get(side)),
-                note=over.describe() if side == "baseline" else "",
+                note=over.describe() if side == sides[0] else "",
             )
         )
 

@@ -15,6 +15,7 @@ import miniapp
 DELAY_US = 100.0  # of the wire
 SLOW = ("delayed", "link", "rendezvous")
 LINKS = ("link", "rendezvous")
+LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
 LEVEL = "omp, MULTIPLE"  # one lane, and the thread level that several need: what of their price is MPI's. Over no links.
 EAGER_BYTES = 16 << 10  # of a network with rendezvous: larger messages come only when the receiver looks
 
@@ -73,9 +74,12 @@ class Network:
         return f"{what} {self.rate_mbs:.4g} MB/s; {miniapp.describe_wire(self.seen)}"
 
 
-def sides_over(setting, sides):
-    """Those of `sides` that can run over it: links are preloaded, and take the place of what LEVEL preloads."""
-    return [side for side in sides if side != LEVEL or setting not in LINKS]
+def sides_over(build, setting, sides, of_lanes):
+    """Those of `sides` that can run over it: links are preloaded, and take the place of what LEVEL preloads.
+
+    With another MPI than the build folder's own those that are `of_lanes`: it has its own contexts for them, the rest is as with the usual one.
+    """
+    return [side for side in (of_lanes if build.mpi else sides) if side != LEVEL or setting not in LINKS]
 
 
 def with_thread_multiple(build):

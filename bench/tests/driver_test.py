@@ -23,6 +23,7 @@ import figures  # noqa: E402
 import fft  # noqa: E402
 import launch  # noqa: E402
 import miniapp  # noqa: E402
+import multigrid  # noqa: E402
 import network  # noqa: E402
 import offload  # noqa: E402
 import poisson  # noqa: E402
@@ -225,6 +226,24 @@ class OtherMpi(unittest.TestCase):
         names = {mpi: [name for name, _ in fft.parts_of(mock.Mock(mpi=mpi), "crowded", True, "")] for mpi in ("", "mpich5")}
         self.assertEqual(names["mpich5"], ["fft, crowded, lanes"])
         self.assertEqual(names[""][-1:], names["mpich5"])
+
+    def test_the_miniapps_are_asked_about_lanes_only(self):
+        """All else is as with the usual one; and no row has a goal beside a side that did not run."""
+        median = {name: 1 for name in ("slowest_total_us", "total_us", "post_us", "wait_us", "produce_us", "consume_us", "internal_us", "external_us")}
+        median["total_us"] = 2
+        over = mock.Mock(execute=lambda command, file: {"median": median, "face_bytes": [8], "bytes": 8, "traffic": {"bytes": 8}})
+        over.describe.return_value = "links"
+        build = mock.Mock(mpi="mpich5", folder=Path("."))
+        over.build, over.setting, over.rate_mbs = build, "link", 1.0
+        report = figures.Report("any", "link", {})
+        with mock.patch.object(network, "Network", return_value=over), mock.patch.object(miniapp, "machine_of", return_value={}), \
+                mock.patch.object(network, "with_thread_multiple", return_value=[]):
+            dslash.measure(build, dslash.CASES[0], 1, report)
+            multigrid.measure(build, "link", multigrid.CASES[0], 1, report)
+            report.rows += fft.over_network(build, "link", True, "").rows
+        self.assertEqual({row.name.rsplit(" 8.8", 1)[0].partition(" soi")[0].partition(":")[0] for row in report.rows},
+                         {"omp", network.LEVEL, network.LANES, multigrid.COMMUNICATORS, multigrid.ALL_LANES})
+        self.assertEqual({row.name.partition(" 8.8")[0].partition(" soi")[0].partition(":")[0] for row in report.rows if row.goals}, {network.LANES})
 
 
 class Offload(unittest.TestCase):
