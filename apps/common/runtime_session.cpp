@@ -44,7 +44,8 @@ std::vector<MPI_Comm> lane_comms::spread(std::size_t size_bytes, std::size_t n_m
         commtask_burst burst = COMMTASK_BURST_INIT;
         burst.size_bytes = size_bytes;
         burst.n_messages = n_messages;
-        burst.most_lanes = choice.n_lanes; // asked for, whether they have cores or not
+        // What was measured counts whether lanes have cores or not; the library's guess is of lanes that have.
+        if (std::getenv("COMMTASK_LANE_TABLE") != nullptr) burst.most_lanes = choice.n_lanes;
         require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
     }
     std::vector<MPI_Comm> of_messages;

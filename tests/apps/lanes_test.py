@@ -20,7 +20,7 @@ TABLE = pathlib.Path(__file__).with_name("two_lanes.json")
 class Lanes(unittest.TestCase):
     def sends(self, mode, table):
         """By each of the two lanes of rank 0."""
-        env = {**os.environ, "COMMTASK_STATS": "1", "COMMTASK_LANE_TABLE": str(table)}
+        env = {**os.environ, "COMMTASK_STATS": "1"} | ({"COMMTASK_LANE_TABLE": str(table)} if table else {})
         words = [*LAUNCH, PROGRAM, *SMALL, "--mode", mode, "--threads", "2", "--lanes", "2"]
         done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=50, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -46,6 +46,14 @@ class Lanes(unittest.TestCase):
                 first, second = self.sends(mode, file)
                 self.assertGreater(first, 0)
                 self.assertEqual(second, 0)
+
+    def test_a_second_lane_without_a_core_is_used_by_a_table_only(self):
+        """An MPI whose lanes take turns has nothing on it in any case."""
+        mine = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, mine)
+        os.sched_setaffinity(0, sorted(mine)[:2])
+        for mode in ("offload", "omp"):
+            self.assertEqual(self.sends(mode, None)[1], 0)
 
 
 if __name__ == "__main__":
