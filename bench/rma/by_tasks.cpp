@@ -39,7 +39,7 @@ void run(const commtask_op& op) {
 class by_tasks final : public way {
 public:
     explicit by_tasks(const std::string& question) {
-        const int wanted = question == "epochs" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+        const int wanted = question.starts_with("epochs") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
         int level = 0;
         MPI_Init_thread(nullptr, nullptr, wanted, &level);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);

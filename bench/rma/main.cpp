@@ -76,27 +76,32 @@ struct times {
     double finish_ns = 0;
 };
 
-/// How long each of the two computes between start and end.
+/// How long each of the two computes between start and end, and both before, in which case the target waits until it has ended.
 struct computing {
     double origin_ns = 0;
     double target_ns = 0;
+    double before_ns = 0;
 };
 
 times access_once(way& by, kind what, std::vector<char>& buffer, int bytes, computing lengths) {
+    compute_elsewhere(lengths.before_ns);
     by.barrier();
     const std::uint64_t begin = ticks();
+    times took;
     if (by.rank() == target) {
         by.expose(what);
         compute_elsewhere(lengths.target_ns);
         by.unexpose(what);
-        return {};
+    } else {
+        by.start(what, buffer.data(), bytes);
+        const std::uint64_t started = ticks();
+        compute_elsewhere(lengths.origin_ns);
+        const std::uint64_t computed = ticks();
+        by.finish(what);
+        took = {ns_between(begin, started), ns_between(computed, ticks())};
     }
-    by.start(what, buffer.data(), bytes);
-    const std::uint64_t started = ticks();
-    compute_elsewhere(lengths.origin_ns);
-    const std::uint64_t computed = ticks();
-    by.finish(what);
-    return {ns_between(begin, started), ns_between(computed, ticks())};
+    if (lengths.before_ns > 0) by.barrier();
+    return took;
 }
 
 /// The computing is to take as long; no figure of a report.
@@ -107,7 +112,8 @@ double middle(std::vector<double> samples) {
 }
 
 /// The time of an access whose target waits in the library; then how much of it hides behind computing of the same length on both
-/// ranks; and of an operation how long it takes towards a target that computes for much longer.
+/// ranks; and of an operation how long it takes towards a target that computes for much longer. That one finds cold what MPI needs, which
+/// between accesses without a pause is warm, so an accumulate, which has a goal, is also asked of a target that waits after as long a pause.
 void ask_of_size(way& by, kind what, const std::string& name, std::vector<char>& buffer, int bytes, int n_samples,
                  answers& out) {
     constexpr int n_warm_up = 2;
@@ -129,11 +135,14 @@ void ask_of_size(way& by, kind what, const std::string& name, std::vector<char>&
     out.add(name + ": alone", "us", alone_ns);
     out.add(name + ": overlap", "%", percent);
     if (has_own_epoch(what)) return;
-    std::vector<double> busy_us;
-    constexpr double long_ns = 3e6;
-    sample({0, std::max(long_ns, 4 * length_ns)},
-           [&](const times& took) { busy_us.push_back((took.start_ns + took.finish_ns) * 1e-3); });
-    out.add(name + ": target computes", "us", busy_us);
+    const double long_ns = std::max(3e6, 4 * length_ns);
+    const auto ask = [&](const char* how, computing lengths) {
+        std::vector<double> us;
+        sample(lengths, [&](const times& took) { us.push_back((took.start_ns + took.finish_ns) * 1e-3); });
+        out.add(name + ": " + how, "us", us);
+    };
+    if (what == kind::accumulate) ask("alone, after a pause", {.before_ns = long_ns});
+    ask("target computes", {.target_ns = long_ns});
 }
 
 [[nodiscard]] std::string window_name(memory whose) { return whose == memory::created ? "Win_create" : "Win_allocate"; }
@@ -160,12 +169,12 @@ void ask_accesses(way& by, std::span<const kind> accesses, const setting& how, a
     }
 }
 
-/// Milliseconds of a fixed amount of work.
-[[nodiscard]] double work_ms() {
+/// Milliseconds of a fixed amount of work, or of one of its slices.
+[[nodiscard]] double work_ms(int n_slices = 1) {
     constexpr int n_steps = 1'500'000;
     const std::uint64_t begin = ticks();
     volatile double value = 1;
-    for (int i = 0; i < n_steps; ++i) value = value * 0.999999 + 1e-6;
+    for (int i = 0; i < n_steps / n_slices; ++i) value = value * 0.999999 + 1e-6;
     return ns_between(begin, ticks()) * 1e-6;
 }
 
@@ -233,6 +242,45 @@ void ask_slowdown(way& by, const setting& how, answers& out) {
     }
 }
 
+/// The same beside epochs. The target has its part of a fence or a post around each slice of its work, and only the slices are timed.
+void ask_slowdown_by_epochs(way& by, const setting& how, answers& out) {
+    constexpr int bytes = 64 << 10;
+    constexpr int n_slices = 8;
+    std::vector<char> buffer(bytes);
+    const auto work = [&](const std::string& name, const kind* beside) {
+        std::vector<double> ms;
+        for (int i = -1; i < how.n_samples; ++i) {
+            double took = 0;
+            by.barrier();
+            for (int k = 0; k < n_slices; ++k) {
+                if (by.rank() == origin) {
+                    if (beside == nullptr) continue;
+                    by.start(*beside, buffer.data(), bytes);
+                    by.finish(*beside);
+                } else {
+                    if (beside != nullptr) by.expose(*beside);
+                    took += work_ms(n_slices);
+                    if (beside != nullptr) by.unexpose(*beside);
+                }
+            }
+            if (i >= 0) ms.push_back(took);
+        }
+        by.barrier();
+        out.add(name, "ms", ms);
+    };
+    work("work in slices: no window", nullptr);
+    for (const memory whose : find_memories()) {
+        const exposed here{whose, bytes};
+        for (const kind what : epochs) {
+            by.open(here.window(), what);
+            work("work in slices: " + window_name(whose) + ", beside a " + name_of(what) + " of " +
+                     std::to_string(bytes) + " B in each",
+                 &what);
+            by.close();
+        }
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -240,9 +288,9 @@ int main(int argc, char** argv) {
     std::string json_file;
     setting how{.n_samples = 20, .most_bytes = 4 << 20};
     CLI::App app{"One question about one-sided access, answered by one run of two ranks."};
-    app.add_option("--question", question, "operations, epochs or slowdown; of tasks also hops")
+    app.add_option("--question", question, "operations, epochs, slowdown or epochs-slowdown; of tasks also hops")
         ->required()
-        ->check(CLI::IsMember({"operations", "epochs", "slowdown", "hops"}));
+        ->check(CLI::IsMember({"operations", "epochs", "slowdown", "epochs-slowdown", "hops"}));
     app.add_option("--json", json_file, "where the samples are written")->required();
     app.add_option("--samples", how.n_samples, "of a small access; large ones get fewer")
         ->check(CLI::Range(1, 1'000'000));
@@ -260,6 +308,9 @@ int main(int argc, char** argv) {
             ask_accesses(*by, epochs, how, out);
         } else if (question == "slowdown") {
             ask_slowdown(*by, how, out);
+            who_knows = target;
+        } else if (question == "epochs-slowdown") {
+            ask_slowdown_by_epochs(*by, how, out);
             who_knows = target;
         } else {
             throw std::runtime_error("only the program with tasks answers " + question);
