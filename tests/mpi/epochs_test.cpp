@@ -40,6 +40,18 @@ protected:
         EXPECT_EQ(commtask_post(&op, how, nullptr), code);
         EXPECT_NE(std::strstr(commtask_last_error(), sentence), nullptr) << commtask_last_error();
     }
+    /// Whether MPI reports a put outside of an epoch, as it must: Open MPI 4.1 does not in a window of one rank. Asked of another window
+    /// made alike, on all ranks.
+    [[nodiscard]] bool refuses_puts_outside_epochs() const {
+        MPI_Win other = MPI_WIN_NULL;
+        int* memory = nullptr;
+        MPI_Win_allocate(n_elements * sizeof(int), sizeof(int), MPI_INFO_NULL, comm_, static_cast<void*>(&memory),
+                         &other);
+        MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
+        const int code = MPI_Put(&rank_, 1, MPI_INT, right(), 0, 1, MPI_INT, other);
+        MPI_Win_free(&other);
+        return code != MPI_SUCCESS;
+    }
     /// Posts and lets go.
     static void then(const commtask_op& op, const commtask_options* how = nullptr) {
         commtask_t task = post(op, how);
@@ -254,6 +266,7 @@ TEST_F(Epochs, WhatMpiFindsWrongEndsItsTaskAndNoOther) {
 
 TEST_F(Epochs, WhatComesAfterALockThatWasCanceledFindsOutFromMpi) {
     int value = 1;
+    const bool is_reported = refuses_puts_outside_epochs();
     commtask_t never = post(commtask_op_recv(&value, 1, MPI_INT, right(), 3, comm_));
     commtask_t lock = post(commtask_op_win_lock(MPI_LOCK_SHARED, right(), 0, window_), options{}.after({never}));
     commtask_t put = post(put_right(rank_));
@@ -261,16 +274,15 @@ TEST_F(Epochs, WhatComesAfterALockThatWasCanceledFindsOutFromMpi) {
     EXPECT_EQ(commtask_cancel(never), COMMTASK_OK) << commtask_last_error();
     EXPECT_NE(finish(never), COMMTASK_OK);
     EXPECT_EQ(finish(lock), COMMTASK_CANCELED);
-#ifdef OPEN_MPI // may take a put outside of an epoch
-    static_cast<void>(finish(put));
-    put = COMMTASK_NULL;
-#endif
-    for (commtask_t each : {put, unlock}) {
-        if (each == COMMTASK_NULL) continue;
+    const auto fails_in_mpi = [](commtask_t each) {
         commtask_status status = COMMTASK_STATUS_INIT;
         EXPECT_EQ(finish(each, &status), COMMTASK_FAILED);
         EXPECT_EQ(status.error_class, MPI_ERR_RMA_SYNC);
-    }
+    };
+    fails_in_mpi(unlock);
+    if (is_reported) return fails_in_mpi(put);
+    static_cast<void>(finish(put));
+    GTEST_SKIP() << "of the put: this MPI takes one outside of an epoch";
 }
 
 TEST_F(Epochs, WhatWasPostedEndsWhenTheWindowIsFreed) {
