@@ -147,6 +147,41 @@ static void files(void) {
     MPI_File_close(&file);
 }
 
+// Each nonblocking access that one rank makes alone, once, of a file that no other has.
+static void files_alone(void) {
+    static int out[3][n];
+    static int in[3][n];
+    char name[] = "one_sided.alone.0";
+    MPI_File file = MPI_FILE_NULL;
+    MPI_Request all[3];
+    MPI_Status statuses[3];
+    const MPI_Offset bytes = (MPI_Offset)sizeof out[0];
+    name[sizeof name - 2] = (char)('0' + me);
+    EXPECT(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                         &file) == MPI_SUCCESS);
+    for (int i = 0; i < 3; ++i) {
+        fill(out[i], n, me, i);
+    }
+    MPI_File_seek_shared(file, 2 * bytes, MPI_SEEK_SET);
+    MPI_File_iwrite(file, out[0], n, MPI_INT, &all[0]);
+    MPI_File_iwrite_at(file, bytes, out[1], n, MPI_INT, &all[1]);
+    MPI_File_iwrite_shared(file, out[2], n, MPI_INT, &all[2]);
+    MPI_Waitall(3, all, statuses);
+    say_count("iwrite_shared", &statuses[2], MPI_INT);
+    MPI_File_sync(file);
+    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    MPI_File_seek_shared(file, 2 * bytes, MPI_SEEK_SET);
+    MPI_File_iread(file, in[0], n, MPI_INT, &all[0]);
+    MPI_File_iread_at(file, bytes, in[1], n, MPI_INT, &all[1]);
+    MPI_File_iread_shared(file, in[2], n, MPI_INT, &all[2]);
+    MPI_Waitall(3, all, statuses);
+    say_count("iread_shared", &statuses[2], MPI_INT);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT(is_filled(in[i], n, me, i));
+    }
+    MPI_File_close(&file);
+}
+
 // Two files, and ranks that begin with different ones.
 static void files_in_any_order(void) {
     int out[2][n];
@@ -184,6 +219,7 @@ int main(int argc, char** argv) {
                                               {"forms", forms, 1},
                                               {"wrong_operations", wrong_operations, 1},
                                               {"files", files, 1},
+                                              {"files_alone", files_alone, 1},
                                               {"files_in_any_order", files_in_any_order, 1},
                                               {"wrong_files", wrong_files, 1}};
     return probe_main(argc, argv, cases, PROBE_COUNT(cases));
