@@ -86,13 +86,15 @@ def _table_line(line, documents, dates):
         return f"| {line.text} | not measured | | |"
     value, unit, sign, limit, is_met = figure(document, row, line.of)
     verdict = "met" if is_met else "**missed**"
-    when = f", of {dates[line.part]}" if dates.get(line.part) else ""
+    own = dates.get((line.part, document.setting), dates.get(line.part))
+    when = f", of {own}" if own else ""
     value_text, limit_text = _told_apart(value, limit)
     return f"| {line.text} | {value_text} {unit} | {SIGNS[sign]} {limit_text} {unit} | {verdict}{when} |"
 
 
 def table(lines, documents, dates, caption):
-    """`documents` by the name of their part; `dates` has that of each part that is of other sources than most."""
+    """`documents` by the name of their part; `dates` has that of each part that is of other sources than most, and of a part's settings, as (part,
+    setting), that are of other sources than its first."""
     return "\n".join(["| question | measured | goal | |", "| --- | --- | --- | --- |",
                       *(_table_line(line, documents, dates) for line in lines), "", caption]) + "\n"
 

@@ -113,6 +113,13 @@ NODE = (
            f"{n} ranks") for n in (2, 4, 8) for who in ("receiver", "sender")),
     *(Line(f"The same of 1 MiB over emulated links, with a watcher, the {who} early. 8 ranks.", "node",
            f"exposed {who} early, 1 MiB, 8 ranks, links, watcher", "ratio", "8 ranks") for who in ("receiver", "sender")),
+    *(Line(f"The same where the watcher's worker has a core, {size}, the {who} early. 8 ranks.", "node",
+           f"exposed {who} early, {size}, 8 ranks, links, watcher with a core", "ratio", "8 ranks, a core to spare")
+      for size in ("256 KiB", "1 MiB") for who in ("receiver", "sender")),
+    *(Line(f"Workers' processor time for these messages, the watcher's with it, over that of naps. {n} ranks.", "node",
+           f"workers' processor time, large, {n} ranks, links, watcher with a core", "inverse", f"{n} ranks, a core to spare") for n in (4, 8)),
+    *(Line(f"These messages of which no wake-up was for nothing. {n} ranks.", "node", f"for nothing per message, large, {n} ranks, links, watcher with a core",
+           "ratio", f"{n} ranks, a core to spare") for n in (4, 8)),
     *(Line(f"Messages of which no wake-up was for nothing, of all. {n} ranks.", "node", f"for nothing per message, messages, {n} ranks, bell", "ratio",
            f"{n} ranks") for n in (2, 4, 8)),
     *(Line(f"Speed of messages of {size} to and fro, with bells over naps. 2 ranks.", "node", f"way of a message, {size}, 2 ranks, bell", "ratio", "2 ranks")

@@ -353,6 +353,10 @@ class Tables(unittest.TestCase):
         text = published.table(lines, documents, {"post": "2026-01-02"}, "That is all.")
         self.assertIn("| An a | 0.4 × | ≥ 0.3 × | met, of 2026-01-02 |", text)
         self.assertIn("| A z | not measured | | |", text)
+        documents["post"].append(bench_results.Document({"setting": "anew", "results": documents["post"][0].rows}))
+        dates = {"post": "2026-01-02", ("post", "anew"): "2026-01-03"}
+        text = published.table(tuple(published_lines.Line("An a", "post", "a", setting=setting) for setting in ("", "anew")), documents, dates, "")
+        self.assertEqual([line.rpartition(", of ")[2] for line in text.splitlines()[2:4]], ["2026-01-02 |", "2026-01-03 |"])
         for dates in ({}, {"post": "2026-01-02"}):
             with self.assertRaisesRegex(published.Wrong, "no row 'q'"):
                 published.table((published_lines.Line("Q", "post", "q"),), documents, dates, "")
