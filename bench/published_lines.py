@@ -159,6 +159,11 @@ LANES = (
       for folder, cores, mpis in (("", "two", (("MPICH 4.0", ""), ("MPICH 5", "mpich5"), ("Intel MPI", "intel"))),
                                   ("16-cores/", "16", (("MPICH 4.0", ""), ("MPICH 5", "mpich5"))))
       for mpi, part in mpis for ranks in ("one rank", "two ranks") for size, n_bytes in (("8 B", 8), ("4 KiB", 4096))),
+    *(Line(f"Two ranks, MPICH 5, two cores: speed with two lanes over one, {app}.", f"{part}-mpich5", f"omp, 2 lanes{row}")
+      for app, part, row in (("multigrid, small messages", "multigrid-crowded", ": 64 boxes, faces"), ("Dslash on 8.8.8.16", "dslash-crowded", " 8.8.8.16 double"),
+                             ("Dslash on 16.16.16.32", "dslash-crowded", " 16.16.16.32 double"),
+                             ("multigrid over links of one message per 100 µs and communicator, small messages", "multigrid-link", ": 64 boxes, faces"),
+                             ("an FFT over links, T_net = T_comp", "fft-link", " soi, T_net = 1 T_comp"))),
 )
 #: From the root.
 PAGES = {"README.md": README, "docs/interposer.md": INTERPOSER, "docs/tbb.md": TBB, "docs/hold.md": HOLD,
