@@ -2,7 +2,7 @@
 # Question: does one-sided access wait for a rank that computes? Runs of two ranks, alternated: natively, with MPICH's progress
 # thread, under commtask-run, and with tasks. Computing that is to be overlapped leaves the core; what an access costs a target
 # that computes on its core is asked apart. Goals: an accumulate to a target that computes takes at most twice the time that MPI
-# takes to one that waits after as long a pause, 95 % of an operation of 64 KiB or more are hidden, and a put with its notification costs no more than 1.3 messages.
+# takes to one that waits, 95 % of an operation of 64 KiB or more are hidden, and a put with its notification costs no more than 1.3 messages.
 """One-sided access to a rank that computes, in four ways."""
 
 import tempfile
@@ -85,11 +85,14 @@ def access_rows(results):
             elif kind == "target computes":
                 is_judged = side in OURS and what_of(name)[0] == "accumulate"
                 goals = (figures.Goal("ratio", True, MOST_OVER_IDLE),) if is_judged else ()
-                # By MPI alone: the side's own would make one that is slow in both look right. After a pause as long as that for which the
-                # target has computed, if that was asked: what is cold then, is so without tasks.
-                alone = f"{what}: alone, after a pause"
-                to = alone if alone in rounds[0] else f"{what}: alone"
-                rows.append(row(name, side, rounds, to, goals, (NATIVE, results[NATIVE])))
+                # By MPI alone: the side's own would make one that is slow in both look right.
+                natively = (NATIVE, results[NATIVE])
+                rows.append(row(name, side, rounds, f"{what}: alone", goals, natively))
+                # What is cold after a pause as long as that for which the target has computed is so without tasks, too.
+                paused = f"{what}: alone, after a pause"
+                if paused in rounds[0]:
+                    rows.append(row(name, side, rounds, paused, (), natively))
+                    rows[-1].name = f"{name}, over a pause, {side}"
             else:
                 rows.append(row(name, side, rounds, None))
     return rows
