@@ -158,6 +158,8 @@ def judge(options, launcher, program, tries=TRIES):
     if native.status == SKIPPED:
         raise Skip(native.text)
     faults = native.faults(options.ranks, options.exits)
+    if faults and options.address_space and "unable to allocate shared memory" in native.text:
+        raise Skip(f"this MPI does not start with {options.address_space} bytes of address space")
     if faults:
         print(native.text, "\nFAULT of the native run: ", "; ".join(faults), sep="")
         return 1
