@@ -264,6 +264,9 @@ def measure(build, benchmark, asked, json_file, wanted=""):
         for part in parts:
             if wanted in part.setting(n_ranks):
                 settings.setdefault(part.setting(n_ranks), []).append((n_ranks, part))
+    if not settings:
+        known = sorted({part.setting(n_ranks) for n_ranks, parts in asked.items() for part in parts})
+        raise miniapp.Failed(f"no setting of {benchmark} contains {wanted!r}: there are {', '.join(known)}")
     return miniapp.publish([(benchmark, lambda name=name, of=of: of_setting(build, benchmark, name, of)) for name, of in settings.items()], json_file)
 
 

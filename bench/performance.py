@@ -46,11 +46,12 @@ def caption(stored, link_to_all):
 def tables(folder, root):
     """({page: its text with the table of today's results}, what is wrong)."""
     stored = performance_page.Stored(folder)
-    _, others = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
+    usual, others = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
     dates = {file.stem: of for file, of in others.items()}
     for part, of_part in stored.by_name.items():  # settings that were measured anew by themselves
-        dates |= {(part, each.setting): f"{each.facts.get('measured')} {each.facts.get('commit')}" for each in of_part[1:]
-                  if each.facts.get("commit") != of_part[0].facts.get("commit")}
+        if len({each.facts.get("commit") for each in of_part}) > 1:
+            dates |= {(part, each.setting): "" if each.facts.get("commit") == usual else f"{each.facts.get('measured')} {each.facts.get('commit')}"
+                      for each in of_part}
     texts, wrong = {}, []
     other = performance_page.Stored(folder / OTHER)
     with_cores = other.by_name.get("dslash-crowded")

@@ -118,7 +118,7 @@ NODE = (
       for size in ("256 KiB", "1 MiB") for who in ("receiver", "sender")),
     *(Line(f"Workers' processor time for these messages, the watcher's with it, over that of naps. {n} ranks.", "node",
            f"workers' processor time, large, {n} ranks, links, watcher with a core", "inverse", f"{n} ranks, a core to spare") for n in (4, 8)),
-    *(Line(f"These messages of which no wake-up was for nothing. {n} ranks.", "node", f"for nothing per message, large, {n} ranks, links, watcher with a core",
+    *(Line(f"Messages over these links of which no wake-up was for nothing, the watcher's worker with a core. {n} ranks.", "node", f"for nothing per message, large, {n} ranks, links, watcher with a core",
            "ratio", f"{n} ranks, a core to spare") for n in (4, 8)),
     *(Line(f"Messages of which no wake-up was for nothing, of all. {n} ranks.", "node", f"for nothing per message, messages, {n} ranks, bell", "ratio",
            f"{n} ranks") for n in (2, 4, 8)),

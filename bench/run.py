@@ -103,7 +103,7 @@ def parse(arguments):
     parser.add_argument("--build-dir", default="build/release", metavar="DIR")
     parser.add_argument("--setting", choices=["crowded", *network.SLOW, "all"], default="all",
                         help="; ".join(f"{name}: {', '.join(settings)}" for name, settings in SETTINGS.items()))
-    parser.add_argument("--case", default="", metavar="TEXT", help="dslash, multigrid, node and schedules only: cases whose name contains TEXT")
+    parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid: cases whose name contains TEXT; node and schedules: settings")
     parser.add_argument("--ranks", type=ranks, default=2, metavar="N", help="patterns only: of so many ranks, 2 to 8, each on one core")
     parser.add_argument("--plots", default="", metavar="DIR", help="fft only: draw the timeline of the pipeline there (needs matplotlib)")
     parser.add_argument("--results", default="", metavar="DIR", help="all only: store there instead, with a page of its own")

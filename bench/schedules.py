@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: of which collectives does a bell tell enough? MPICH sends a collective's own messages by one of several schedules, and nobody sees
-# those: the ranks of a node ring each other at its end alone. Each schedule that can be asked for, by MPI alone, with naps and with bells.
+# those: the ranks of a node ring each other at its end alone. Each schedule for the ranks of one node, by MPI alone, with naps and with bells.
 # Goal: futile wake-ups <= 1 % of the collectives, as of messages. Watchers are told of no collective, so their side is made once.
 """Bells for collectives, by the schedule that MPICH takes."""
 

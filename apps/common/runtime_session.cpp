@@ -45,7 +45,8 @@ std::vector<MPI_Comm> lane_comms::spread(std::size_t size_bytes, std::size_t n_m
         burst.size_bytes = size_bytes;
         burst.n_messages = n_messages;
         // What was measured counts whether lanes have cores or not; the library's guess is of lanes that have.
-        if (std::getenv("COMMTASK_LANE_TABLE") != nullptr) burst.most_lanes = choice.n_lanes;
+        const char* const table = std::getenv("COMMTASK_LANE_TABLE");
+        if (table != nullptr && *table != '\0') burst.most_lanes = choice.n_lanes;
         require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
     }
     std::vector<MPI_Comm> of_messages;
