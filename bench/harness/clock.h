@@ -23,6 +23,13 @@ constexpr std::int64_t ns_per_s = 1'000'000'000;
     return (static_cast<std::int64_t>(now.tv_sec) * ns_per_s) + now.tv_nsec;
 }
 
+/// Leaves the core for as long, as if an accelerator computed; not at all where that is nothing.
+inline void sleep_for(double ns) noexcept {
+    if (ns <= 0) return;
+    timespec left{static_cast<time_t>(ns / 1e9), static_cast<long>(ns) % ns_per_s};
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) != 0) {}
+}
+
 /// Ticks of the clock; only differences mean anything.
 [[nodiscard]] inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)

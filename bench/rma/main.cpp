@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <functional>
 #include <map>
@@ -65,12 +64,6 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
-void compute_elsewhere(double ns) {
-    if (ns <= 0) return;
-    timespec left{static_cast<time_t>(ns / 1e9), static_cast<long>(ns) % 1'000'000'000L};
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) != 0) {}
-}
-
 struct times {
     double start_ns = 0;
     double finish_ns = 0;
@@ -84,18 +77,18 @@ struct computing {
 };
 
 times access_once(way& by, kind what, std::vector<char>& buffer, int bytes, computing lengths) {
-    compute_elsewhere(lengths.before_ns);
+    sleep_for(lengths.before_ns);
     by.barrier();
     const std::uint64_t begin = ticks();
     times took;
     if (by.rank() == target) {
         by.expose(what);
-        compute_elsewhere(lengths.target_ns);
+        sleep_for(lengths.target_ns);
         by.unexpose(what);
     } else {
         by.start(what, buffer.data(), bytes);
         const std::uint64_t started = ticks();
-        compute_elsewhere(lengths.origin_ns);
+        sleep_for(lengths.origin_ns);
         const std::uint64_t computed = ticks();
         by.finish(what);
         took = {ns_between(begin, started), ns_between(computed, ticks())};
@@ -189,7 +182,7 @@ void ask_of_working_target(way& by, kind what, memory whose, std::vector<char>& 
         if (by.rank() == target) {
             static_cast<void>(work_ms());
         } else {
-            compute_elsewhere(while_ns);
+            sleep_for(while_ns);
             const std::uint64_t begin = ticks();
             by.start(what, buffer.data(), bytes);
             by.finish(what);

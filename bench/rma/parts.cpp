@@ -2,7 +2,8 @@
 //
 // Where the time of a small accumulate with its flush goes: from the post to MPI's call, in that call, until the target has the data,
 // until the flush has its answer, until the thread that waits knows. Both ranks read one clock, so they must be on one node. The
-// first access after both ranks have slept is told from those right after it: what is cold then is so by MPI alone, too.
+// first access of a row is told from those right after it: before a row "after a pause" both ranks have slept, before one without only
+// a target that slept in the row before. What is cold then is so by MPI alone, too.
 #include "harness/clock.h"
 #include "rma/way.h"
 
@@ -10,9 +11,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <exception>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,17 +65,14 @@ struct stamps {
     std::uint64_t begin = 0;
     calls of;
     std::uint64_t end = 0;
-    std::uint64_t seen = 0; ///< At the target; 0: nobody looked.
+    std::uint64_t seen = 0; ///< At the target; 0: nobody has seen it.
 };
 
-void sleep_ns(double ns) {
-    timespec left{static_cast<time_t>(ns / 1e9), static_cast<long>(ns) % 1'000'000'000L};
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) != 0) {}
-}
-
-/// Sees the accesses of a row arrive in its own memory, as a thread that computes on a core of its own.
-void watch(volatile std::int64_t* word, std::int64_t before, std::span<std::uint64_t> seen) {
-    for (std::size_t n_seen = 0; n_seen < seen.size();) {
+/// Sees the accesses of a row arrive in its own memory, as a thread that computes on a core of its own. It gives up in time: where no
+/// worker is, they come once it is in MPI.
+void watch(volatile std::int64_t* word, std::int64_t before, std::span<std::uint64_t> seen, double longest_ns) {
+    const std::uint64_t begin = ticks();
+    for (std::size_t n_seen = 0; n_seen < seen.size() && ns_between(begin, ticks()) < longest_ns;) {
         const auto n = static_cast<std::size_t>(*word - before);
         if (n == n_seen) continue;
         std::fill(seen.begin() + static_cast<std::ptrdiff_t>(n_seen), seen.begin() + static_cast<std::ptrdiff_t>(n),
@@ -95,15 +94,15 @@ public:
         for (int i = -n_warm_up; i < n_rounds; ++i) {
             std::array<stamps, n_in_a_row> row{};
             std::array<std::uint64_t, n_in_a_row> when{};
-            if (pause_ns > 0) sleep_ns(pause_ns);
+            sleep_for(pause_ns);
             const std::int64_t before = *exposed_; // nobody accesses it until the barrier
             by_.barrier();
             if (by_.rank() == origin) {
                 for (stamps& each : row) access(each);
             } else if (what == target_does::sleeps) {
-                sleep_ns(busy_ns);
+                sleep_for(busy_ns);
             } else if (what == target_does::watches) {
-                watch(exposed_, before, when);
+                watch(exposed_, before, when, busy_ns);
             }
             by_.barrier();
             if (i < 0) continue;
@@ -137,6 +136,8 @@ private:
     std::int64_t* exposed_;
 };
 
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
 struct part {
     const char* name;
     double (*ns_of)(const stamps&);
@@ -150,19 +151,28 @@ constexpr std::array parts{
     part{"in the flush", [](const stamps& each) { return ns_between(each.of.flush_begin, each.of.flush_end); }},
     part{"to the waiter", [](const stamps& each) { return ns_between(each.of.flush_end, each.end); }},
     part{"call to target",
-         [](const stamps& each) { return each.seen == 0 ? 0 : ns_between(each.of.accumulate_begin, each.seen); }},
+         [](const stamps& each) {
+             return each.seen == 0 ? not_known : ns_between(each.of.accumulate_begin, each.seen);
+         }},
     part{"target to answer",
-         [](const stamps& each) { return each.seen == 0 ? 0 : ns_between(each.seen, each.of.flush_end); }},
+         [](const stamps& each) { return each.seen == 0 ? not_known : ns_between(each.seen, each.of.flush_end); }},
 };
 
 void print_medians(const std::string& name, const std::vector<stamps>& accesses) {
     std::printf("%-42s", name.c_str());
     for (const part& one : parts) {
         std::vector<double> us;
-        for (const stamps& each : accesses) us.push_back(one.ns_of(each) * 1e-3);
+        for (const stamps& each : accesses) {
+            if (const double ns = one.ns_of(each); !std::isnan(ns)) us.push_back(ns * 1e-3);
+        }
+        const auto width = static_cast<int>(std::string(one.name).size());
+        if (us.empty()) {
+            std::printf(" %*s", width, "-");
+            continue;
+        }
         const auto middle = us.begin() + static_cast<std::ptrdiff_t>(us.size() / 2);
         std::ranges::nth_element(us, middle);
-        std::printf(" %*.2f", static_cast<int>(std::string(one.name).size()), *middle);
+        std::printf(" %*.2f", width, *middle);
     }
     std::printf("\n");
 }
@@ -210,8 +220,9 @@ int main(int argc, char** argv) {
     bool may_watch = false;
     CLI::App app{"Where the time of a small accumulate with its flush goes. Two ranks of one node."};
     app.add_option("--rounds", n_rounds, "of eight accesses each")->check(CLI::Range(1, 1'000'000));
-    app.add_flag("--watch", may_watch,
-                 "also with a target that looks into its memory: by tasks, where workers have cores of their own");
+    app.add_flag(
+        "--watch", may_watch,
+        "also with a target that looks into its memory for 3 ms: sees what comes where a worker has a core of its own");
     CLI11_PARSE(app, argc, argv);
     try {
         ask(*make_way("parts"), n_rounds, may_watch);
