@@ -88,7 +88,7 @@ def access_rows(results):
                 # By MPI alone: the side's own would make one that is slow in both look right.
                 natively = (NATIVE, results[NATIVE])
                 rows.append(row(name, side, rounds, f"{what}: alone", goals, natively))
-                # What is cold after a pause as long as that for which the target has computed is so without tasks, too.
+                # What a target finds cold that has been out of MPI as long as one that computes is so without tasks, too.
                 paused = f"{what}: alone, after a pause"
                 if paused in rounds[0]:
                     rows.append(row(name, side, rounds, paused, (), natively))

@@ -69,7 +69,8 @@ struct times {
     double finish_ns = 0;
 };
 
-/// How long each of the two computes between start and end, and both before, in which case the target waits until it has ended.
+/// How long each of the two computes between start and end, and the target before: then it waits until the access has ended. Meanwhile
+/// the origin waits in the library, as it does while a target computes that it has accessed.
 struct computing {
     double origin_ns = 0;
     double target_ns = 0;
@@ -77,7 +78,7 @@ struct computing {
 };
 
 times access_once(way& by, kind what, std::vector<char>& buffer, int bytes, computing lengths) {
-    sleep_for(lengths.before_ns);
+    if (by.rank() == target) sleep_for(lengths.before_ns);
     by.barrier();
     const std::uint64_t begin = ticks();
     times took;
@@ -105,8 +106,8 @@ double middle(std::vector<double> samples) {
 }
 
 /// The time of an access whose target waits in the library; then how much of it hides behind computing of the same length on both
-/// ranks; and of an operation how long it takes towards a target that computes for much longer. That one finds cold what MPI needs, which
-/// between accesses without a pause is warm, so an accumulate, which has a goal, is also asked of a target that waits after as long a pause.
+/// ranks; and of an operation how long it takes towards a target that computes for much longer. That target has computed as long before,
+/// too, and finds cold what MPI needs, so an accumulate, which has a goal, is also asked of one that waits, but has computed before.
 void ask_of_size(way& by, kind what, const std::string& name, std::vector<char>& buffer, int bytes, int n_samples,
                  answers& out) {
     constexpr int n_warm_up = 2;
@@ -235,7 +236,8 @@ void ask_slowdown(way& by, const setting& how, answers& out) {
     }
 }
 
-/// The same beside epochs. The target has its part of a fence or a post around each slice of its work, and only the slices are timed.
+/// The same beside epochs. The target has its part of a fence or a post around each slice of its work, and only the slices are timed. A
+/// lock has no such part, so a barrier keeps the origin from having all its locks in one slice.
 void ask_slowdown_by_epochs(way& by, const setting& how, answers& out) {
     constexpr int bytes = 64 << 10;
     constexpr int n_slices = 8;
@@ -246,6 +248,7 @@ void ask_slowdown_by_epochs(way& by, const setting& how, answers& out) {
             double took = 0;
             by.barrier();
             for (int k = 0; k < n_slices; ++k) {
+                if (beside != nullptr && *beside == kind::lock) by.barrier();
                 if (by.rank() == origin) {
                     if (beside == nullptr) continue;
                     by.start(*beside, buffer.data(), bytes);
