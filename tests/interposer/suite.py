@@ -24,6 +24,7 @@ MOST_GIGABYTES = 6
 RESULTS = {"passed": "passed", "failed": "failed", "late": "did not end in time", "native": "do not pass natively either",
            "slow": "do not end in time natively either", "unbuilt": "were not built", "skipped": f"need more than {MOST_GIGABYTES} GB"}
 BAD = ("failed", "late")
+AGAIN = ("late", "slow", "unbuilt")  # what --resume runs once more
 
 
 @dataclasses.dataclass
@@ -143,11 +144,9 @@ def judge(test, options):
     return "late" if status == "timeout" else "failed", f"{status}: {output.strip()[:2000]}"
 
 
-def ended_before(file):
-    """The results that an earlier go has left, by test, but for those that wanted more time."""
-    if not file.exists():
-        return {}
-    return {one["test"]: one for one in json.loads(file.read_text()) if one["result"] not in ("late", "slow")}
+def earlier_results(file):
+    """What an earlier go has left, by test."""
+    return {one["test"]: one for one in json.loads(file.read_text())} if file.exists() else {}
 
 
 def main():
@@ -158,7 +157,7 @@ def main():
     parser.add_argument("--launcher", type=shlex.split, default=["mpiexec.mpich"], help="default: %(default)s")
     parser.add_argument("--only", default=",".join(FOLDERS), help="folders, with commas (default: all)")
     parser.add_argument("--json", type=pathlib.Path, help="also writes each test's result there, and what failed ones printed")
-    parser.add_argument("--resume", action="store_true", help="keep what --json has already, but for what did not end in time")
+    parser.add_argument("--resume", action="store_true", help="keep what --json has already, but for what did not end in time or was not built; all of it counts")
     parser.add_argument("--patience", type=float, default=1, metavar="FACTOR", help="how many times the suite's own limits a test may take")
     options = parser.parse_args()
     folders = options.only.split(",")
@@ -169,17 +168,19 @@ def main():
     options.run = options.run.resolve()
     if options.resume and not options.json:
         parser.error("--resume needs --json, the results to go on from")
-    known = ended_before(options.json) if options.resume else {}
+    known = earlier_results(options.json) if options.resume else {}
     results = []
     for test in [test for folder in folders for test in tests_of(options.source.resolve(), options.build, folder)]:
-        if str(test) in known:
-            results.append(known.pop(str(test)))
+        before = known.pop(str(test), None)
+        if before and before["result"] not in AGAIN:
+            results.append(before)
             continue
         how, words = judge(test, options)
         results.append({"test": str(test), "result": how, **({"output": words} if how in BAD else {})})
         print(f"{how:8} {test}", *(["\n    " + words.replace("\n", "\n    ")] if words else []), flush=True)
         if options.json:  # what is still to come of an earlier go stays for the next
             whole_file.write_json(options.json, results + list(known.values()))
+    results += known.values()
     count = {how: sum(result["result"] == how for result in results) for how in RESULTS}
     print("\n" + ", ".join(f"{n} {RESULTS[how]}" for how, n in count.items()))
     return 1 if any(count[how] for how in BAD) or not count["passed"] else 0
