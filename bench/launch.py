@@ -26,8 +26,8 @@ class Build:
     def is_mpich(self):
         return self._cache["COMMTASK_MPI"] == "mpich"
 
-    def mpiexec(self, n_ranks, cores_each=0):
-        """The words that start `n_ranks` ranks, each bound to cores of its own if `cores_each` is not 0."""
+    def launcher(self, cores_each=0):
+        """The words that start ranks, as many as are named after them, each bound to cores of its own if `cores_each` is not 0."""
         words = [self._cache["MPIEXEC_EXECUTABLE"]]
         if self.is_mpich:
             words += ["-bind-to", f"core:{cores_each}"] if cores_each else []
@@ -36,7 +36,11 @@ class Build:
         else:
             words += ["--allow-run-as-root", "--oversubscribe"]
             words += ["--map-by", f"slot:PE={cores_each}", "--bind-to", "core:overload-allowed"] if cores_each else ["--bind-to", "none"]
-        return words + ["-n", str(n_ranks)]
+        return words
+
+    def mpiexec(self, n_ranks, cores_each=0):
+        """The words that start `n_ranks` ranks; the rest as for launcher()."""
+        return [*self.launcher(cores_each), "-n", str(n_ranks)]
 
     def program(self, name, room="bench"):
         path = self.folder / room / name

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -136,8 +135,7 @@ private:
             if (where == multiplied::here) {
                 multiply(buffers_[static_cast<std::size_t>(buffer)].data(), block_of(turn));
             } else {
-                timespec left{0, block_ns_};
-                while (nanosleep(&left, &left) != 0) {}
+                sleep_for(static_cast<double>(block_ns_));
             }
             if (turn + n_buffers < n_blocks()) get(block_of(turn + n_buffers), buffer);
         }

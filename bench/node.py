@@ -111,7 +111,7 @@ def launched(build, part, side, n_ranks, words):
         words = ["env", f"LD_PRELOAD={':'.join(libraries)}", f"EMULATED_LINK_RATE_MBS={LINK_MBS}", f"EMULATED_LINK_EAGER_BYTES={network.EAGER_BYTES}", *words]
     if not part.spares_core:
         return [*build.mpiexec(n_ranks), *words]
-    command = build.mpiexec(n_ranks)[:-2]
+    command = build.launcher()
     for cores, variables in beside_spare_core(n_ranks, sorted(os.sched_getaffinity(0)), side):
         bound = ["taskset", "-c", ",".join(map(str, cores)), "env", *(f"{name}={value}" for name, value in variables.items())]
         command += ["-n", "1", *bound, *words, ":"]
@@ -262,12 +262,11 @@ def measure(build, benchmark, asked, json_file, wanted=""):
     settings = {}
     for n_ranks, parts in asked.items():
         for part in parts:
-            if wanted in part.setting(n_ranks):
-                settings.setdefault(part.setting(n_ranks), []).append((n_ranks, part))
-    if not settings:
-        known = sorted({part.setting(n_ranks) for n_ranks, parts in asked.items() for part in parts})
-        raise miniapp.Failed(f"no setting of {benchmark} contains {wanted!r}: there are {', '.join(known)}")
-    return miniapp.publish([(benchmark, lambda name=name, of=of: of_setting(build, benchmark, name, of)) for name, of in settings.items()], json_file)
+            settings.setdefault(part.setting(n_ranks), []).append((n_ranks, part))
+    chosen = {name: of for name, of in settings.items() if wanted in name}
+    if not chosen:
+        raise miniapp.Failed(f"no setting of {benchmark} contains {wanted!r}: there are {'; '.join(settings)}")
+    return miniapp.publish([(benchmark, lambda name=name, of=of: of_setting(build, benchmark, name, of)) for name, of in chosen.items()], json_file)
 
 
 def run(build, is_quick, json_file, wanted=""):

@@ -4,11 +4,12 @@
 // core, as with an accelerator.
 #pragma once
 
+#include "harness/clock.h"
+
 #include <commtask/commtask.h>
 
 #include <mpi.h>
 #include <sched.h>
-#include <time.h>
 
 #include <functional>
 #include <span>
@@ -20,10 +21,7 @@ namespace commtask::bench {
 
 inline bool uses_tasks = false; ///< Set once, by main().
 
-inline void compute_elsewhere(long us) {
-    timespec left{0, us * 1000L};
-    while (nanosleep(&left, &left) != 0) {}
-}
+inline void compute_elsewhere(long us) { sleep_for(1e3 * static_cast<double>(us)); }
 
 /// Between steps, on every side: who is early leaves its core to the ranks that are late. MPI's own wait would keep it, and what those
 /// ranks expose would be turns of the scheduler, whoever moves their messages.

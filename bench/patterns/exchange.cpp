@@ -8,7 +8,6 @@
 #include "harness/session.h"
 
 #include <commtask/omp.h>
-#include <time.h>
 
 #include <algorithm>
 
@@ -72,10 +71,7 @@ exchange::times exchange::run_here(way by) {
     const std::uint64_t begin = ticks();
     start(by);
     const std::uint64_t posted = ticks();
-    if (sleep_ns_ > 0) {
-        timespec left{0, sleep_ns_};
-        while (nanosleep(&left, &left) != 0) {}
-    }
+    sleep_for(static_cast<double>(sleep_ns_));
     wait(by);
     return {ns_between(begin, posted) / 1e3, ns_between(begin, ticks()) / 1e3};
 }

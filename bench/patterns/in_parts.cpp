@@ -7,8 +7,6 @@
 #include "harness/clock.h"
 #include "harness/session.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -36,8 +34,7 @@ public:
         commtask_t run = COMMTASK_NULL;
         require(commtask_plan_start(plan_, nullptr, &run), "commtask_plan_start");
         for (int part = 0; part < n_parts; ++part) {
-            timespec left{0, 20'000};
-            while (nanosleep(&left, &left) != 0) {}
+            sleep_for(20'000);
             is_filled(part);
         }
         require(commtask_wait(&run, nullptr), "commtask_wait");
