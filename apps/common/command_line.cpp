@@ -73,10 +73,10 @@ void command_line::add_usual(usual_options& o, const std::vector<mode_facts>& mo
         if (each.has_worker) with_worker.emplace_back(each.name);
     }
     word(mode_option, o.mode, names, "who computes and who communicates");
-    number("--threads", o.n_cores, 1, 4096, "Cores per rank, communication thread included");
+    number("--threads", o.n_cores, 1, 4096, "Cores per rank, communication threads included");
     if (most_lanes > 1)
         number("--lanes", o.n_lanes, 1, most_lanes,
-               "So many workers; the library chooses how many of them serve the messages");
+               "So many workers; as many of them serve messages as COMMTASK_LANE_TABLE says to pay, without it one");
     number(repeat_option, o.repeats, 1, 10'000, "Timed runs; the median is reported");
     file("--json", o.json_file, "Write everything to this file");
     checks_.push_back([=, &o]() -> std::string {

@@ -9,6 +9,22 @@
 
 namespace miniapp {
 
+namespace {
+
+commtask_lane_choice choose(std::size_t size_bytes, std::size_t n_messages, int n_lanes) {
+    const char* const table = std::getenv("COMMTASK_LANE_TABLE");
+    commtask_burst burst = COMMTASK_BURST_INIT;
+    burst.size_bytes = size_bytes;
+    burst.n_messages = n_messages;
+    burst.most_lanes = table != nullptr && *table != '\0' ? static_cast<unsigned>(n_lanes) : 1;
+    commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
+    require(commtask_lanes_set(n_lanes), "commtask_lanes_set"); // the answer has no more
+    require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
+    return choice;
+}
+
+} // namespace
+
 runtime_session::runtime_session(bool is_needed, int n_lanes) {
     if (!is_needed) return;
     // Tasks that feed messages go before the others. libomp reads this when it starts; the user's own value stays.
@@ -24,7 +40,7 @@ runtime_session::~runtime_session() {
 }
 
 lane_comms::lane_comms(MPI_Comm comm, int n_lanes, int n_of_one)
-    : all_(static_cast<std::size_t>(n_lanes > 1 ? n_lanes : n_of_one), comm) {
+    : n_lanes_(n_lanes), all_(static_cast<std::size_t>(n_lanes > 1 ? n_lanes : n_of_one), comm) {
     if (n_lanes > 1) {
         require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
     } else if (n_of_one > 1) {
@@ -36,18 +52,14 @@ lane_comms::~lane_comms() {
     for (std::size_t lane = 0; lane < all_.size() && all_.size() > 1; ++lane) MPI_Comm_free(&all_[lane]);
 }
 
-std::vector<MPI_Comm> lane_comms::spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective) const {
+std::vector<MPI_Comm> lane_comms::spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective) {
     commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
     choice.n_lanes = static_cast<unsigned>(all_.size());
     choice.in_row = 1;
-    if (choice.n_lanes > 1 && is_selective) {
-        commtask_burst burst = COMMTASK_BURST_INIT;
-        burst.size_bytes = size_bytes;
-        burst.n_messages = n_messages;
-        // What was measured counts whether lanes have cores or not; the library's guess is of lanes that have.
-        const char* const table = std::getenv("COMMTASK_LANE_TABLE");
-        if (table != nullptr && *table != '\0') burst.most_lanes = choice.n_lanes;
-        require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
+    if (n_lanes_ > 1) {
+        if (is_selective) choice = choose(size_bytes, n_messages, n_lanes_);
+        n_in_use_ = std::max(n_in_use_, static_cast<int>(choice.n_lanes));
+        require(commtask_lanes_set(n_in_use_), "commtask_lanes_set");
     }
     std::vector<MPI_Comm> of_messages;
     for (std::size_t k = 0; k < n_messages; ++k) of_messages.push_back(all_[commtask_lane_of_message(&choice, k)]);

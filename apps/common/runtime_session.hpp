@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,11 +39,16 @@ public:
     lane_comms& operator=(const lane_comms&) = delete;
 
     [[nodiscard]] const std::vector<MPI_Comm>& all() const { return all_; }
-    /// What carries each of a burst of messages of one size: all lanes in turn, or, `is_selective`, as few as the library's
-    /// saturation table says that more would bring nothing.
-    [[nodiscard]] std::vector<MPI_Comm> spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective) const;
+    /// What carries each of a burst of messages of one size: all lanes in turn, or, `is_selective`, as few as a measured table
+    /// says that more would bring nothing, and without a table one: a second lane's core is a compute thread's, so no guess
+    /// takes it. The cores of lanes that no burst has been given so far go back to the compute threads.
+    [[nodiscard]] std::vector<MPI_Comm> spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective);
+    /// Of a rank's `n_cores`, those without a worker of a lane beyond the first that a burst was given; at least 1.
+    [[nodiscard]] int beside_lanes(int n_cores) const { return std::max(1, n_cores - (n_in_use_ - 1)); }
 
 private:
+    int n_lanes_;
+    int n_in_use_ = 1;
     std::vector<MPI_Comm> all_;
 };
 

@@ -78,18 +78,18 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     std::vector<miniapp::phase_times> times;
     tiled::traffic counted;
     {
-        const miniapp::lane_comms lanes{comm, o.n_lanes};
+        miniapp::lane_comms lanes{comm, o.n_lanes};
         // A chunk's messages are ready at once.
         const auto n_messages = static_cast<std::size_t>(std::max(1, sizes.n_segments * sizes.n_peers()));
-        const auto active =
-            tiled::make_schedule(o.which, {.comm = comm,
-                                           .n_cores = o.n_cores,
-                                           .at_once = o.at_once,
-                                           .probe_every = o.probe_every,
-                                           .has_plan = o.has_plan,
-                                           .lanes = lanes.spread(report.message_bytes, n_messages, true)});
+        std::vector<MPI_Comm> of_messages = lanes.spread(report.message_bytes, n_messages, true);
+        const auto active = tiled::make_schedule(o.which, {.comm = comm,
+                                                           .n_cores = lanes.beside_lanes(o.n_cores),
+                                                           .at_once = o.at_once,
+                                                           .probe_every = o.probe_every,
+                                                           .has_plan = o.has_plan,
+                                                           .lanes = std::move(of_messages)});
         report.compute_threads = active->compute_threads();
-        report.cores = active->cores();
+        report.cores = active->cores() + o.n_cores - lanes.beside_lanes(o.n_cores);
         for (int k = -1; k < o.repeats; ++k) {
             if (o.in_place) fill(x, rank);
             const bool is_last = k + 1 == o.repeats;

@@ -46,7 +46,7 @@ spinor_function gamma5_of(spinor_function values) {
 
 /// What carries the messages of a hop, one for each direction that is cut, on as few lanes as serve them well. All are taken to be
 /// as large as the largest.
-std::vector<MPI_Comm> spread(const miniapp::lane_comms& lanes, const stencil& on) {
+std::vector<MPI_Comm> spread(miniapp::lane_comms& lanes, const stencil& on) {
     std::size_t largest = 0;
     std::size_t n = 0;
     for (int d = 0; d < n_directions; ++d) {
@@ -107,14 +107,15 @@ run_report run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    const miniapp::lane_comms lanes{comm, settings.n_lanes};
+    miniapp::lane_comms lanes{comm, settings.n_lanes};
+    std::vector<MPI_Comm> of_messages = spread(lanes, *on);
     const exchange_options exchange_settings{comm,
-                                             settings.n_cores,
+                                             lanes.beside_lanes(settings.n_cores),
                                              settings.probe_every,
                                              settings.bad,
                                              settings.has_plan,
                                              settings.is_held,
-                                             spread(lanes, *on)};
+                                             std::move(of_messages)};
     const int hops = 2 * settings.iterations;
     std::uint64_t expected_fingerprint = 0;
     {
@@ -133,7 +134,7 @@ run_report run(const options& settings, MPI_Comm comm) {
     {
         const auto active = make_exchange(settings.which, *on, exchange_settings);
         report.compute_threads = active->compute_threads();
-        report.cores = active->cores();
+        report.cores = active->cores() + settings.n_cores - exchange_settings.n_cores;
         active->run(whole_operator(psi, d_psi));
         active->run(whole_operator(chi, d_g5_chi));
         const auto warm_up = chain(work, std::min(hops, 20), report.scale);

@@ -26,7 +26,7 @@ using halo_comms = std::array<MPI_Comm, n_directions>;
 
 struct exchange_options {
     MPI_Comm comm = MPI_COMM_NULL;
-    int n_cores = 1;                 ///< Cores this rank may use, communication thread included.
+    int n_cores = 1;                 ///< Cores this rank may use, one communication thread included.
     int probe_every = 4;             ///< Mode iprobe: interior tiles between two MPI_Iprobe.
     bad_habit bad = bad_habit::none; ///< Mode offload.
     bool has_plan = true;            ///< Modes offload, omp and tbb: the messages of a hop are plans.

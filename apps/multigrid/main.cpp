@@ -171,11 +171,12 @@ struct solution {
     std::vector<double> residuals;           ///< The largest before the first V-cycle and after each.
     std::vector<std::uint64_t> counts;       ///< Of count_messages().
     double error = 0;
+    int compute_threads = 1;
     std::uint64_t bits = 0; ///< The fingerprint.
 };
 
 solution solve(const options& o, const domain& whole, const miniapp::mode& how, MPI_Comm comm,
-               const miniapp::lane_comms& lanes, int n_timed) {
+               miniapp::lane_comms& lanes, int n_timed) {
     solution all;
     const bool is_selective = o.is_selective && o.n_communicators == 1;
     const auto choose = [&](std::size_t size, std::size_t n) { return lanes.spread(size, n, is_selective); };
@@ -187,7 +188,8 @@ solution solve(const options& o, const domain& whole, const miniapp::mode& how, 
         first = std::max(first, std::abs(f));
     });
     first = miniapp::largest_of(first, comm);
-    const auto with = how.make(on.items(), o.n_cores);
+    const auto with = how.make(on.items(), lanes.beside_lanes(o.n_cores));
+    all.compute_threads = with->compute_threads();
     for (int k = 0; k <= n_timed; ++k) { // the first one warms up
         miniapp::phase_times times;
         MPI_Barrier(comm);
@@ -218,7 +220,7 @@ miniapp::outcome run(const options& o, int rank) {
     domain half = whole;
     for (int& n : half.cells) n /= 2;
     for (int& n : half.box) n /= 2;
-    const miniapp::lane_comms lanes{MPI_COMM_WORLD, o.n_lanes, o.n_communicators};
+    miniapp::lane_comms lanes{MPI_COMM_WORLD, o.n_lanes, o.n_communicators};
     const double half_error = solve(o, half, how, MPI_COMM_WORLD, lanes, 0).error;
     const solution found = solve(o, whole, how, MPI_COMM_WORLD, lanes, o.repeats);
     const auto runs = miniapp::per_step(found.times, o.n_cycles, MPI_COMM_WORLD);
@@ -231,7 +233,7 @@ miniapp::outcome run(const options& o, int rank) {
         options plain = o;
         plain.n_cores = 1;
         const domain one_box{.cells = whole.cells, .grid = {1, 1, 1}, .position = {}, .box = whole.cells};
-        const miniapp::lane_comms self{MPI_COMM_SELF, 1};
+        miniapp::lane_comms self{MPI_COMM_SELF, 1};
         const solution alone =
             rank == 0 ? solve(plain, one_box, miniapp::modes().front(), MPI_COMM_SELF, self, 0) : found;
         const double is_other = alone.residuals == found.residuals && alone.bits == found.bits ? 0 : 1;
@@ -249,7 +251,7 @@ miniapp::outcome run(const options& o, int rank) {
                 {"communicators", o.n_communicators},
                 {"selective", o.is_selective},
                 {"ranks", volume(whole.grid)},
-                {"compute_threads", o.has_worker ? miniapp::beside_one(o.n_cores) : o.n_cores},
+                {"compute_threads", found.compute_threads},
                 {"cycles", o.n_cycles},
                 {"messages", found.counts[0]},
                 {"bytes", found.counts[1]},

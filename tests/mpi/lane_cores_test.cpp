@@ -1,125 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mpi.lane_cores: who has the core of a lane that rests, and that a lane without a communicator has no thread. This program stands
-// in for the kernel's CPU masks and for hwloc's machine, which has four cores here whatever there is, and for the library DLB.
+// mpi.lane_cores: who has the core of a lane that rests, and that a lane without a communicator has no thread. On a
+// machine of four_cpus.hpp.
+#include "four_cpus.hpp"
 #include "lanes_fixture.hpp"
 #include "patience.hpp"
 
 #include <commtask/commtask.hpp>
 
-#include <dlfcn.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdarg>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
-namespace {
-
-using mask = unsigned long; ///< Of the CPUs 0 to 3, the lowest bit first.
-constexpr mask all_cpus = 0b1111;
-
-/// What the library asks of the kernel and of DLB, from any thread.
-class fake_machine {
-public:
-    [[nodiscard]] mask mask_of(int thread) {
-        const std::lock_guard guard{mutex_};
-        const auto found = masks_.find(thread);
-        return found == masks_.end() ? all_cpus : found->second;
-    }
-    void set_mask(int thread, mask cpus) {
-        const std::lock_guard guard{mutex_};
-        masks_[thread] = cpus;
-    }
-    int lend(int cpu, bool is_lent) {
-        const std::lock_guard guard{mutex_};
-        if (is_lent) {
-            lent_.insert(cpu);
-            ++n_lent_;
-        } else {
-            lent_.erase(cpu);
-        }
-        return 0;
-    }
-    [[nodiscard]] std::set<int> lent() {
-        const std::lock_guard guard{mutex_};
-        return lent_;
-    }
-    [[nodiscard]] int n_lent() {
-        const std::lock_guard guard{mutex_};
-        return n_lent_;
-    }
-
-private:
-    std::mutex mutex_;
-    std::map<int, mask> masks_; ///< By the kernel's number of a thread.
-    std::set<int> lent_;        ///< What DLB may give to other processes.
-    int n_lent_ = 0;
-};
-
-fake_machine& machine() {
-    static fake_machine one;
-    return one;
-}
-
-using system_call = long (*)(long, ...);
-
-/// The C library's.
-[[nodiscard]] system_call real_system_call() {
-    static std::atomic<system_call> found{nullptr}; // by its initialiser a constant: a guard would make a system call
-    if (found.load() == nullptr) found = reinterpret_cast<system_call>(dlsym(RTLD_NEXT, "syscall"));
-    return found;
-}
-
-} // namespace
-
-extern "C" {
-[[gnu::visibility("default")]] long syscall(long number, ...) noexcept;
-[[gnu::visibility("default")]] int DLB_LendCpu(int cpu);
-[[gnu::visibility("default")]] int DLB_ReclaimCpu(int cpu);
-}
-
-int DLB_LendCpu(int cpu) { return machine().lend(cpu, true); }
-int DLB_ReclaimCpu(int cpu) { return machine().lend(cpu, false); }
-
-long syscall(long number, ...) noexcept {
-    long words[6];
-    std::va_list list;
-    va_start(list, number);
-    for (long& each : words) each = va_arg(list, long);
-    va_end(list);
-    const long thread = words[0] == 0 ? gettid() : words[0];
-    auto* const bytes = reinterpret_cast<char*>(words[2]);
-    if (number == SYS_sched_setaffinity) {
-        mask cpus = 0;
-        std::memcpy(&cpus, bytes, sizeof cpus);
-        machine().set_mask(static_cast<int>(thread), cpus);
-        return 0;
-    }
-    const long answer =
-        real_system_call()(number, words[0], words[1], words[2], words[3], words[4], words[5]); // also for who is gone
-    if (number == SYS_sched_getaffinity && answer > 0) {
-        const mask cpus = machine().mask_of(static_cast<int>(thread));
-        std::memset(bytes, 0, static_cast<std::size_t>(words[1]));
-        std::memcpy(bytes, &cpus, sizeof cpus);
-    }
-    return answer;
-}
-
 namespace commtask::test {
 namespace {
 
+using detail::testing::all_cpus;
 using detail::testing::comes_true;
+using detail::testing::machine;
+using detail::testing::mask;
 
 /// Of this thread.
 [[nodiscard]] mask own_mask() { return machine().mask_of(gettid()); }
@@ -201,8 +105,10 @@ TEST_F(IdleLaneCores, GoToTheProgramAndToDlbByThemselvesButForThatOfLane0) {
 
 class LanesWithoutWork : public LaneCores {
 protected:
-    LanesWithoutWork() : LaneCores(3) {}
+    LanesWithoutWork() : LaneCores(3), n_before_(machine().n_lent()) {}
     void SetUp() override { Runtime::SetUp(); }
+
+    const int n_before_; ///< Cores lent.
 };
 
 TEST_F(LanesWithoutWork, HaveNoThreadUntilTheyGetACommunicator) {
@@ -212,6 +118,26 @@ TEST_F(LanesWithoutWork, HaveNoThreadUntilTheyGetACommunicator) {
     ASSERT_EQ(commtask_comm_set_lane(comm_, 2), COMMTASK_OK) << commtask_last_error();
     run(commtask_op_noop(comm_));
     EXPECT_EQ(n_workers(), 2) << "lane 1 has none";
+}
+
+TEST_F(LanesWithoutWork, LendTheirCoresWhenLanesAreSetUntilTheyGetACommunicator) {
+    EXPECT_EQ(own_mask(), mask{0b0001});
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(commtask_lanes_set(1), COMMTASK_OK);
+        EXPECT_EQ(own_mask(), mask{0b0111});
+        EXPECT_EQ(machine().lent(), (std::set{1, 2}));
+        EXPECT_EQ(machine().n_lent(), n_before_ + 2 * (i + 1)) << "said once";
+        ASSERT_EQ(commtask_lanes_set(1), COMMTASK_OK);
+        EXPECT_EQ(machine().n_lent(), n_before_ + 2 * (i + 1)) << "said once";
+        ASSERT_EQ(commtask_lanes_set(3), COMMTASK_OK);
+        EXPECT_EQ(own_mask(), mask{0b0001});
+        EXPECT_TRUE(machine().lent().empty());
+    }
+    ASSERT_EQ(commtask_lanes_set(2), COMMTASK_OK);
+    EXPECT_EQ(machine().lent(), std::set{1}) << "lane 2 has the CPU 1";
+    ASSERT_EQ(commtask_comm_set_lane(comm_, 2), COMMTASK_OK) << commtask_last_error();
+    run(commtask_op_noop(comm_));
+    ASSERT_TRUE(comes_true([] { return own_mask() == 0b0011; })) << "by its worker now, which has nothing to do";
 }
 
 } // namespace

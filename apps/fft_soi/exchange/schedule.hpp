@@ -37,7 +37,7 @@ struct span {
 
 struct schedule_options {
     MPI_Comm comm = MPI_COMM_NULL;
-    int n_cores = 1;       ///< Cores this rank may use, communication thread included.
+    int n_cores = 1;       ///< Cores this rank may use, one communication thread included.
     int at_once = 4;       ///< Modes offload, omp, tbb: messages in flight; 0: all.
     int probe_every = 1;   ///< Mode iprobe: pieces between two MPI_Iprobe.
     bool has_plan = false; ///< Modes offload, omp: the messages are plans, and what is ready leaves at once.

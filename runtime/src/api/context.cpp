@@ -130,7 +130,26 @@ void context::tell_of_start() {
 
 /// The first communicator of a lane has come. Lane 0 has its worker from the start.
 void context::start_lane(std::size_t lane) {
-    if (lane > 0 && !lanes_.has_worker(lane)) lanes_.start_worker(lane, worker_plan(lane));
+    if (lane == 0) return;
+    const std::lock_guard guard{starting_};
+    if (lanes_.has_worker(lane)) return;
+    worker_settings plan = worker_plan(lane);
+    if (plan.lend_core) lend_core(lane, false);
+    lanes_.start_worker(lane, std::move(plan));
+}
+
+void context::set_lanes_at_work(std::size_t n_lanes) noexcept {
+    const std::lock_guard guard{starting_};
+    lanes_.set_at_work(n_lanes);
+    for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
+        if (!lanes_.has_worker(lane) && has_core_to_lend(lane)) lend_core(lane, lane >= n_lanes);
+    }
+}
+
+/// It is nobody else's.
+bool context::has_core_to_lend(std::size_t lane) const noexcept {
+    const int core = place_.lane_cpus[lane];
+    return core != no_cpu && !place_.compute_cpus.contains(core);
 }
 
 lane_settings context::lane_plan() {
@@ -195,8 +214,7 @@ worker_settings context::worker_plan(std::size_t lane) {
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
-    const int core = place_.lane_cpus[lane];
-    if (core != no_cpu && !place_.compute_cpus.contains(core)) {
+    if (has_core_to_lend(lane)) {
         if (lane > 0) plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);
         plan.lend_core = [this, lane](bool is_lent) { lend_core(lane, is_lent); };
     }

@@ -58,6 +58,9 @@ public:
     /// Stops the worker; drain() comes first.
     ~context();
 
+    /// Any thread. As lane_set::set_at_work(); the core of a lane that has no worker yet is lent too.
+    void set_lanes_at_work(std::size_t n_lanes) noexcept;
+
     /// How drain() came to its end.
     enum class drained : std::uint8_t {
         completely, ///< Every task has ended.
@@ -184,6 +187,7 @@ private:
     [[nodiscard]] lane_settings lane_plan();
     [[nodiscard]] worker_settings worker_plan(std::size_t lane);
     void start_lane(std::size_t lane);
+    [[nodiscard]] bool has_core_to_lend(std::size_t lane) const noexcept;
     void lend_core(std::size_t lane, bool is_lent) noexcept;
     void take_back_cores() noexcept;
     void tell_of_start();
@@ -219,7 +223,8 @@ private:
     const agreed_start start_;
     mpi_error_handling errors_;
     const rank_place place_;
-    std::mutex lending_; ///< Guards the next two.
+    std::mutex starting_; ///< Whether a lane has a worker, which lends its core itself, changes under it.
+    std::mutex lending_;  ///< Guards the next two.
     process_narrowing narrowing_;
     cpu_set lent_; ///< Cores of lanes that have nothing to do: the program's threads have them.
     lane_selection selection_;

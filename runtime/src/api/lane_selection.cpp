@@ -76,6 +76,6 @@ int commtask_lanes_set(int n_lanes) noexcept {
                       "n_lanes is %d, and must be from 1 to the number of lanes, which is %d: set by COMMTASK_LANES",
                       n_lanes, n_all);
     }
-    runtime->lanes().set_at_work(static_cast<std::size_t>(n_lanes));
+    runtime->set_lanes_at_work(static_cast<std::size_t>(n_lanes));
     return COMMTASK_OK;
 }

@@ -19,6 +19,7 @@ namespace commtask::detail {
 /// The program's threads may use the core of a worker that rests, and leave it when the worker is about to go on.
 void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
     const std::lock_guard guard{lending_};
+    if (lent_.contains(place_.lane_cpus[lane]) == is_lent) return;
     const cpu_set core{place_.lane_cpus[lane]};
     if (is_lent) {
         lent_ |= core;
