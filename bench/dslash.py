@@ -177,10 +177,13 @@ def measure(build, case, n_rounds, report):
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
     settings = ("crowded", *network.SLOW) if setting == "all" else (setting,)
+    cases = miniapp.containing(wanted, {case.name: case for case in CASES if case.setting in settings}, f"case of dslash, {setting},")
+    chosen = [case for case in CASES if case.setting in settings and case.name in cases]
+    settings = [one for one in settings if any(case.setting == one for case in chosen)]
 
     def report_of(one):
         report = figures.Report("dslash", one, miniapp.machine_of(build))
-        for case in (case for case in CASES if case.setting == one and wanted in case.name):
+        for case in (case for case in chosen if case.setting == one):
             measure(build, case, 2 if is_quick else 5, report)
         return report
 

@@ -23,6 +23,14 @@ class Failed(Exception):
     """A run of the miniapp did not end well."""
 
 
+def containing(wanted, things, what):
+    """Those of `things`, by name, whose name contains `wanted`. @throws Failed where there is none: `what` says what they are"""
+    found = {name: thing for name, thing in things.items() if wanted in name}
+    if not found:
+        raise Failed(f"no {what} contains {wanted!r}: there are {'; '.join(things)}")
+    return found
+
+
 def is_complete(report_file):
     """Whether the miniapp has written all of its report."""
     try:

@@ -118,10 +118,11 @@ def measure(build, setting, case, n_rounds, report):
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
     settings = ("crowded", "link") if setting == "all" else (setting,)
+    cases = miniapp.containing(wanted, {case.name: case for case in CASES}, "case of multigrid")
 
     def report_of(one):
         report = figures.Report("multigrid", one, miniapp.machine_of(build))
-        for case in (case for case in CASES if wanted in case.name):
+        for case in cases.values():
             measure(build, one, case, 2 if is_quick else 5, report)
         return report
 

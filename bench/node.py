@@ -263,9 +263,7 @@ def measure(build, benchmark, asked, json_file, wanted=""):
     for n_ranks, parts in asked.items():
         for part in parts:
             settings.setdefault(part.setting(n_ranks), []).append((n_ranks, part))
-    chosen = {name: of for name, of in settings.items() if wanted in name}
-    if not chosen:
-        raise miniapp.Failed(f"no setting of {benchmark} contains {wanted!r}: there are {'; '.join(settings)}")
+    chosen = miniapp.containing(wanted, settings, f"setting of {benchmark}")
     return miniapp.publish([(benchmark, lambda name=name, of=of: of_setting(build, benchmark, name, of)) for name, of in chosen.items()], json_file)
 
 
