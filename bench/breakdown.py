@@ -32,15 +32,9 @@ def fft_run(over, mode, json_file):
 
 def measure(over, once, modes, n_rounds, setting):
     """The median run of each mode; one round before the first warms up."""
-    runs = {mode: [] for mode in modes}
     with tempfile.TemporaryDirectory() as folder:
         json_file = str(Path(folder) / "run.json")
-        for turn in range(n_rounds + 1):
-            for place in range(len(modes)):
-                mode = modes[(place + turn) % len(modes)]
-                document = once(over, mode, json_file)
-                if turn > 0:
-                    runs[mode].append(document)
+        runs = network.alternated(modes, n_rounds, lambda mode, _: once(over, mode, json_file))
     kept = []
     for documents in runs.values():
         documents.sort(key=lambda one: one["median"]["slowest_total_us"])

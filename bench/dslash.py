@@ -129,16 +129,9 @@ def measure(build, case, n_rounds, report):
     over = network.Network(build, case.setting, N_RANKS, rate_mbs)
     runner = Runner(over, case)
     modes = network.sides_over(build, case.setting, MODES, OF_LANES)
-    times = {mode: [] for mode in modes}
-    posts = {mode: [] for mode in POSTING}
-    for turn in range(n_rounds + 1):
-        for place in range(len(modes)):
-            mode = modes[(place + turn) % len(modes)]
-            one = runner.run(mode)
-            if turn > 0:
-                times[mode].append(one.seconds)
-                if mode in posts:
-                    posts[mode].append(one.post_seconds)
+    runs = network.alternated(modes, n_rounds, lambda mode, _: runner.run(mode), OF_LANES)
+    times = {mode: [one.seconds for one in of] for mode, of in runs.items()}
+    posts = {mode: [one.post_seconds for one in runs.get(mode, ())] for mode in POSTING}
     goals = dict(case.goals)
     for mode in modes:
         reference = REFERENCES.get(mode) if REFERENCES.get(mode) in modes else None

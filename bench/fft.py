@@ -81,12 +81,8 @@ def price_row(mode, where, plain, own):
 def lanes_as_it_comes(build, is_quick):
     """The report of omp with one lane, with the thread level of several, and with two, between ranks that share memory."""
     runner = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), "link")
-    times = {mode: [] for mode in ("omp", *PRICE)}
-    for turn in range(2 if is_quick else 8):
-        for mode in list(times) if turn % 2 == 0 else list(times)[::-1]:
-            took = seconds(runner.run(mode))
-            if turn > 0:
-                times[mode].append(took)
+    sides = ("omp", *PRICE)
+    times = network.alternated(sides, 1 if is_quick else 7, lambda mode, _: seconds(runner.run(mode)), sides)
     report = figures.Report("fft", "crowded, lanes", miniapp.machine_of(build))
     report.rows.append(figures.Row("omp soi", "ms", [1e3 * t for t in times["omp"]]))
     report.rows += [price_row(mode, "", times["omp"], times[mode]) for mode in PRICE]
@@ -109,16 +105,12 @@ def over_network(build, setting, is_quick, traces):
         runner = Runner(over, setting)
         modes = network.sides_over(build, setting, (*MODES, *PRICE), ("omp", *PRICE))
         cases = [(mode, "soi") for mode in modes] + ([] if build.mpi else [("baseline", "sixstep"), ("omp", "sixstep")])
-        times = {case: [] for case in cases}
-        for turn in range(2 if is_quick else 5):
-            for place in range(len(cases)):
-                case = cases[(place + turn) % len(cases)]
-                trace = ""
-                if traces and load == 1.0 and case[1] == "soi" and case[0] not in PRICE and turn > 0:
-                    trace = str(Path(traces) / f"{case[0]}.json")
-                took = seconds(runner.run(*case, trace=trace))
-                if turn > 0:
-                    times[case].append(took)
+
+        def once(case, turn, runner=runner, load=load):
+            is_drawn = traces and load == 1.0 and case[1] == "soi" and case[0] not in PRICE and turn > 0
+            return seconds(runner.run(*case, trace=str(Path(traces) / f"{case[0]}.json") if is_drawn else ""))
+
+        times = network.alternated(cases, 1 if is_quick else 4, once, [(mode, "soi") for mode in ("omp", *PRICE)])
         for case in cases:
             mode, method = case
             if mode in PRICE:

@@ -92,13 +92,8 @@ def measure(build, setting, case, n_rounds, report):
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
     over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
     sides = network.sides_over(build, setting, SIDES, OF_LANES)
-    times = {side: [] for side in sides}
-    for turn in range(n_rounds + 1):
-        for place in range(len(sides)):
-            side = sides[(place + turn) % len(sides)]
-            microseconds = run_once(over, case, side)["median"]["slowest_total_us"]
-            if turn > 0:
-                times[side].append(microseconds)
+    times = network.alternated(sides, n_rounds, lambda side, _: run_once(over, case, side)["median"]["slowest_total_us"],
+                               ("omp", LEVEL, LANES))
     goals = {**GOALS, LANES: GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
     for side in sides:
         reference = REFERENCES.get(side) if REFERENCES.get(side) in sides else None

@@ -17,6 +17,8 @@ SLOW = ("delayed", "link", "rendezvous")
 LINKS = ("link", "rendezvous")
 LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
 LEVEL = "omp, MULTIPLE"  # one lane, and the thread level that several need: what of their price is MPI's. Over no links.
+QUICK_ROUNDS = 2  # at most
+LANE_ROUNDS = 4
 EAGER_BYTES = 16 << 10  # of a network with rendezvous: larger messages come only when the receiver looks
 
 
@@ -72,6 +74,23 @@ class Network:
             return ""
         what = f"wire of {DELAY_US:g} us and" if self.setting == "delayed" else "links of"
         return f"{what} {self.rate_mbs:.4g} MB/s; {miniapp.describe_wire(self.seen)}"
+
+
+def alternated(sides, n_rounds, once, of_lanes=()):
+    """What `once(side, turn)` gives for each side, by side, in turns that each begin with another one. Turn 0 warms up and is not kept, nor counted.
+
+    Those `of_lanes` go on for LANE_ROUNDS times as many, but after quick rounds: a few of whole runs lie further apart than the 3 % that lanes may cost.
+    """
+    kept = {side: [] for side in sides}
+    n_more = n_rounds * (LANE_ROUNDS - 1) if n_rounds > QUICK_ROUNDS else 0
+    turns = [sides] * (n_rounds + 1) + [[side for side in sides if side in of_lanes]] * n_more
+    for turn, those in enumerate(turns):
+        for place in range(len(those)):
+            side = those[(place + turn) % len(those)]
+            one = once(side, turn)
+            if turn > 0:
+                kept[side].append(one)
+    return kept
 
 
 def sides_over(build, setting, sides, of_lanes):
