@@ -76,7 +76,8 @@ void command_line::add_usual(usual_options& o, const std::vector<mode_facts>& mo
     number("--threads", o.n_cores, 1, 4096, "Cores per rank, communication threads included");
     if (most_lanes > 1)
         number("--lanes", o.n_lanes, 1, most_lanes,
-               "So many workers; as many of them serve messages as COMMTASK_LANE_TABLE says to pay, without it one");
+               "So many workers; the library chooses by COMMTASK_LANE_TABLE how many of them serve the messages; "
+               "without it one");
     number(repeat_option, o.repeats, 1, 10'000, "Timed runs; the median is reported");
     file("--json", o.json_file, "Write everything to this file");
     checks_.push_back([=, &o]() -> std::string {

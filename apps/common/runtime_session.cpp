@@ -5,22 +5,16 @@
 
 #include <commtask/commtask.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace miniapp {
 
 namespace {
 
-commtask_lane_choice choose(std::size_t size_bytes, std::size_t n_messages, int n_lanes) {
+bool has_table() {
     const char* const table = std::getenv("COMMTASK_LANE_TABLE");
-    commtask_burst burst = COMMTASK_BURST_INIT;
-    burst.size_bytes = size_bytes;
-    burst.n_messages = n_messages;
-    burst.most_lanes = table != nullptr && *table != '\0' ? static_cast<unsigned>(n_lanes) : 1;
-    commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
-    require(commtask_lanes_set(n_lanes), "commtask_lanes_set"); // the answer has no more
-    require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
-    return choice;
+    return table != nullptr && *table != '\0';
 }
 
 } // namespace
@@ -39,31 +33,52 @@ runtime_session::~runtime_session() {
     if (started_) commtask_finalize();
 }
 
-lane_comms::lane_comms(MPI_Comm comm, int n_lanes, int n_of_one)
-    : n_lanes_(n_lanes), all_(static_cast<std::size_t>(n_lanes > 1 ? n_lanes : n_of_one), comm) {
-    if (n_lanes > 1) {
-        require(commtask_comm_split_lanes(comm, n_lanes, all_.data()), "commtask_comm_split_lanes");
-    } else if (n_of_one > 1) {
-        for (MPI_Comm& each : all_) MPI_Comm_dup(comm, &each);
+lane_comms::lane_comms(MPI_Comm comm, int n_lanes, int n_of_one) : n_lanes_(n_lanes), n_at_work_(n_lanes), all_{comm} {
+    if (n_lanes == 1) {
+        grow_to(n_of_one);
+    } else if (!has_table()) {
+        set_at_work(1);
     }
 }
 
 lane_comms::~lane_comms() {
-    for (std::size_t lane = 0; lane < all_.size() && all_.size() > 1; ++lane) MPI_Comm_free(&all_[lane]);
+    for (std::size_t k = 1; k < all_.size(); ++k) MPI_Comm_free(&all_[k]);
+}
+
+void lane_comms::grow_to(int n) {
+    for (int k = static_cast<int>(all_.size()); k < n; ++k) {
+        MPI_Comm_dup(all_.front(), &all_.emplace_back(MPI_COMM_NULL));
+        if (n_lanes_ > 1) require(commtask_comm_set_lane(all_.back(), k), "commtask_comm_set_lane");
+    }
+}
+
+void lane_comms::set_at_work(int n) {
+    if (n != n_at_work_) require(commtask_lanes_set(n), "commtask_lanes_set");
+    n_at_work_ = n;
 }
 
 std::vector<MPI_Comm> lane_comms::spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective) {
     commtask_lane_choice choice = COMMTASK_LANE_CHOICE_INIT;
-    choice.n_lanes = static_cast<unsigned>(all_.size());
+    choice.n_lanes = 1;
     choice.in_row = 1;
-    if (n_lanes_ > 1) {
-        if (is_selective) choice = choose(size_bytes, n_messages, n_lanes_);
-        n_in_use_ = std::max(n_in_use_, static_cast<int>(choice.n_lanes));
-        require(commtask_lanes_set(n_in_use_), "commtask_lanes_set");
+    if (!is_selective) choice.n_lanes = static_cast<unsigned>(std::max(n_lanes_, static_cast<int>(all_.size())));
+    if (n_lanes_ > 1 && is_selective && has_table()) {
+        commtask_burst burst = COMMTASK_BURST_INIT;
+        burst.size_bytes = size_bytes;
+        burst.n_messages = n_messages;
+        burst.most_lanes = static_cast<unsigned>(n_lanes_); // what was measured counts whether lanes have cores or not
+        set_at_work(n_lanes_);                              // the answer has no more
+        require(commtask_lanes_choose(&burst, &choice), "commtask_lanes_choose");
     }
+    grow_to(static_cast<int>(choice.n_lanes));
     std::vector<MPI_Comm> of_messages;
     for (std::size_t k = 0; k < n_messages; ++k) of_messages.push_back(all_[commtask_lane_of_message(&choice, k)]);
     return of_messages;
+}
+
+int lane_comms::beside_lanes(int n_cores) {
+    set_at_work(1 + n_more_lanes());
+    return std::max(1, n_cores - n_more_lanes());
 }
 
 void worker_barrier(MPI_Comm comm) {

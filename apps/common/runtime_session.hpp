@@ -6,7 +6,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,29 +26,37 @@ private:
     bool started_ = false;
 };
 
-/// Duplicates of a communicator, one for each lane; for one lane itself, or several duplicates. While nothing is under way on them they are freed at
-/// the end, which is collective.
+/// A communicator, and as many duplicates as the lanes in use beyond the first, or several of one lane. A lane that no burst was
+/// given rests, and its core is the compute threads': so the object comes before the first OpenMP region, as the session does.
+/// While nothing is under way on them the duplicates are freed at the end, which is collective.
 class lane_comms {
 public:
-    /// Collective. @throws what the runtime says when there are not so many lanes
-    /// @param n_of_one  how many one lane has
+    /// Collective. @throws what the runtime says when a lane cannot rest
+    /// @param n_lanes  of the session
+    /// @param n_of_one  how many communicators one lane has
     lane_comms(MPI_Comm comm, int n_lanes, int n_of_one = 1);
     ~lane_comms();
     lane_comms(const lane_comms&) = delete;
     lane_comms& operator=(const lane_comms&) = delete;
 
     [[nodiscard]] const std::vector<MPI_Comm>& all() const { return all_; }
-    /// What carries each of a burst of messages of one size: all lanes in turn, or, `is_selective`, as few as a measured table
-    /// says that more would bring nothing, and without a table one: a second lane's core is a compute thread's, so no guess
-    /// takes it. The cores of lanes that no burst has been given so far go back to the compute threads.
+    /// Collective. What carries each of a burst of messages of one size: all lanes in turn, or, `is_selective`, as few as a
+    /// measured table says that more would bring nothing, and without a table one: a second lane's core is a compute thread's, so no
+    /// guess takes it.
     [[nodiscard]] std::vector<MPI_Comm> spread(std::size_t size_bytes, std::size_t n_messages, bool is_selective);
-    /// Of a rank's `n_cores`, those without a worker of a lane beyond the first that a burst was given; at least 1.
-    [[nodiscard]] int beside_lanes(int n_cores) const { return std::max(1, n_cores - (n_in_use_ - 1)); }
+    /// After the bursts. Those of a rank's `n_cores` that have no worker of a lane beyond the first; at least 1. The lanes that no
+    /// burst was given rest from here on.
+    [[nodiscard]] int beside_lanes(int n_cores);
+    /// Beyond the first.
+    [[nodiscard]] int n_more_lanes() const { return n_lanes_ > 1 ? static_cast<int>(all_.size()) - 1 : 0; }
 
 private:
+    void grow_to(int n);
+    void set_at_work(int n);
+
     int n_lanes_;
-    int n_in_use_ = 1;
-    std::vector<MPI_Comm> all_;
+    int n_at_work_;
+    std::vector<MPI_Comm> all_; ///< Of lanes in use: that of lane 0 first.
 };
 
 /// A barrier of all ranks, by the worker.

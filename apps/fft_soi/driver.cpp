@@ -31,6 +31,7 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     using complex = std::complex<Real>;
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
+    miniapp::lane_comms lanes{comm, o.n_lanes};
     const int n_threads = tiled::compute_threads_of(o.which, o.n_cores);
     const double scale = o.sign < 0 ? 1.0 : 1.0 / static_cast<double>(o.n_points);
     const double planning = miniapp::seconds();
@@ -78,7 +79,6 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
     std::vector<miniapp::phase_times> times;
     tiled::traffic counted;
     {
-        miniapp::lane_comms lanes{comm, o.n_lanes};
         // A chunk's messages are ready at once.
         const auto n_messages = static_cast<std::size_t>(std::max(1, sizes.n_segments * sizes.n_peers()));
         std::vector<MPI_Comm> of_messages = lanes.spread(report.message_bytes, n_messages, true);
@@ -89,7 +89,7 @@ void run_in(const options& o, MPI_Comm comm, run_report& report) {
                                                            .has_plan = o.has_plan,
                                                            .lanes = std::move(of_messages)});
         report.compute_threads = active->compute_threads();
-        report.cores = active->cores() + o.n_cores - lanes.beside_lanes(o.n_cores);
+        report.cores = active->cores() + lanes.n_more_lanes();
         for (int k = -1; k < o.repeats; ++k) {
             if (o.in_place) fill(x, rank);
             const bool is_last = k + 1 == o.repeats;

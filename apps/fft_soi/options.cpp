@@ -63,7 +63,7 @@ const char* name_of(method by) { return method_names[static_cast<std::size_t>(by
 
 problem options::sizes(int n_ranks) const {
     const int n_threads = tiled::compute_threads_of(which, n_cores);
-    // One thread needs no pieces but for probing between them; several share each chunk, with something to balance.
+    // As with one lane: how many are used is known later. One thread needs no pieces but for probing between them; several share each chunk, with something to balance.
     const int usual = which == tiled::mode::iprobe ? 4 : n_threads == 1 ? 1 : 2 * n_threads;
     return {n_points, n_ranks, n_segments, n_chunks, n_pieces == 0 ? usual : n_pieces, window};
 }

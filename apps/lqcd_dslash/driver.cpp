@@ -91,6 +91,10 @@ run_report run(const options& settings, MPI_Comm comm) {
     report.n_interior_tiles = on->shape().parity[0].n_interior_tiles;
     for (int d = 0; d < n_directions; ++d) report.face_bytes[d] = on->face_bytes(d);
 
+    miniapp::lane_comms lanes{comm, settings.n_lanes};
+    std::vector<MPI_Comm> of_messages = spread(lanes, *on);
+    const int n_cores = lanes.beside_lanes(settings.n_cores);
+
     const link_function links = random_links(geom.lattice);
     const spinor_function psi_at = random_spinor(geom.lattice);
     const spinor_function chi_at = random_spinor(geom.lattice, chi_seed);
@@ -107,15 +111,8 @@ run_report run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    miniapp::lane_comms lanes{comm, settings.n_lanes};
-    std::vector<MPI_Comm> of_messages = spread(lanes, *on);
-    const exchange_options exchange_settings{comm,
-                                             lanes.beside_lanes(settings.n_cores),
-                                             settings.probe_every,
-                                             settings.bad,
-                                             settings.has_plan,
-                                             settings.is_held,
-                                             std::move(of_messages)};
+    const exchange_options exchange_settings{
+        comm, n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_held, std::move(of_messages)};
     const int hops = 2 * settings.iterations;
     std::uint64_t expected_fingerprint = 0;
     {
@@ -134,7 +131,7 @@ run_report run(const options& settings, MPI_Comm comm) {
     {
         const auto active = make_exchange(settings.which, *on, exchange_settings);
         report.compute_threads = active->compute_threads();
-        report.cores = active->cores() + settings.n_cores - exchange_settings.n_cores;
+        report.cores = active->cores() + lanes.n_more_lanes();
         active->run(whole_operator(psi, d_psi));
         active->run(whole_operator(chi, d_g5_chi));
         const auto warm_up = chain(work, std::min(hops, 20), report.scale);

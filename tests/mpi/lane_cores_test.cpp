@@ -135,9 +135,11 @@ TEST_F(LanesWithoutWork, LendTheirCoresWhenLanesAreSetUntilTheyGetACommunicator)
     }
     ASSERT_EQ(commtask_lanes_set(2), COMMTASK_OK);
     EXPECT_EQ(machine().lent(), std::set{1}) << "lane 2 has the CPU 1";
+    const int n_before = machine().n_lent();
     ASSERT_EQ(commtask_comm_set_lane(comm_, 2), COMMTASK_OK) << commtask_last_error();
     run(commtask_op_noop(comm_));
-    ASSERT_TRUE(comes_true([] { return own_mask() == 0b0011; })) << "by its worker now, which has nothing to do";
+    ASSERT_TRUE(comes_true([&] { return machine().n_lent() > n_before && own_mask() == 0b0011; }))
+        << "by its worker now";
 }
 
 } // namespace

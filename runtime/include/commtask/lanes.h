@@ -90,12 +90,14 @@ COMMTASK_API int commtask_comm_spread(MPI_Comm comm, int by) COMMTASK_NOEXCEPT;
 
 /** How many lanes are at work from now on, the first n of them. commtask_lanes_choose answers no more, and communicators whose
  *  lane nobody names get one of these. The worker of each lane beyond gives its core back to the program's threads as soon as
- *  it has nothing to do, at once if the lane has no communicator yet; a task for one of its communicators brings it back. A
- *  worker does the same by itself when it has had nothing to do for COMMTASK_LANE_IDLE_S. Lane 0 always keeps its core. All ranks
- *  should say the same number, or the answers of commtask_lanes_choose differ.
+ *  it has nothing to do; a task for a communicator of its lane brings it back. A worker does the same by itself when it has had
+ *  nothing to do for COMMTASK_LANE_IDLE_S. The core of a lane without a communicator is given back by this call, and comes back
+ *  with its first communicator or a larger n. Lane 0 always keeps its core. All ranks should say the same number, or the answers
+ *  of commtask_lanes_choose differ.
  *  @param n_lanes  from 1 to the number of lanes.
  *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
- *  @threads Any thread, also in a callback. */
+ *  @threads Any thread, also in a callback. It changes the masks of all threads itself where a lane without a communicator has a
+ *           core, which takes tens of microseconds. */
 COMMTASK_API int commtask_lanes_set(int n_lanes) COMMTASK_NOEXCEPT;
 
 /** What a burst is made of. */

@@ -21,14 +21,16 @@ void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
     const std::lock_guard guard{lending_};
     if (lent_.contains(place_.lane_cpus[lane]) == is_lent) return;
     const cpu_set core{place_.lane_cpus[lane]};
+    cpu_set lent = lent_;
     if (is_lent) {
-        lent_ |= core;
+        lent |= core;
     } else {
-        lent_ -= core;
+        lent -= core;
     }
     cpu_set free_for_all = place_.compute_cpus;
-    free_for_all |= lent_;
+    free_for_all |= lent;
     narrowing_.change_to(std::move(free_for_all));
+    lent_ = std::move(lent);
     int (*const tell)(int) = is_lent ? &DLB_LendCpu : &DLB_ReclaimCpu;
     if (tell != nullptr) static_cast<void>(tell(place_.lane_cpus[lane]));
     if (settings_.verbose >= 2) say("lane %zu %s its core", lane, is_lent ? "gives the program" : "takes back");

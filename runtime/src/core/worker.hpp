@@ -44,9 +44,8 @@ public:
 
     /// Any thread. Whether it lends its core whenever it has nothing to do, and not only after a while.
     void lend_at_once(bool is_so) noexcept {
-        lends_at_once_.store(is_so,
-                             std::memory_order_seq_cst); // before the ring: the sleeper looks after it has lain down
-        if (is_so) lane_.wake_up.ring_surely();
+        // Before the ring: the sleeper looks after it has lain down. One that lends already need not wake.
+        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.ring_surely();
     }
 
     /// Whether the calling thread is the worker's.
