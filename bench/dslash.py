@@ -21,7 +21,6 @@ N_RANKS = 2
 CLAUSE, HELD = "omp, clauses", "omp, held"
 PROGRAMS_MODES = ("baseline", "offload", "omp", "tbb")  # as lqcd_dslash calls them
 MODES = (*PROGRAMS_MODES, CLAUSE, HELD, LEVEL, LANES)
-OF_LANES = ("omp", LEVEL, LANES)
 OPTIONS = {CLAUSE: ["--mode", "omp", "--plan", "off"], HELD: ["--mode", "omp", "--hold"], LEVEL: ["--mode", "omp"],
            LANES: ["--mode", "omp", "--lanes", "2"]}
 # What each mode's goal and ratio refer to: tbb is the same graph as omp for another tasking runtime.
@@ -128,8 +127,8 @@ def measure(build, case, n_rounds, report):
     rate_mbs = balanced_rate_mbs(build, case) if case.setting in network.SLOW else 0.0
     over = network.Network(build, case.setting, N_RANKS, rate_mbs)
     runner = Runner(over, case)
-    modes = network.sides_over(build, case.setting, MODES, OF_LANES)
-    runs = network.alternated(modes, n_rounds, lambda mode, _: runner.run(mode), OF_LANES)
+    modes = network.sides_over(build, case.setting, MODES, network.OF_LANES)
+    runs = network.alternated(modes, n_rounds, lambda mode, _: runner.run(mode), network.OF_LANES)
     times = {mode: [one.seconds for one in of] for mode, of in runs.items()}
     posts = {mode: [one.post_seconds for one in runs.get(mode, ())] for mode in POSTING}
     goals = dict(case.goals)
@@ -170,13 +169,12 @@ def measure(build, case, n_rounds, report):
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
     settings = ("crowded", *network.SLOW) if setting == "all" else (setting,)
-    cases = miniapp.containing(wanted, {case.name: case for case in CASES if case.setting in settings}, f"case of dslash, {setting},")
-    chosen = [case for case in CASES if case.setting in settings and case.name in cases]
-    settings = [one for one in settings if any(case.setting == one for case in chosen)]
+    cases = miniapp.containing(wanted, [(case.name, case) for case in CASES if case.setting in settings], f"case of dslash, {setting},")
+    settings = [one for one in settings if any(case.setting == one for case in cases)]
 
     def report_of(one):
         report = figures.Report("dslash", one, miniapp.machine_of(build))
-        for case in (case for case in chosen if case.setting == one):
+        for case in (case for case in cases if case.setting == one):
             measure(build, case, 2 if is_quick else 5, report)
         return report
 

@@ -81,8 +81,7 @@ def price_row(mode, where, plain, own):
 def lanes_as_it_comes(build, is_quick):
     """The report of omp with one lane, with the thread level of several, and with two, between ranks that share memory."""
     runner = Runner(network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS)), "link")
-    sides = ("omp", *PRICE)
-    times = network.alternated(sides, 1 if is_quick else 7, lambda mode, _: seconds(runner.run(mode)), sides)
+    times = network.alternated(network.OF_LANES, 1 if is_quick else 7, lambda mode, _: seconds(runner.run(mode)), network.OF_LANES)
     report = figures.Report("fft", "crowded, lanes", miniapp.machine_of(build))
     report.rows.append(figures.Row("omp soi", "ms", [1e3 * t for t in times["omp"]]))
     report.rows += [price_row(mode, "", times["omp"], times[mode]) for mode in PRICE]
@@ -103,14 +102,14 @@ def over_network(build, setting, is_quick, traces):
         net = load * (produce + consume)
         over = network.Network(build, setting, N_RANKS, alone["traffic"]["bytes"] / net * 1e-6)
         runner = Runner(over, setting)
-        modes = network.sides_over(build, setting, (*MODES, *PRICE), ("omp", *PRICE))
+        modes = network.sides_over(build, setting, (*MODES, *PRICE), network.OF_LANES)
         cases = [(mode, "soi") for mode in modes] + ([] if build.mpi else [("baseline", "sixstep"), ("omp", "sixstep")])
 
         def once(case, turn, runner=runner, load=load):
             is_drawn = traces and load == 1.0 and case[1] == "soi" and case[0] not in PRICE and turn > 0
             return seconds(runner.run(*case, trace=str(Path(traces) / f"{case[0]}.json") if is_drawn else ""))
 
-        times = network.alternated(cases, 1 if is_quick else 4, once, [(mode, "soi") for mode in ("omp", *PRICE)])
+        times = network.alternated(cases, 1 if is_quick else 4, once, [(mode, "soi") for mode in network.OF_LANES])
         for case in cases:
             mode, method = case
             if mode in PRICE:

@@ -24,10 +24,10 @@ class Failed(Exception):
 
 
 def containing(wanted, things, what):
-    """Those of `things`, by name, whose name contains `wanted`. @throws Failed where there is none: `what` says what they are"""
-    found = {name: thing for name, thing in things.items() if wanted in name}
+    """Those of `things`, pairs of a name and a thing, whose name contains `wanted`. @throws Failed where there is none: `what` says what they are"""
+    found = [thing for name, thing in things if wanted in name]
     if not found:
-        raise Failed(f"no {what} contains {wanted!r}: there are {'; '.join(things)}")
+        raise Failed(f"no {what} contains {wanted!r}: there are {'; '.join(dict.fromkeys(name for name, _ in things))}")
     return found
 
 

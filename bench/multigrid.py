@@ -31,7 +31,7 @@ SIDES = {
 # What each side's ratio refers to.
 REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", LEVEL: "omp", LANES: "omp", COMMUNICATORS: "omp",
               ALL_LANES: LANES}
-OF_LANES = ("omp", LEVEL, LANES, COMMUNICATORS, ALL_LANES)
+OF_LANES = (*network.OF_LANES, COMMUNICATORS, ALL_LANES)
 # Lower bounds on the reference's time over the side's: choosing lanes must not cost what they do not bring.
 GOALS = {LANES: 0.97}
 GAINS = {"64 boxes, faces": 1.25}  # over links, of two lanes: many messages of one size
@@ -93,7 +93,7 @@ def measure(build, setting, case, n_rounds, report):
     over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
     sides = network.sides_over(build, setting, SIDES, OF_LANES)
     times = network.alternated(sides, n_rounds, lambda side, _: run_once(over, case, side)["median"]["slowest_total_us"],
-                               ("omp", LEVEL, LANES))
+                               network.OF_LANES)
     goals = {**GOALS, LANES: GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
     for side in sides:
         reference = REFERENCES.get(side) if REFERENCES.get(side) in sides else None
@@ -113,11 +113,11 @@ def measure(build, setting, case, n_rounds, report):
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
     settings = ("crowded", "link") if setting == "all" else (setting,)
-    cases = miniapp.containing(wanted, {case.name: case for case in CASES}, "case of multigrid")
+    cases = miniapp.containing(wanted, [(case.name, case) for case in CASES], "case of multigrid")
 
     def report_of(one):
         report = figures.Report("multigrid", one, miniapp.machine_of(build))
-        for case in cases.values():
+        for case in cases:
             measure(build, one, case, 2 if is_quick else 5, report)
         return report
 

@@ -17,6 +17,7 @@ SLOW = ("delayed", "link", "rendezvous")
 LINKS = ("link", "rendezvous")
 LANES = "omp, 2 lanes"  # the library chooses whether messages go by the second
 LEVEL = "omp, MULTIPLE"  # one lane, and the thread level that several need: what of their price is MPI's. Over no links.
+OF_LANES = ("omp", LEVEL, LANES)  # what the price of lanes is told by
 QUICK_ROUNDS = 2  # at most
 LANE_ROUNDS = 4
 EAGER_BYTES = 16 << 10  # of a network with rendezvous: larger messages come only when the receiver looks

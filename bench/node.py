@@ -263,8 +263,8 @@ def measure(build, benchmark, asked, json_file, wanted=""):
     for n_ranks, parts in asked.items():
         for part in parts:
             settings.setdefault(part.setting(n_ranks), []).append((n_ranks, part))
-    chosen = miniapp.containing(wanted, settings, f"setting of {benchmark}")
-    return miniapp.publish([(benchmark, lambda name=name, of=of: of_setting(build, benchmark, name, of)) for name, of in chosen.items()], json_file)
+    chosen = miniapp.containing(wanted, [(name, name) for name in settings], f"setting of {benchmark}")
+    return miniapp.publish([(benchmark, lambda name=name: of_setting(build, benchmark, name, settings[name])) for name in chosen], json_file)
 
 
 def run(build, is_quick, json_file, wanted=""):
