@@ -118,7 +118,10 @@ private:
         made.begin_operation(op, *queue, flag_has_extras, 2);
         made.extras = {};
         const bool is_ordered = stream % 2 == 0; // the others have no predecessors, and pass by
-        if (is_ordered) made.extras.ticket = queue->orders[0].take_ticket();
+        if (is_ordered) {
+            made.extras.its_turn = queue->order.make(op, COMMTASK_ORDERED, {});
+            queue->order.take(*made.extras.its_turn);
+        }
         if (is_ordered && random_() % 2 == 0) {
             task& event = *task_pool::acquire();
             event.begin_event(1);

@@ -107,13 +107,17 @@ public:
         op.kind = COMMTASK_OP_SEND;
         const std::uint32_t flags = random_() % 4 == 0 ? std::uint32_t{COMMTASK_RUN_AFTER_FAILURE} : 0U;
         made.begin_operation(op, queue, flag_has_extras | flags, 2);
+        turn* its_turn = nullptr;
+        if (random_() % 3 == 0) {
+            its_turn = queue.order.make(op, COMMTASK_ORDERED, {});
+            queue.order.take(*its_turn);
+        }
         made.extras = {[](const commtask_status*, void* counter) {
                            static_cast<std::atomic<long>*>(counter)->fetch_add(1, std::memory_order_relaxed);
                        },
                        &n_called_,
                        nullptr,
-                       random_() % 3 == 0 ? queue.orders[0].take_ticket() : 0,
-                       0,
+                       its_turn,
                        0};
         static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(after.size())));
         for (task* const predecessor : after) graph::add_predecessor(made, *predecessor);

@@ -42,10 +42,10 @@ TEST(Ending, LetsTheOthersGoOn) {
     task& event = bench.make_event();
     task& flying_lost = bench.post({.tag = 11});
     task& flying = bench.post({.tag = 12});
-    task& first_in_order = bench.post({.after = {&event}, .ticket = bench.take_ticket(), .tag = 13});
-    task& second_in_order = bench.post({.ticket = bench.take_ticket(), .tag = 14});
-    task& held_lost = bench.post({.ticket = bench.take_ticket(), .tag = 15});
-    task& third_in_order = bench.post({.ticket = bench.take_ticket(), .tag = 16});
+    task& first_in_order = bench.post({.after = {&event}, .its_turn = bench.take_turn(), .tag = 13});
+    task& second_in_order = bench.post({.its_turn = bench.take_turn(), .tag = 14});
+    task& held_lost = bench.post({.its_turn = bench.take_turn(), .tag = 15});
+    task& third_in_order = bench.post({.its_turn = bench.take_turn(), .tag = 16});
     bench.run();
     EXPECT_EQ(bench.the_lane().count_unfinished(is_odd).all, 3U);
     bench.the_lane().give_up(is_odd);

@@ -142,8 +142,7 @@ private:
 /// What a test says about a task that it posts.
 struct task_plan {
     std::vector<task*> after{};
-    std::uint64_t ticket = 0;
-    order_class order = order_class::messages;
+    turn* its_turn = nullptr;
     std::uint32_t flags = 0;
     int tag = 0;
     int n_parts = 1;
@@ -174,7 +173,7 @@ public:
         op.send_tag = plan.tag;
         op.recv_tag = plan.n_parts; // the fake has no other use for it
         made.begin_operation(op, *queues_[on], flag_has_extras | plan.flags, n_references);
-        made.extras = {plan.callback, plan.argument, nullptr, plan.ticket, static_cast<std::uint32_t>(plan.order), 0};
+        made.extras = {plan.callback, plan.argument, nullptr, plan.its_turn, 0};
         static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(plan.after.size())));
         for (task* const predecessor : plan.after) graph::add_predecessor(made, *predecessor);
         made.posted_ns = now_ns();
@@ -215,8 +214,13 @@ public:
         }
     }
 
-    [[nodiscard]] std::uint64_t take_ticket(std::size_t on, order_class order = order_class::messages) {
-        return queues_[on]->orders[static_cast<std::size_t>(order)].take_ticket();
+    /// Among the ordered tasks of a queue, or its collectives.
+    [[nodiscard]] turn* take_turn(std::size_t on, std::uint16_t kind = COMMTASK_OP_NOOP) {
+        commtask_op op{};
+        op.kind = kind;
+        turn* const made = queues_[on]->order.make(op, COMMTASK_ORDERED, {});
+        queues_[on]->order.take(*made);
+        return made;
     }
 
     comm_queue& queue(std::size_t of) { return *queues_[of]; }
@@ -254,9 +258,7 @@ public:
 
     task& make(const task_plan& plan = {}) { return lanes_bench::make(0, plan); }
     task& post(const task_plan& plan = {}) { return lanes_bench::post(0, plan); }
-    [[nodiscard]] std::uint64_t take_ticket(order_class order = order_class::messages) {
-        return lanes_bench::take_ticket(0, order);
-    }
+    [[nodiscard]] turn* take_turn(std::uint16_t kind = COMMTASK_OP_NOOP) { return lanes_bench::take_turn(0, kind); }
     fake_transport& carrier() { return lanes_bench::carrier(0); }
     lane& the_lane() { return lanes()[0]; }
 

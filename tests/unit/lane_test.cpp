@@ -181,7 +181,7 @@ TEST(Lane, HoldsOrderedTasksUntilTheirTurnInEveryOrderOfReadiness) {
         for (int i = 0; i < 4; ++i) {
             events.push_back(&bench.make_event());
             ordered.push_back(&bench.post(
-                {.after = {events.back()}, .ticket = bench.take_ticket(), .tag = fake_transport::completes_at_once}));
+                {.after = {events.back()}, .its_turn = bench.take_turn(), .tag = fake_transport::completes_at_once}));
         }
         bench.run();
         for (const std::size_t i : order) {
@@ -196,8 +196,8 @@ TEST(Lane, LetsMessagesPassACollectiveThatIsNotReady) {
     lane_bench bench;
     task& event = bench.make_event();
     task& collective = bench.post(
-        {.after = {&event}, .ticket = bench.take_ticket(order_class::collectives), .order = order_class::collectives});
-    task& ordered_message = bench.post({.ticket = bench.take_ticket()});
+        {.after = {&event}, .its_turn = bench.take_turn(COMMTASK_OP_BARRIER)});
+    task& ordered_message = bench.post({.its_turn = bench.take_turn()});
     task& message = bench.post();
     bench.run();
     EXPECT_EQ(bench.carrier().take_started(), (tasks{&ordered_message, &message}));
@@ -210,8 +210,8 @@ TEST(Lane, LetsMessagesPassACollectiveThatIsNotReady) {
 TEST(Lane, GivesThePlaceOfACanceledOrderedTaskToTheNext) {
     lane_bench bench;
     task& failing = bench.post();
-    task& doomed = bench.post({.after = {&failing}, .ticket = bench.take_ticket()});
-    task& next = bench.post({.ticket = bench.take_ticket(), .tag = fake_transport::completes_at_once});
+    task& doomed = bench.post({.after = {&failing}, .its_turn = bench.take_turn()});
+    task& next = bench.post({.its_turn = bench.take_turn(), .tag = fake_transport::completes_at_once});
     bench.run();
     EXPECT_EQ(state_of(next), task_state::open);
     bench.complete(failing, {.error = 1});
@@ -221,12 +221,12 @@ TEST(Lane, GivesThePlaceOfACanceledOrderedTaskToTheNext) {
 
 TEST(Lane, HoldsOrderedTasksWhileAnEarlierTicketIsOut) {
     lane_bench bench;
-    const std::uint64_t early = bench.take_ticket();
-    task& late = bench.post({.ticket = bench.take_ticket(), .tag = fake_transport::completes_at_once});
+    turn* const early = bench.take_turn();
+    task& late = bench.post({.its_turn = bench.take_turn(), .tag = fake_transport::completes_at_once});
     bench.run();
     EXPECT_EQ(state_of(late), task_state::open);
-    EXPECT_NE(bench.the_lane().unfinished_table("in a test").find("place 1 has not come"), std::string::npos);
-    bench.post({.ticket = early, .tag = fake_transport::completes_at_once});
+    EXPECT_NE(bench.the_lane().unfinished_table("in a test").find("waits for its turn behind noop"), std::string::npos);
+    bench.post({.its_turn = early, .tag = fake_transport::completes_at_once});
     bench.run();
     EXPECT_EQ(state_of(late), task_state::completed);
 }

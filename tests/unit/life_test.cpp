@@ -64,13 +64,13 @@ TEST(Life, IsToldStepByStep) {
 TEST(Life, OfAnOrderedTaskHasItsTurnInIt) {
     recorder seen;
     lane_bench bench{64, {&seen}};
-    const std::uint64_t early = bench.take_ticket();
-    task& late = bench.post({.ticket = bench.take_ticket(), .tag = at_once});
-    task& unwanted = bench.post({.ticket = bench.take_ticket()});
+    turn* const early = bench.take_turn();
+    task& late = bench.post({.its_turn = bench.take_turn(), .tag = at_once});
+    task& unwanted = bench.post({.its_turn = bench.take_turn()});
     bench.run();
     bench.the_lane().cancel(unwanted);
     bench.run();
-    bench.post({.ticket = early, .tag = at_once});
+    bench.post({.its_turn = early, .tag = at_once});
     bench.run();
     EXPECT_EQ(seen.way_of(late), (path{phase::posted, phase::held, phase::ready, phase::in_flight, phase::ended}));
     EXPECT_EQ(seen.way_of(unwanted), (path{phase::posted, phase::held, phase::ready, phase::dropped}));

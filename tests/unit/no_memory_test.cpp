@@ -29,13 +29,13 @@ TEST_F(NoMemory, OrderedTasksAreStartedInOrderWithoutRoomForTheirPlaces) {
         lane_bench bench{256};
         // The first place comes last, when there is memory again: the fake transport needs some to start a task.
         task& first_gate = bench.make_event();
-        std::vector<task*> expected{&bench.post({.after = {&first_gate}, .ticket = bench.take_ticket()})};
+        std::vector<task*> expected{&bench.post({.after = {&first_gate}, .its_turn = bench.take_turn()})};
         std::vector<task*> gates;
         std::vector<task*> ordered;
         std::vector<std::size_t> readiness;
         for (std::size_t i = 0; i < n_tasks; ++i) {
             gates.push_back(&bench.make_event());
-            ordered.push_back(&bench.post({.after = {gates[i]}, .ticket = bench.take_ticket()}));
+            ordered.push_back(&bench.post({.after = {gates[i]}, .its_turn = bench.take_turn()}));
             readiness.push_back(i);
             const bool runs = !is_canceled_while_it_waits(i) && !is_canceled_before_it_is_ready(i);
             if (runs) expected.push_back(ordered[i]);
@@ -67,7 +67,7 @@ TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
     constexpr std::size_t n_tasks = 40;
     task& first_gate = bench_.make_event();
     task& never = bench_.make_event();
-    std::vector<task*> expected{&bench_.post({.after = {&first_gate}, .ticket = bench_.take_ticket()})};
+    std::vector<task*> expected{&bench_.post({.after = {&first_gate}, .its_turn = bench_.take_turn()})};
     std::vector<task*> lost{&bench_.post({.tag = 1})}; // in flight
     std::vector<task*> gates;
     for (std::size_t i = 0; i < n_tasks; ++i) {
@@ -75,7 +75,7 @@ TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
         // Half of the lost ones hold a place, and half wait for what will not come.
         task& gate = is_lost && i % 4 == 1 ? never : bench_.make_event();
         if (&gate != &never) gates.push_back(&gate);
-        task& made = bench_.post({.after = {&gate}, .ticket = bench_.take_ticket(), .tag = is_lost ? 1 : 2});
+        task& made = bench_.post({.after = {&gate}, .its_turn = bench_.take_turn(), .tag = is_lost ? 1 : 2});
         (is_lost ? lost : expected).push_back(&made);
     }
     bench_.run();
@@ -104,9 +104,9 @@ TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
 
 TEST_F(NoMemory, WhoWaitsForATurnIsCanceledOnceThereIsMemoryAgain) {
     task& gate = bench_.make_event();
-    task& first = bench_.post({.after = {&gate}, .ticket = bench_.take_ticket()});
-    task& second = bench_.post({.ticket = bench_.take_ticket()});
-    task& third = bench_.post({.ticket = bench_.take_ticket()});
+    task& first = bench_.post({.after = {&gate}, .its_turn = bench_.take_turn()});
+    task& second = bench_.post({.its_turn = bench_.take_turn()});
+    task& third = bench_.post({.its_turn = bench_.take_turn()});
     {
         const no_memory scope;
         static_cast<void>(bench_.the_lane().progress());
@@ -178,14 +178,15 @@ TEST_F(NoMemory, ThePoolRefusesAndLosesNothing) {
     for (task* const slot : again) task_pool::release(slot);
 }
 
-TEST_F(NoMemory, ATicketIsRefusedAndNoPlaceIsTaken) {
-    comm_order order;
+TEST_F(NoMemory, ATurnIsRefusedAndNothingIsTaken) {
+    program_order order;
+    const commtask_op op = commtask_op_barrier(MPI_Comm{});
     {
         const no_memory scope;
-        EXPECT_EQ(order.take_to_keep(), 0U);
+        EXPECT_EQ(order.make(op, COMMTASK_NONE, {}), nullptr);
     }
-    EXPECT_TRUE(order.is_idle());
-    EXPECT_EQ(order.take_to_keep(), 1U);
+    EXPECT_FALSE(order.has_open());
+    EXPECT_NE(order.make(op, COMMTASK_NONE, {}), nullptr);
 }
 
 } // namespace

@@ -44,7 +44,10 @@ public:
             made.queue = &bench.queue(each.on);
             made.predecessors = each.after;
             made.is_held = each.is_held;
-            if (each.is_ordered) made.order = &made.queue->orders[0];
+            if (each.is_ordered) {
+                made.its_turn = std::make_unique<turn>();
+                EXPECT_TRUE(made.its_turn->set(commtask_op_noop(MPI_Comm{}), COMMTASK_ORDERED, {}));
+            }
             EXPECT_NE(plan_.add(std::move(made)), nullptr);
         }
         plan_.end_change();
@@ -175,7 +178,7 @@ TEST(Plan, KeepsItsPlaceAmongOtherPosts) {
     recorded<1> exchange{bench, {{.tag = at_once}, {.is_ordered = true, .tag = at_once}, {.tag = at_once}}};
     task& before = bench.post({.tag = at_once});
     exchange.start();
-    task& ordered_after = bench.post({.ticket = bench.take_ticket(), .tag = at_once});
+    task& ordered_after = bench.post({.its_turn = bench.take_turn(), .tag = at_once});
     task& after = bench.post({.tag = at_once});
     bench.run();
     EXPECT_EQ(bench.carrier().take_started(),
@@ -186,14 +189,14 @@ TEST(Plan, TakesThePlacesOfItsOrderedMembersWhenItIsStarted) {
     lane_bench bench;
     recorded<1> exchange{bench, {{}, {.after = {0}, .is_ordered = true, .tag = at_once}, {.is_ordered = true}}};
     for (int i = 0; i < 3; ++i) {
-        const std::uint64_t early = bench.take_ticket();
+        turn* const early = bench.take_turn();
         task& run = exchange.start();
-        task& late = bench.post({.ticket = bench.take_ticket(), .tag = at_once});
+        task& late = bench.post({.its_turn = bench.take_turn(), .tag = at_once});
         bench.run();
         EXPECT_EQ(bench.carrier().take_started(), tasks{&exchange[0]});
         bench.complete(exchange[0]);
         EXPECT_TRUE(bench.carrier().take_started().empty()) << "an earlier place was not used";
-        task& first = bench.post({.ticket = early, .tag = at_once});
+        task& first = bench.post({.its_turn = early, .tag = at_once});
         bench.run();
         EXPECT_EQ(bench.carrier().take_started(), (tasks{&first, &exchange[1], &exchange[2], &late}));
         bench.complete(exchange[2]);
@@ -257,7 +260,7 @@ TEST(Plan, CancelsTheSuccessorsOfAMemberThatFailedAndCanBeStartedAgain) {
     for (const std::size_t i : {0U, 1U, 2U, 3U}) bench.complete(exchange[i]);
     EXPECT_EQ(state_of(run), task_state::completed);
     static_cast<void>(bench.carrier().take_started());
-    task& ordered = bench.post({.ticket = bench.take_ticket(), .tag = at_once});
+    task& ordered = bench.post({.its_turn = bench.take_turn(), .tag = at_once});
     bench.run();
     EXPECT_EQ(state_of(ordered), task_state::completed) << "a place was left open";
 }
@@ -273,7 +276,7 @@ TEST(Plan, HasItsMembersCanceledIfItMustNotStart) {
     EXPECT_EQ(state_of(run), task_state::canceled);
     for (const std::size_t i : {0U, 1U, 2U}) EXPECT_EQ(state_of(exchange[i]), task_state::canceled);
     EXPECT_TRUE(bench.carrier().take_started().empty());
-    task& ordered = bench.post({.ticket = bench.take_ticket(), .tag = at_once});
+    task& ordered = bench.post({.its_turn = bench.take_turn(), .tag = at_once});
     bench.run();
     EXPECT_EQ(state_of(ordered), task_state::completed) << "a place was left open";
     recorded<1> nothing{bench, {}};

@@ -26,12 +26,12 @@ void count(const commtask_status* /*status*/, void* counter) { ++*static_cast<in
 
 TEST(Posting, IssuesInOrderWithoutAWorker) {
     lane_bench bench{where_posters_issue()};
-    const std::uint64_t first_place = bench.take_ticket();
-    const std::uint64_t second_place = bench.take_ticket();
+    turn* const first_place = bench.take_turn();
+    turn* const second_place = bench.take_turn();
     task& plain = bench.post();
-    task& second = bench.post({.ticket = second_place});
+    task& second = bench.post({.its_turn = second_place});
     EXPECT_EQ(bench.carrier().take_started(), tasks{&plain});
-    task& first = bench.post({.ticket = first_place});
+    task& first = bench.post({.its_turn = first_place});
     EXPECT_EQ(bench.carrier().take_started(), (tasks{&first, &second}));
     EXPECT_TRUE(bench.the_lane().approx_has_work());
     EXPECT_FALSE(bench.the_lane().approx_is_driven());

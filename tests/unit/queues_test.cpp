@@ -3,7 +3,6 @@
 // The ways into a lane, with real threads: nothing is lost, nothing comes twice, and what one thread posts stays in its
 // order, over many laps of a small ring and with a taker that sleeps.
 #include "core/bell.hpp"
-#include "core/comm_order.hpp"
 #include "core/handoff.hpp"
 #include "core/inbox.hpp"
 
@@ -148,38 +147,6 @@ TEST(WaitingRoom, LosesNoAnnouncement) {
         room.announce();
     }
     waiter.join();
-}
-
-TEST(CommOrder, IssuesInTicketOrderWhateverTheOrderOfArrival) {
-    comm_order order;
-    std::vector<task*> issued;
-    std::vector<task> tasks(40); // never looked at, only told apart
-    std::array<task*, 40> slots{};
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        slots[i] = &tasks[i];
-        static_cast<void>(order.take_ticket());
-    }
-    const auto collect = [&](task& one) { issued.push_back(&one); };
-    for (std::uint64_t ticket = 40; ticket > 1; --ticket) {
-        if (ticket % 7 == 0) {
-            EXPECT_TRUE(order.give_up(ticket, *slots[ticket - 1]));
-        } else {
-            order.arrive(ticket, *slots[ticket - 1]);
-            slots[ticket - 1]->run.now = phase::held;
-        }
-        order.issue_in_order(collect);
-        EXPECT_TRUE(issued.empty());
-    }
-    order.arrive(1, *slots[0]);
-    slots[0]->run.now = phase::held;
-    order.issue_in_order(collect);
-    std::vector<task*> expected;
-    for (std::uint64_t ticket = 1; ticket <= 40; ++ticket) {
-        if (ticket % 7 != 0) expected.push_back(slots[ticket - 1]);
-    }
-    EXPECT_EQ(issued, expected);
-    EXPECT_EQ(order.expected(), 41U);
-    EXPECT_TRUE(order.is_idle());
 }
 
 } // namespace

@@ -145,8 +145,8 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
-/// Whether a blocking call need not be a task from the start: it cannot come into the place of one that waits for its turn.
-/// Messages have no turns; a collective has the next one if all that were given out on its communicator are over.
+/// Whether a blocking call need not be a task from the start. A message need not: it has no turn. A collective must not start
+/// before one that waits for its turn.
 /// The caller has the batons.
 [[nodiscard]] inline bool may_start_here(const commtask_op& op) noexcept {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
@@ -155,7 +155,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr) return true; // left behind meanwhile: the calls are MPI's own
     const detail::comm_queue* const queue = runtime->comms().find(op.comm);
-    return queue == nullptr || queue->orders[static_cast<std::size_t>(detail::order_class::collectives)].is_idle();
+    return queue == nullptr || queue->is_idle();
 }
 
 /// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function. Most end in the moment in which they are

@@ -95,12 +95,13 @@ void end_event(omp_event_handle_t event) noexcept {
     ledger::of_process().note_ended();
 }
 
-bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept {
-    if ((flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0) {
-        return (flags & COMMTASK_ORDERED) != 0;
-    }
-    const commtask_kind_info* const known = commtask_kind_describe(operation.kind);
-    return known != nullptr && known->is_collective != 0;
+int take_turn(const commtask_op& operation, std::uint32_t flags, source_place where, commtask_ticket& ticket) noexcept {
+    commtask_options options = COMMTASK_OPTIONS_INIT;
+    options.flags = flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED);
+    options.file = where.file;
+    options.line = where.line;
+    const driving_scope scope; // the first task of a communicator waits for the worker
+    return commtask_ticket_take_with(&operation, &options, &ticket);
 }
 
 namespace {
@@ -169,13 +170,12 @@ namespace {
 /// Why a task was refused its place when it was created, with `code`: asked once more, since that may have been on another
 /// thread. An answer that differs now says nothing about then.
 const char* why_refused(const commtask_op& operation, int code) noexcept {
-    const driving_scope scope; // the first task of a communicator waits for the worker
     commtask_ticket place{};
-    const int now = commtask_ticket_take(&operation, &place);
+    const int now = take_turn(operation, COMMTASK_NONE, {}, place);
     if (now == code) {
         return commtask_last_error();
     }
-    if (now == COMMTASK_OK) {
+    if (now == COMMTASK_OK && place.number != 0) {
         (void)commtask_ticket_drop(operation.comm, place);
     }
     return "its place in program order was refused when its task was created, for a reason that has passed since";
@@ -251,9 +251,8 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
     task->code = COMMTASK_OK;
     if (objection_to(task->options) != nullptr) {
         task->code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared says why
-    } else if (is_ordered(*operation, flags)) {
-        const driving_scope scope; // the first task of a communicator waits for the worker
-        task->code = commtask_ticket_take(operation, &task->options.ticket);
+    } else {
+        task->code = take_turn(*operation, flags, {file, line}, task->options.ticket);
     }
     begin_waiting(*task);
     return COMMTASK_OK;

@@ -13,8 +13,10 @@
 
 namespace commtask::omp {
 
-/// Whether an operation takes its place in the communicator's order when its task is created.
-[[nodiscard]] bool is_ordered(const commtask_op& operation, std::uint32_t flags) noexcept;
+/// Takes the turn of an operation in program order, while its task is created.
+/// @param ticket  its number is 0 if the operation needs no turn
+/// @return COMMTASK_OK, or why the operation would be refused when posted
+int take_turn(const commtask_op& operation, std::uint32_t flags, source_place where, commtask_ticket& ticket) noexcept;
 
 /// In the flags of an operation that this library made a task for, or prepared: the parent of its task is implicit.
 constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;

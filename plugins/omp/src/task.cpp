@@ -96,12 +96,8 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
           source_place where) noexcept {
     options.ticket = {};
     options.flags = (options.flags & ~flag_parent_is_implicit) | flag_of_parent();
-    if (is_ordered(operation, options.flags)) {
-        const driving_scope scope; // the first task of a communicator waits for the worker
-        const int code = commtask_ticket_take(&operation, &options.ticket);
-        if (code != COMMTASK_OK) {
-            return report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
-        }
+    if (const int code = take_turn(operation, options.flags, where, options.ticket); code != COMMTASK_OK) {
+        return report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
     }
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
                                     {operation, options, where, {}, false, {}});
@@ -117,10 +113,12 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     return COMMTASK_OK;
 }
 
-kmp_depend_kind depend_kind_of(int kind) noexcept {
+/// Tasks of a mutexinoutset run in any order, one at a time: one that has the mutex could wait for its turn behind one that waits
+/// for the mutex. As inout they run in the order of their creation, which is one of those that are allowed.
+kmp_depend_kind depend_kind_of(int kind, bool has_turn) noexcept {
     switch (kind) {
     case COMMTASK_OMP_IN: return kmp_depend_in;
-    case COMMTASK_OMP_MUTEXINOUTSET: return kmp_depend_mutexinoutset;
+    case COMMTASK_OMP_MUTEXINOUTSET: return has_turn ? kmp_depend_inout : kmp_depend_mutexinoutset;
     case COMMTASK_OMP_INOUTSET: return kmp_depend_inoutset;
     default: return kmp_depend_inout;
     }
@@ -178,7 +176,8 @@ int commtask_omp_spawn_clauses(const commtask_op* operation, size_t n_clauses, c
     }
     for (const commtask_omp_clause& clause : given) {
         if (clause.n_addresses > 0) {
-            depends.add(depend_kind_of(clause.kind), {clause.addresses, clause.n_addresses});
+            const bool has_turn = (options.flags & COMMTASK_UNORDERED) == 0;
+            depends.add(depend_kind_of(clause.kind, has_turn), {clause.addresses, clause.n_addresses});
         }
     }
     return spawn(*operation, options, depends, where);

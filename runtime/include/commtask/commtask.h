@@ -111,13 +111,25 @@ COMMTASK_API int commtask_comm_register(MPI_Comm comm) COMMTASK_NOEXCEPT;
  *  @blocking Until all ranks have called it. */
 COMMTASK_API int commtask_file_close(MPI_File* file, MPI_Comm comm) COMMTASK_NOEXCEPT;
 
-/** Takes the next place in a communicator's order now, for an operation that will be posted later. OpenMP tasks take
- *  it when they are created, so that it does not matter in which order they become ready.
- *  @param operation  the operation; its kind decides between the order of messages and that of collectives.
- *  @param ticket     written on success; give it to commtask_post in its options, or to commtask_ticket_drop.
- *  @return COMMTASK_OK, or an ERR_ code.
- *  @failures Later ordered tasks wait for a ticket that is never used; the stall watchdog names it. A ticket is good for one
- *            task on the same communicator: used twice, or elsewhere, it is refused with ERR_ARGUMENT. */
+/** Takes the turn of an operation in program order now; the operation is posted later. Front ends call it when a task is
+ *  created, so that messages that match the same partner start in the order in which their tasks were created, whatever becomes
+ *  ready first.
+ *  @param operation  the operation, as it will be posted.
+ *  @param options    of the later post; `flags`, `file` and `line` count: COMMTASK_ORDERED takes a turn among all ordered messages
+ *                    of the communicator too; null: defaults.
+ *  @param ticket     written on success; give it to commtask_post in its options, or to commtask_ticket_drop. Its number is 0
+ *                    if the operation needs no turn: it is COMMTASK_UNORDERED, goes to MPI_PROC_NULL, or is neither
+ *                    message nor collective. Such a ticket may be given to commtask_post, and need not be dropped.
+ *  @return COMMTASK_OK, or an ERR_ code: the operation would be refused when posted.
+ *  @failures Later operations that conflict wait for a ticket that is never used; the list of incomplete tasks names it. A
+ *            ticket is good for one task on the same communicator: used twice, or elsewhere, it is refused with ERR_ARGUMENT. */
+COMMTASK_API int commtask_ticket_take_with(const commtask_op* operation, const commtask_options* options,
+                                           commtask_ticket* ticket) COMMTASK_NOEXCEPT;
+
+/** commtask_ticket_take_with COMMTASK_ORDERED: a turn among all ordered messages of the communicator, or among its collectives.
+ *  @param operation  as for commtask_ticket_take_with; of a message that is not known yet, commtask_op_noop.
+ *  @param ticket     as for commtask_ticket_take_with.
+ *  @return as commtask_ticket_take_with. */
 COMMTASK_API int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) COMMTASK_NOEXCEPT;
 
 /** Gives a place up, when its task will not be posted after all.

@@ -161,6 +161,8 @@ typedef struct commtask_options {
     void* callback_argument;        /**< Handed to it. */
     commtask_status* status; /**< Written before the callback and the successors; may be null; must live as long. */
     commtask_ticket ticket;  /**< A place taken before by commtask_ticket_take; number 0: none. */
+    const char* file; /**< __FILE__, for sentences about the task; must live as long as the program; null: not known. */
+    int line;         /**< __LINE__. */
 } commtask_options;
 
 /** The value 0 of a setting whose default is another, in a field of commtask_config: `config.verbose = COMMTASK_ZERO`. */

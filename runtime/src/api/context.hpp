@@ -127,10 +127,11 @@ public:
     /// @param has_order  whether the caller asked for another order
     /// @return COMMTASK_OK, or why it may not come now
     [[nodiscard]] int enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept;
-    /// Any thread. Takes a place for an operation that is posted later; one on a window is entered in its book.
-    /// @param number  of the place, written on success
+    /// Any thread. Takes the turn of an operation that is posted later; one on a window is entered in its book.
+    /// @param number  of the ticket, written on success
     /// @return COMMTASK_OK, or why it may not come now
-    [[nodiscard]] int take_ticket(const commtask_op& op, comm_order& order, std::uint64_t& number) noexcept;
+    [[nodiscard]] int take_ticket(const commtask_op& op, comm_queue& queue, turn& its,
+                                  std::uint64_t& number) noexcept;
     /// Any thread. Such an operation has been posted, or never will be. Nothing where the communicator is no window's.
     void settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept;
 

@@ -95,7 +95,9 @@ int commtask_plan_hold(commtask_plan_t plan, size_t member) noexcept {
                                                  : "and is received as it comes");
         }
         // relaxed: published with the plan.
-        if (!std::exchange(held.is_held, true) && plan->is_armed()) {
+        const bool was_held = held.is_held;
+        plan->hold(held);
+        if (!was_held && plan->is_armed()) {
             plan->next_of(held).waiting_for.fetch_or(waits_for_ready, std::memory_order_relaxed);
         }
         return static_cast<int>(COMMTASK_OK);

@@ -17,6 +17,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace commtask::detail {
 namespace {
@@ -35,7 +36,7 @@ constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | C
     return has_one ? &options.ticket : nullptr;
 }
 
-/// What the caller says of a ticket is his word; whether it is still to be used comm_order knows.
+/// Whether the ticket is still to be used, the program order knows.
 [[nodiscard]] int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept {
     if (ticket.queue == queue.number) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT, "ticket was taken for another communicator than %s, or by nobody",
@@ -93,7 +94,7 @@ constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | C
 
 /// Writes the options into the slot and takes a reference on each predecessor.
 void fill_extras(task& slot, const commtask_options& options) noexcept {
-    slot.extras = {options.callback, options.callback_argument, options.status, 0, 0, 0};
+    slot.extras = {options.callback, options.callback_argument, options.status, nullptr, 0};
     const auto add = [&](task* predecessor) {
         if (predecessor != nullptr) graph::add_predecessor(slot, *predecessor);
     };
@@ -134,17 +135,19 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     for (std::size_t i = 0; i < options->n_events; ++i) note(options->events[i]);
 }
 
-/// A task that does nothing goes to a place that nobody else will use.
+/// A canceled task brings the ticket to its lane, which lets those go on that have waited for it.
 [[nodiscard]] int drop_place(context& runtime, MPI_Comm comm, comm_queue& queue,
                              const commtask_ticket& ticket) noexcept {
     task* const slot = task_pool::acquire();
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
-    if (queue.orders[ticket.class_].use_kept(ticket.number, [] { return true; }) != ticket_use::done) {
+    turn* const dropped = queue.order.use(ticket.number);
+    if (dropped == nullptr) {
         task_pool::release(slot);
         return refuse_used_ticket(ticket);
     }
     slot->begin_operation(commtask_op_noop(comm), queue, flag_has_extras, 1);
-    slot->extras = {nullptr, nullptr, nullptr, ticket.number, ticket.class_, 0};
+    slot->extras = {nullptr, nullptr, nullptr, dropped, 0};
+    slot->marks.store(mark_cancel, std::memory_order_relaxed); // the submission queue publishes it
     task_trace* const traced = runtime.trace_if_kept();
     const std::uint64_t begin_ns = slot->posted_ns = now_ns();
     const std::uint64_t id = begin_trace(*slot, traced);
@@ -154,25 +157,45 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     return COMMTASK_OK;
 }
 
-/// Hands an ordered task to its lane, in the place of its ticket or in the next one.
-/// @return COMMTASK_OK; or AGAIN or ERR_ARGUMENT, and no place is taken or used.
-[[nodiscard]] int post_ordered(task& slot, comm_queue& queue, const commtask_ticket* ticket, bool may_wait) noexcept {
-    comm_order& order = queue.orders[slot.extras.ticket_class];
-    if (ticket == nullptr) {
-        if (!may_wait) return queue.served_by->try_post_ordered(slot) ? COMMTASK_OK : COMMTASK_AGAIN;
-        slot.extras.ticket = order.take_ticket();
+/// Hands a task to its lane in the turn that it takes now.
+/// @return COMMTASK_OK; or AGAIN, and the turn was not taken.
+[[nodiscard]] int post_in_turn(task& slot, comm_queue& queue, bool may_wait) noexcept {
+    turn& its = *slot.extras.its_turn;
+    if (may_wait) {
+        queue.order.take(its);
         queue.served_by->post(slot);
         return COMMTASK_OK;
     }
-    slot.extras.ticket = ticket->number;
-    // A post may wait for a driver, whose callbacks use tickets too: not while the book is locked.
-    switch (order.use_kept(ticket->number, [&] { return may_wait || queue.served_by->try_post(slot); })) {
-    case ticket_use::unknown: return refuse_used_ticket(*ticket);
-    case ticket_use::refused: return COMMTASK_AGAIN;
-    case ticket_use::done: break;
+    if (queue.served_by->try_post_in_turn(slot)) return COMMTASK_OK;
+    queue.order.unmake(its);
+    return COMMTASK_AGAIN;
+}
+
+/// The same in the turn of a ticket.
+/// @return COMMTASK_OK; or AGAIN or ERR_ARGUMENT, and the ticket was not used.
+[[nodiscard]] int post_with_ticket(task& slot, comm_queue& queue, const commtask_ticket& ticket,
+                                   bool may_wait) noexcept {
+    turn* const its = queue.order.use(ticket.number);
+    if (its == nullptr) return refuse_used_ticket(ticket);
+    slot.extras.its_turn = its;
+    if (may_wait) {
+        queue.served_by->post(slot);
+        return COMMTASK_OK;
     }
-    if (may_wait) queue.served_by->post(slot);
-    return COMMTASK_OK;
+    if (queue.served_by->try_post(slot)) return COMMTASK_OK;
+    queue.order.take_back_use(*its);
+    return COMMTASK_AGAIN;
+}
+
+/// Memory for the turn of a task that may have to wait, or that others may have to wait for; null if it needs none.
+/// @return false without memory
+[[nodiscard]] bool make_turn(const commtask_op& op, std::uint32_t flags, comm_queue& queue, bool has_predecessors,
+                             const source_place& where, turn*& made) noexcept {
+    if (!has_predecessors && !queue.order.has_open()) return true;
+    made = queue.order.make(op, flags, where);
+    if (made == nullptr) return false;
+    if (!made->has_channels()) queue.order.unmake(*std::exchange(made, nullptr));
+    return true;
 }
 
 [[nodiscard]] int post_unordered(task& slot, lane& to, bool may_wait) noexcept {
@@ -250,7 +273,6 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         flags |= options->flags | flag_has_extras;
         n_predecessors = count_predecessors(*options);
     }
-    bool is_ordered = takes_a_place(operation, flags, ticket != nullptr);
     std::uint32_t n_references = task_out != nullptr ? 2 : 1; // the worker's, and the handle's
     plan* const started = operation.takes_plan ? static_cast<plan*>(op.result) : nullptr;
     if (started != nullptr) {
@@ -266,15 +288,27 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
     }
     // A ticket was entered when it was taken.
-    if (operation.takes_window && (flags & flag_is_call) == 0 && ticket == nullptr) {
+    const bool may_enter = operation.takes_window && (flags & flag_is_call) == 0 && ticket == nullptr;
+    turn* its_turn = nullptr;
+    if (ticket == nullptr && started == nullptr && (may_enter || can_have_turn(operation, flags)) &&
+        !make_turn(op, may_enter ? flags | COMMTASK_ORDERED : flags, *queue, n_predecessors > 0,
+                   options != nullptr ? source_of(*options) : source_place{},
+                   its_turn)) {
+        task_pool::release(slot);
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task's turn");
+    }
+    if (may_enter) {
         const bool has_order = !may_wait || (flags & COMMTASK_UNORDERED) != 0;
         if (code = runtime.enter_epoch(op, has_order, flags); code != COMMTASK_OK) {
+            if (its_turn != nullptr) queue->order.unmake(*its_turn);
             task_pool::release(slot);
             return code;
         }
-        is_ordered = is_ordered || (flags & COMMTASK_ORDERED) != 0;
+        if (its_turn != nullptr && !can_have_turn(operation, flags)) {
+            queue->order.unmake(*std::exchange(its_turn, nullptr));
+        }
     }
-    if (is_ordered) flags |= flag_has_extras;
+    if (its_turn != nullptr || ticket != nullptr) flags |= flag_has_extras;
     const bool is_observed = runtime.has_observers();
     const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
     std::uint64_t trace_id = 0;
@@ -285,6 +319,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     } else if ((flags & flag_has_extras) != 0) {
         slot->extras = {};
     }
+    if (its_turn != nullptr) slot->extras.its_turn = its_turn;
     if (operation.takes_request) store_request(*slot, op);
     if (is_observed) {
         slot->posted_ns = begin_ns;
@@ -292,9 +327,10 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     }
     if (started != nullptr) {
         code = post_run(*slot, may_wait);
-    } else if (is_ordered) {
-        slot->extras.ticket_class = static_cast<std::uint32_t>(operation.ordered_in);
-        code = post_ordered(*slot, *queue, ticket, may_wait);
+    } else if (ticket != nullptr) {
+        code = post_with_ticket(*slot, *queue, *ticket, may_wait);
+    } else if (its_turn != nullptr) {
+        code = post_in_turn(*slot, *queue, may_wait);
     } else {
         code = post_unordered(*slot, *queue->served_by, may_wait);
     }
@@ -310,6 +346,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         if (statistics* const counted = runtime.statistics_if_kept(*queue->served_by))
             counted->add_post(now_ns() - begin_ns);
         if (trace_id != 0) {
+            const bool is_ordered = ticket != nullptr || is_in_common_order(operation, flags);
             trace_post(*runtime.trace_if_kept(), trace_id, op, *queue, is_ordered ? flags | COMMTASK_ORDERED : flags,
                        options, begin_ns);
         }
@@ -337,9 +374,9 @@ static int check_operation(context& runtime, const commtask_op& op, const comm_q
     return check_window_arguments(op, *window, queue, tag_upper_bound, may_ask_mpi);
 }
 
-bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept {
-    return has_ticket || (flags & COMMTASK_ORDERED) != 0 ||
-           (operation.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
+source_place source_of(const commtask_options& options) noexcept {
+    const bool has_fields = options.struct_size >= offsetof(commtask_options, line) + sizeof options.line;
+    return has_fields ? source_place{options.file, options.line} : source_place{};
 }
 
 int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
@@ -376,13 +413,15 @@ int commtask_comm_register(MPI_Comm comm) noexcept {
     return runtime->queue_of(comm, code) != nullptr ? COMMTASK_OK : code;
 }
 
-int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) noexcept {
+int commtask_ticket_take_with(const commtask_op* operation, const commtask_options* options,
+                              commtask_ticket* ticket) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr || ticket == nullptr) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", operation == nullptr ? "operation" : "ticket");
     }
     commtask_op op = *operation;
+    const operation_traits& kind = operation_of(op.kind);
     int code = runtime->give_channel(op);
     if (code != COMMTASK_OK) return code;
     comm_queue* queue = runtime->queue_of(op.comm, code);
@@ -391,16 +430,36 @@ int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) 
         if (code = find_way(op, nullptr, queue); code != COMMTASK_OK) return code;
     }
     // A place that is never used would hold up what comes later, so a wrong argument is found before one is taken.
-    if (code = check_operation(*runtime, op, *queue); code != COMMTASK_OK) return code;
-    if (operation_of(operation->kind).takes_plan) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the places of its members when it is started, none before");
+    if (code = check_post(*runtime, op, options, *queue); code != COMMTASK_OK) return code;
+    if (kind.takes_plan) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the turns of its members when it is started, none before");
     }
-    if (operation_of(operation->kind).has_partitions) return refuse_single_partitions(operation_of(operation->kind));
-    const auto order = static_cast<std::uint32_t>(operation_of(operation->kind).ordered_in);
+    if (kind.has_partitions) return refuse_single_partitions(kind);
+    const std::uint32_t flags = options != nullptr ? options->flags : COMMTASK_NONE;
+    if (!can_have_turn(kind, flags)) {
+        *ticket = {};
+        return COMMTASK_OK;
+    }
+    turn* its = queue->order.make(op, flags, options != nullptr ? source_of(*options) : source_place{});
+    if (its == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a ticket");
+    if (!its->has_channels()) {
+        queue->order.unmake(*its);
+        *ticket = {};
+        return COMMTASK_OK;
+    }
     std::uint64_t number = 0;
-    if (code = runtime->take_ticket(op, queue->orders[order], number); code != COMMTASK_OK) return code;
-    *ticket = {number, order, queue->number};
+    if (code = runtime->take_ticket(op, *queue, *its, number); code != COMMTASK_OK) {
+        queue->order.unmake(*its);
+        return code;
+    }
+    *ticket = {number, static_cast<std::uint32_t>(kind.ordered_in), queue->number};
     return COMMTASK_OK;
+}
+
+int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) noexcept {
+    commtask_options options = COMMTASK_OPTIONS_INIT;
+    options.flags = COMMTASK_ORDERED;
+    return commtask_ticket_take_with(operation, &options, ticket);
 }
 
 int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {

@@ -89,9 +89,10 @@ struct end_of_thread {
             if (options->after[i] != nullptr) made.predecessors.push_back(options->after[i]->member->index);
         }
     }
-    if (takes_a_place(kind, made.flags, false)) {
-        made.order_class = static_cast<std::uint32_t>(kind.ordered_in);
-        made.order = &queue.orders[made.order_class];
+    if (can_have_turn(kind, made.flags)) {
+        made.its_turn = std::make_unique<turn>();
+        if (!made.its_turn->set(made.op, made.flags, options != nullptr ? source_of(*options) : source_place{})) throw std::bad_alloc{};
+        if (!made.its_turn->has_channels()) made.its_turn.reset();
     }
     return made;
 }

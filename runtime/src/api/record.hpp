@@ -49,7 +49,7 @@ private:
 [[nodiscard]] int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
                              const comm_queue& queue) noexcept;
 
-/// Whether a task with these flags is ordered.
-[[nodiscard]] bool takes_a_place(const operation_traits& operation, std::uint32_t flags, bool has_ticket) noexcept;
+/// Where the options say that the task was created.
+[[nodiscard]] source_place source_of(const commtask_options& options) noexcept;
 
 } // namespace commtask::detail

@@ -114,7 +114,6 @@ template <typename... Differences>
         [&] { return compare_sides("receive", one.recv, other.recv, kind.has_recv_arrays(), has_types); },
         [&] { return kind.has_sources ? "" : compare("function or reduction", one.start, other.start); },
         [&] { return kind.has_dests ? "" : compare("argument", one.result, other.result); },
-        [&] { return compare("order", planned.order, posted.order); },
         [&] { return compare("flags", planned.flags, posted.flags); },
         [&] { return planned.predecessors == posted.predecessors ? difference{} : "other predecessors"; });
 }

@@ -3,16 +3,14 @@
 // The queue of one communicator: which lane serves it, what posters need to know to check their arguments, and the
 // program order of its ordered tasks. A communicator that is spread over lanes has one here, where its collectives go, and
 // more for its messages. A queue lives as long as its context, since tasks and threads point to it. One whose
-// communicator was freed serves another later; then its places go on counting, so a ticket of the first is never good for
-// the second.
+// communicator was freed serves another later, once no turn of the first is open, so that no ticket is good for both.
 #pragma once
 
-#include "core/comm_order.hpp"
 #include "core/node_bell.hpp"
+#include "core/program_order.hpp"
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -51,7 +49,7 @@ public:
     /// Those of the communicator that had the queue before: a receive of it may be in flight, and its driver look at them.
     std::unique_ptr<const node_peers> node_before;
 
-    std::array<comm_order, 2> orders;  ///< By order_class.
+    program_order order;
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.
 
     /// Any thread. Which queue each message of the communicator goes to; null: all come here. acquire: partner of set_spread().
@@ -75,7 +73,7 @@ public:
     [[nodiscard]] bool serves(MPI_Comm whose) const noexcept { return is_open() && comm == whose; }
 
     /// A driver. Whether no task of the last communicator can wait for its turn in here any more.
-    [[nodiscard]] bool is_idle() const noexcept { return orders[0].is_idle() && orders[1].is_idle(); }
+    [[nodiscard]] bool is_idle() const noexcept { return !order.has_open(); }
 };
 
 } // namespace commtask::detail

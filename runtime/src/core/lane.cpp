@@ -328,8 +328,7 @@ void lane::on_cancel(task& which) noexcept {
     case phase::waiting: return make_ready(which, phase::waiting);
     case phase::held:
         // It must not wait for its turn to be canceled: the turn may never come.
-        if (!which.queue->orders[which.extras.ticket_class].leave(which.extras.ticket, which)) return;
-        return enqueue_ready(which, phase::held);
+        return leave_order(which, phase::held);
     case phase::posted:
     case phase::ready: // issue() looks at the marks
     case phase::ended:
@@ -337,23 +336,24 @@ void lane::on_cancel(task& which) noexcept {
     }
 }
 
-/// A task that can be issued, or must be canceled, takes its place in program order if it has one.
+/// A task that waits for no predecessor, or must be canceled: it starts in its turn, if it has one.
 void lane::make_ready(task& which, phase from) noexcept {
     if (which.is_run()) return make_run_ready(which, from);
-    if (!which.has_extras() || which.extras.ticket == 0) return enqueue_ready(which, from);
-    comm_order& order = which.queue->orders[which.extras.ticket_class];
-    if (is_doomed(which)) {
-        if (order.give_up(which.extras.ticket, which)) { // it ends at once
-            enqueue_ready(which, from);
-        } else {
-            move(which, from, phase::held);
-        }
-    } else {
-        order.arrive(which.extras.ticket, which);
-        move(which, from, phase::held);
-    }
-    order.issue_in_order([this](task& next) { enqueue_ready(next, phase::held); });
+    if (!which.has_extras() || which.extras.its_turn == nullptr) return enqueue_ready(which, from);
+    if (is_doomed(which)) return leave_order(which, from); // it ends at once
+    move(which, from, phase::held);
+    task_list started;
+    which.queue->order.arrive(*which.extras.its_turn, which, started);
+    while (task* const next = started.pop()) enqueue_ready(*next, phase::held);
     if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = pass_time();
+}
+
+/// A task that will not start gives its turn up, and is not held up by it.
+void lane::leave_order(task& which, phase from) noexcept {
+    task_list started;
+    which.queue->order.leave(*std::exchange(which.extras.its_turn, nullptr), started);
+    enqueue_ready(which, from);
+    while (task* const next = started.pop()) enqueue_ready(*next, phase::held);
 }
 
 void lane::enqueue_ready(task& ready, phase from) noexcept {

@@ -75,9 +75,9 @@ public:
     /// @return false if the inbox is full.
     [[nodiscard]] bool try_post(task& posted) noexcept;
 
-    /// try_post for a task that takes its place in program order here: one that finds no room must not take any, since
-    /// a place cannot be given back without room in the inbox.
-    [[nodiscard]] bool try_post_ordered(task& posted) noexcept;
+    /// try_post for a task that takes its turn in program order here: one that finds no room must not take any, since
+    /// later tasks would wait for it.
+    [[nodiscard]] bool try_post_in_turn(task& posted) noexcept;
 
     /// The last predecessor of a task of this lane is done. Whoever counted it down to zero, once.
     void released(task& which) noexcept;
@@ -373,6 +373,7 @@ private:
     void on_released(task& which) noexcept;
     void on_cancel(task& which) noexcept;
     void make_ready(task& which, phase from) noexcept;
+    void leave_order(task& which, phase from) noexcept;
     void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept;
     void tell_observers(task& which, phase from, phase to, task_state end) noexcept;
     [[nodiscard]] std::uint64_t pass_time() noexcept;

@@ -19,7 +19,7 @@ constexpr std::uint32_t its_members = 1;
 
 } // namespace
 
-/// The run waits for nothing more, or must be canceled: then so must all members, which give their places up.
+/// The run waits for nothing more, or must be canceled: then so must all members, which give their turns up.
 void lane::make_run_ready(task& run, phase from) noexcept {
     enqueue_ready(run, from);
     plan& recorded = plan_of(run);
@@ -32,7 +32,7 @@ void lane::make_run_ready(task& run, phase from) noexcept {
         const bool is_far = each.queue->served_by != this;
         if (is_far && !hands_on) continue; // its starter has posted it; issue_run() cancels it if the run is canceled
         member.posted_ns = run.posted_ns;
-        member.extras.ticket = recorded.ticket_of(each);
+        member.extras.its_turn = plan::turn_of(each);
         if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
         if (is_far) {
             each.queue->served_by->post(member);

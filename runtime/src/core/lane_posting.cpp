@@ -56,18 +56,18 @@ bool lane::try_post(task& posted) noexcept {
     return true;
 }
 
-bool lane::try_post_ordered(task& posted) noexcept {
-    const auto take_place = [&] {
-        if (posted.is_run()) return plan_of(posted).take_places();
-        posted.extras.ticket = posted.queue->orders[posted.extras.ticket_class].take_ticket();
+bool lane::try_post_in_turn(task& posted) noexcept {
+    const auto take_turn = [&] {
+        if (posted.is_run()) return plan_of(posted).take_turns();
+        posted.queue->order.take(*posted.extras.its_turn);
     };
     if (driven_by_me == this) {
-        take_place();
+        take_turn();
         post(posted);
         return true;
     }
     const std::uint32_t flags = posted.flags();
-    if (!inbox_.try_put(&posted, take_place)) return false;
+    if (!inbox_.try_put(&posted, take_turn)) return false;
     see_to_posted(flags);
     return true;
 }

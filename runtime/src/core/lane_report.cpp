@@ -6,6 +6,7 @@
 
 #include "base/speech.hpp"
 #include "core/counters.hpp"
+#include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
@@ -25,6 +26,19 @@ constexpr std::size_t lines_at_most = 64;
 [[nodiscard]] std::string event_text(const task& event) {
     const std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
     return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
+}
+
+/// Such as "send to 3, tag 0, created at halo.c:50".
+[[nodiscard]] std::string blocker_text(const program_order::blocker& earlier) {
+    std::string text = operation_of(earlier.kind).name;
+    const auto rank = [](int peer) { return peer == MPI_ANY_SOURCE ? std::string{"any rank"} : std::to_string(peer); };
+    if (earlier.at.kind == channel_kind::send) text += " to " + rank(earlier.at.peer);
+    if (earlier.at.kind == channel_kind::receive) text += " from " + rank(earlier.at.peer);
+    if (earlier.at.kind == channel_kind::send || earlier.at.kind == channel_kind::receive) {
+        text += earlier.at.tag == MPI_ANY_TAG ? ", any tag" : ", tag " + std::to_string(earlier.at.tag);
+    }
+    if (earlier.where.file == nullptr) return text;
+    return text + ", created at " + earlier.where.file + ":" + std::to_string(earlier.where.line);
 }
 
 } // namespace
@@ -58,9 +72,8 @@ std::string lane::where_it_waits(const task& which) const {
         return "in flight: MPI has not completed it";
     }
     if (which.run.now == phase::held) {
-        const std::uint64_t turn = which.queue->orders[which.extras.ticket_class].expected();
-        return "ready, place " + std::to_string(which.extras.ticket) + " in program order; place " +
-               std::to_string(turn) + " has not come";
+        const auto earlier = which.queue->order.blocker_of(*which.extras.its_turn);
+        return earlier ? "waits for its turn behind " + blocker_text(*earlier) : "waits for its turn";
     }
     for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
         const edge& link = which.edges[i];

@@ -106,6 +106,10 @@ struct operation_traits {
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;
     }
+    /// Sends and receives by ranks and tags, probes among them.
+    [[nodiscard]] constexpr bool is_message() const noexcept {
+        return has_dest || has_source || has_dests || has_sources;
+    }
     [[nodiscard]] constexpr bool has_send_arrays() const noexcept {
         return counts == count_shape::send_arrays || has_arrays_for_both();
     }
@@ -133,6 +137,17 @@ inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table =
 /// Of any number: what is no kind has the family `unknown` and no name.
 [[nodiscard]] constexpr const operation_traits& operation_of(int kind) noexcept {
     return operation_table[kind > 0 && kind < COMMTASK_OP_END ? static_cast<std::size_t>(kind) : 0];
+}
+
+/// Whether a post takes part in the one order of its communicator's collectives, or of its ordered operations.
+[[nodiscard]] constexpr bool is_in_common_order(const operation_traits& kind, std::uint32_t flags) noexcept {
+    return (flags & COMMTASK_ORDERED) != 0 || (kind.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
+}
+
+/// Whether it has a turn in program order, if it or another one has to wait: by default collectives and messages. A message that
+/// an unmodified program makes itself has none: it is in MPI's order already.
+[[nodiscard]] constexpr bool can_have_turn(const operation_traits& kind, std::uint32_t flags) noexcept {
+    return is_in_common_order(kind, flags) || (kind.is_message() && (flags & COMMTASK_UNORDERED) == 0 && (flags & flag_is_call) == 0);
 }
 
 /// Whether it only looks for a message: MPI has no request for that.

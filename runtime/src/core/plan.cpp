@@ -27,7 +27,7 @@ void plan::lose_members() noexcept {
     home_ = nullptr;
 }
 
-/// Remembers the member's communicator, and its place among the ordered ones.
+/// Remembers the member's communicator, and whether it may have to wait.
 bool plan::note_uses(plan_member& member) {
     try {
         const auto same_queue = [&](const queue_use& use) { return use.queue == member.queue; };
@@ -40,12 +40,7 @@ bool plan::note_uses(plan_member& member) {
             has_other_queues_ = true;
             has_other_lanes_ = has_other_lanes_ || member.queue->served_by != home_->served_by;
         }
-        if (member.order == nullptr) return true;
-        const auto same_order = [&](const order_use& use) { return use.order == member.order; };
-        auto use = std::find_if(order_uses_.begin(), order_uses_.end(), same_order);
-        if (use == order_uses_.end()) use = order_uses_.insert(use, {member.order, 0, 0});
-        member.place = use->count++;
-        has_ordered_ = true;
+        if (member.its_turn != nullptr && (member.is_held || !member.predecessors.empty())) has_waiting_ = true;
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -114,8 +109,7 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     slot.begin_operation(member.op, *member.queue, member.flags | flag_has_extras | flag_is_member,
                          2); // the plan's, and the worker's
     const auto n_predecessors = static_cast<std::uint32_t>(member.predecessors.size());
-    slot.extras = {member.callback, member.callback_argument, member.user_status, 0, member.order_class,
-                   n_predecessors};
+    slot.extras = {member.callback, member.callback_argument, member.user_status, nullptr, n_predecessors};
     slot.member = &member;
     tracer* const traced = tracer::current();
     slot.trace_id = traced != nullptr ? traced->new_id() : 0;
@@ -211,9 +205,15 @@ void plan::take_back_start() noexcept {
     end_change();
 }
 
-void plan::take_places() noexcept {
-    if (has_ordered_) {
-        for (order_use& use : order_uses_) use.first_ticket = use.order->take_tickets(use.count);
+/// A member that waits for nothing needs no turn where none is open: its lane has it before what is posted later.
+void plan::take_turns() noexcept {
+    const auto has_open = [](const queue_use& use) { return use.queue->order.has_open(); };
+    const bool run_waits = last_run_->has_extras() && last_run_->extras.n_predecessors > 0;
+    if (has_waiting_ || run_waits || (home_ != nullptr && home_->order.has_open()) ||
+        (has_other_queues_ && std::ranges::any_of(other_queues_, has_open))) {
+        for (plan_member& member : members_) {
+            if (member.its_turn != nullptr) member.queue->order.take(*member.its_turn);
+        }
     }
     end_change(); // before the post: the run's callback may start the next one
 }
@@ -223,9 +223,9 @@ bool plan::post_start(task& run, bool may_wait) noexcept {
     const std::uint64_t posted_ns = run.posted_ns;
     lane& its = *run.queue->served_by;
     if (may_wait) {
-        take_places();
+        take_turns();
         its.post(run);
-    } else if (!its.try_post_ordered(run)) {
+    } else if (!its.try_post_in_turn(run)) {
         take_back_start();
         return false;
     }
@@ -242,19 +242,13 @@ void plan::post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept {
     for (auto far = next_far(members_.begin()); far != members_.end();) {
         task& member = running_of(*far);
         member.posted_ns = posted_ns;
-        member.extras.ticket = ticket_of(*far);
+        member.extras.its_turn = turn_of(*far);
         lane& its = *far->queue->served_by;
         far = next_far(std::next(far));
         const bool is_last = far == members_.end();
         may_wait ? its.post(member) : its.post_without_waiting(member);
         if (is_last) return;
     }
-}
-
-std::uint64_t plan::ticket_of(const plan_member& member) const noexcept {
-    if (member.order == nullptr) return 0;
-    const auto same_order = [&](const order_use& use) { return use.order == member.order; };
-    return std::find_if(order_uses_.begin(), order_uses_.end(), same_order)->first_ticket + member.place;
 }
 
 task* plan::member_ended(const plan_member& member, task_state how) noexcept {

@@ -66,10 +66,7 @@ struct plan_member {
     std::int64_t expected_bytes =
         -1; ///< Of a group that is received: as many must come. -1: at most what there is room for.
 
-    // If it is ordered:
-    comm_order* order = nullptr;
-    std::uint32_t order_class = 0;
-    std::uint64_t place = 0; ///< Among the plan's members in that order.
+    std::unique_ptr<turn> its_turn{}; ///< In program order, in the run that is under way; null: it needs none.
 
     std::array<task*, 2> slots{};        ///< By the run's number, modulo 2.
     std::array<kept_requests, 2> kept{}; ///< The transport's. Two, for programs that swap buffers.
@@ -86,7 +83,7 @@ public:
 
     // The thread that records, alone ----------------------------------------------------------------------------------
 
-    /// @param what  with operation, flags, queue, callback, status, predecessors and, if it is ordered, order and class
+    /// @param what  with operation, flags, queue, callback, status, predecessors and, if it can have one, a turn
     /// @return its task in the first run, for which the plan has a reference; null without memory
     [[nodiscard]] task* add(plan_member&& what) noexcept;
 
@@ -124,12 +121,17 @@ public:
     /// Who has waited for a run may start the next one soon: has the line of starts on its way. The worker has touched what lies beside
     /// it, and its core fetches neighbours along: without this a start waited for that line as long as a whole post takes.
     void expect_start() const noexcept { prefetch_for_write(&is_claimed_); }
-    /// After begin_start(): posts the run's task to its lane, with the places of ordered members, and such members to theirs as other
-    /// lanes have. @param may_wait  for room; else, without room, the start is taken back, and the task stays the caller's
+    /// After begin_start(): posts the run's task to its lane, with the turns of members, and such members to theirs as other lanes
+    /// have. @param may_wait  for room; else, without room, the start is taken back, and the task stays the caller's
     /// @return whether it was posted
     [[nodiscard]] bool post_start(task& run, bool may_wait) noexcept;
-    /// Places in program order for all ordered members; their number does not matter. Nothing is taken back from here on.
-    void take_places() noexcept;
+    /// The members' turns in program order, if any of them may have to wait. Nothing is taken back from here on.
+    void take_turns() noexcept;
+    /// After try_change(): the member starts later than the plan, so it needs its turn.
+    void hold(plan_member& member) noexcept {
+        member.is_held = true;
+        has_waiting_ = true;
+    }
 
     /// After try_change(): whom to tell of each member's end.
     void set_member_callback(commtask_member_callback callback, void* argument) noexcept {
@@ -179,8 +181,10 @@ public:
     [[nodiscard]] const task& running() const noexcept { return *running_; }
     /// The member's task in the run that is under way.
     [[nodiscard]] task& running_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
-    /// The ticket of an ordered member in this run.
-    [[nodiscard]] std::uint64_t ticket_of(const plan_member& member) const noexcept;
+    /// The member's turn in this run; null: it needs none.
+    [[nodiscard]] static turn* turn_of(const plan_member& member) noexcept {
+        return member.its_turn != nullptr && member.its_turn->is_open() ? member.its_turn.get() : nullptr;
+    }
     /// The run's result, of its members'.
     void sum_up(task_result& result) noexcept;
     /// What the groups of a member in partitions came to; they have ended.
@@ -213,15 +217,9 @@ public:
     [[nodiscard]] task* member_ended(const plan_member& member, task_state how) noexcept;
 
 private:
-    /// The ordered members of one communicator and class.
-    struct order_use {
-        comm_order* order;
-        std::uint64_t count;
-        std::uint64_t first_ticket; ///< In this run.
-    };
     /// A communicator, as it was when the plan was recorded.
     struct queue_use {
-        const comm_queue* queue;
+        comm_queue* queue;
         std::uint64_t life;
     };
     static constexpr std::uint32_t nobody = UINT32_MAX;
@@ -254,7 +252,7 @@ private:
     std::atomic<bool> is_armed_{true};
     bool has_other_queues_ = false;
     bool has_other_lanes_ = false;
-    bool has_ordered_ = false;
+    bool has_waiting_ = false; ///< Members that start later than the plan, in their turn.
     std::atomic<bool> has_outlived_runtime_{false}; ///< Here, since whoever claims the plan looks at it.
     std::uint32_t n_told_ = 0;                      ///< As n_posted(): here, since a start tells its task.
     std::atomic<std::uint64_t> n_started_{0};
@@ -262,7 +260,6 @@ private:
     std::uint64_t home_life_ = 0; ///< Its communicator, as it was when the plan was recorded.
     task* last_run_ = nullptr;    ///< Of the last start, with a reference.
     std::vector<queue_use> other_queues_;
-    std::vector<order_use> order_uses_;
 
     // The drivers.
     alignas(2 * cache_line_bytes) std::atomic<std::uint64_t> n_ended_{0};

@@ -22,6 +22,7 @@ class lane;
 class plan;
 struct plan_member;
 struct task;
+class turn;
 
 /// How a task ended; what it does before is its phase, which its driver alone knows.
 enum class task_state : std::uint32_t {
@@ -116,13 +117,18 @@ struct edge {
     bool is_after_event; ///< A is an event: the list of unfinished tasks must not read what its slot holds.
 };
 
+/// Where in the program a task was created.
+struct source_place {
+    const char* file = nullptr; ///< Null: not known.
+    int line = 0;
+};
+
 /// Options that most tasks do not have; written by the poster.
 struct task_extras {
     commtask_callback callback;
     void* callback_argument;
     commtask_status* user_status;
-    std::uint64_t ticket;       ///< Place in the order of its class; 0: none.
-    std::uint32_t ticket_class; ///< 0 messages, 1 collectives.
+    turn* its_turn; ///< In program order, until it starts or gives the turn up; null: it needs none.
     std::uint32_t n_predecessors;
 };
 

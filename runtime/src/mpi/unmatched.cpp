@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mprobes that have found no message, and receives held behind ordered ones. The list is in the order of issue, and whoever
-// is in it bars later ones from messages that it could take: a message that comes between two looks would else go to the
-// wrong task. One mprobe bars another in any case; receives only if it is ordered, since a program may well look for any
-// message on one thread and receive a certain one on another.
+// Mprobes that have found no message, and receives queued behind one. The list is in the order in which they started, and a
+// task in it keeps later ones from messages that it could take: a message that comes between two polls would else go to the
+// wrong task. An mprobe keeps back later mprobes in any case, and later receives unless it is unordered or a call of an
+// unmodified program, which may probe for any message on one thread and receive a certain one on another.
 #include "core/operation_traits.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/many.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 /// Whether a task in the list keeps a later one from starting to match.
 [[nodiscard]] bool bars(const task& earlier, const task& later) noexcept {
-    const bool is_ordered = earlier.has_extras() && earlier.extras.ticket != 0;
+    const bool is_ordered = (earlier.flags() & COMMTASK_UNORDERED) == 0 && (earlier.flags() & flag_is_call) == 0;
     const bool holds = !is_probe(operation_of(earlier.op.kind)) || is_probe(operation_of(later.op.kind)) || is_ordered;
     return holds && want_the_same(earlier.op, later.op);
 }

@@ -99,7 +99,7 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
 void task_trace::member_begins(const task& which) noexcept {
     const std::uint32_t n_predecessors = which.extras.n_predecessors;
     std::uint32_t flags = 0;
-    if (which.extras.ticket != 0) flags |= trace::posted_in_order;
+    if (is_in_common_order(operation_of(which.op.kind), which.flags())) flags |= trace::posted_in_order;
     if (n_predecessors > 0) flags |= trace::posted_after_others;
     write_posted(which.trace_id, which.op, *which.queue, flags, which.posted_ns);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) waits_for(which.trace_id, which.predecessors[i]->trace_id);

@@ -153,6 +153,18 @@ void put_preparation(token_writer& to, clang::Preprocessor& preprocessor, const 
     to.put(tok::r_paren).put(tok::semi);
 }
 
+/// A depend clause. Tasks of a mutexinoutset run in any order, one at a time: one that has the mutex could wait for its turn behind
+/// one that waits for the mutex. As inout they run in the order of their creation, which is one of those that are allowed.
+void put_depend(token_writer& to, llvm::ArrayRef<Token> tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        if (name_of(tokens[i]) == "mutexinoutset" && i + 1 < tokens.size() && tokens[i + 1].is(tok::colon)) {
+            to.at(tokens[i]).clause_name("inout");
+        } else {
+            to.copy(tokens[i]);
+        }
+    }
+}
+
 } // namespace
 
 void enter_communication(clang::Preprocessor& preprocessor, const directive& line, llvm::ArrayRef<clause> clauses,
@@ -171,7 +183,12 @@ void enter_communication(clang::Preprocessor& preprocessor, const directive& lin
     to.clause_name("firstprivate").put(tok::l_paren).name(event_name).put(tok::comma).name(prepared_name);
     to.put(tok::r_paren);
     for (const clause& each : clauses) {
-        if (name_of(line.tokens[each.all.begin]) != "comm") to.copy(line.in(each.all));
+        const llvm::StringRef name = name_of(line.tokens[each.all.begin]);
+        if (name == "depend" && what.place != communication::order::unordered) {
+            put_depend(to, line.in(each.all));
+        } else if (name != "comm") {
+            to.copy(line.in(each.all));
+        }
     }
     to.mark(line.tokens.back());
 

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Program order within one communicator. An operation that may have to wait takes a turn when it is created; the lane starts it
+// when its predecessors are complete and no earlier turn conflicts with it. Two turns conflict if both have the same channel:
+// sends to one rank with one tag, receives whose sources and tags overlap, collectives, operations with COMMTASK_ORDERED.
+// Operations that do not conflict never wait for each other. Without open turns in a communicator a post takes none: the
+// submission queue keeps its order.
+#pragma once
+
+#include "base/assert.hpp"
+#include "core/task_list.hpp"
+
+#include <commtask/operation.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace commtask::detail {
+
+/// Which kind of channel: only turns of one kind conflict.
+enum class channel_kind : std::uint8_t {
+    send,
+    receive,    ///< Probes too.
+    collective, ///< The one channel of a communicator's collectives.
+    ordered,    ///< The one channel of its operations with COMMTASK_ORDERED.
+};
+
+/// What one message of an operation matches by. `peer` and `tag` of a receive may be wildcards.
+struct channel {
+    channel_kind kind = channel_kind::send;
+    int peer = 0;
+    int tag = 0;
+
+    [[nodiscard]] bool operator==(const channel&) const noexcept = default;
+};
+
+class program_order;
+
+/// The turn of one operation: its channels, and how many earlier turns it waits for.
+class turn {
+public:
+    turn() = default;
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+
+    /// Any thread, while the turn is not open: which operation it is for.
+    /// @return false without memory
+    [[nodiscard]] bool set(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+
+    /// Whether the operation has a channel at all: a message to MPI_PROC_NULL has none, and needs no turn.
+    [[nodiscard]] bool has_channels() const noexcept { return n_links_ > 0; }
+
+    /// The starter of a plan, and then the lane: whether it was taken, and its operation has not started.
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+
+private:
+    friend class program_order;
+
+    /// A channel of the turn, in the lists of its order.
+    struct link {
+        channel at{};
+        turn* of = nullptr;
+        bool is_listed = false;
+        link* before = nullptr; ///< In its bucket, or among the wildcards.
+        link* after = nullptr;
+        link* earlier = nullptr; ///< Among the receives.
+        link* later = nullptr;
+    };
+
+    [[nodiscard]] link* links() noexcept { return many_ ? many_.get() : few_.data(); }
+    [[nodiscard]] const link* links() const noexcept { return many_ ? many_.get() : few_.data(); }
+
+    std::array<link, 3> few_{};
+    std::unique_ptr<link[]> many_; ///< In place of them, where they are too few.
+    std::uint32_t n_many_ = 0;
+    std::uint32_t n_links_ = 0;
+    int kind_ = 0; ///< Of the operation; this and the next for sentences.
+    source_place where_{};
+
+    // With the order's lock:
+    std::uint64_t number_ = 0;  ///< Grows in the order in which turns were taken.
+    std::uint32_t n_before_ = 0; ///< Earlier open turns that conflict, as program_order::count_before() counts them.
+    bool is_open_ = false;
+    task* waiting_ = nullptr; ///< Its task, once that waits for nothing but the turn.
+    turn* next_ = nullptr;    ///< Free, or about to start.
+
+    // Of a turn that the program has a ticket for:
+    std::uint32_t place_ = 0;
+    std::uint32_t times_used_ = 0;
+    bool is_kept_ = false; ///< The ticket has not been used.
+};
+
+class program_order {
+public:
+    program_order() = default;
+    program_order(const program_order&) = delete;
+    program_order& operator=(const program_order&) = delete;
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    /// Memory for a turn that this order has; it is given back when the turn is over. @return null without memory
+    [[nodiscard]] turn* make(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+    /// Gives back a turn that was made and not taken.
+    void unmake(turn& unused) noexcept;
+
+    /// Takes the turn: what conflicts with it and is taken later starts later. Cannot fail.
+    void take(turn& next) noexcept;
+
+    /// Takes the turn for an operation that is posted later. @return the ticket's number, never 0
+    [[nodiscard]] std::uint64_t take_to_keep(turn& next) noexcept;
+    /// Uses a ticket up. @return null if it was never taken, or was used before
+    [[nodiscard]] turn* use(std::uint64_t ticket) noexcept;
+    /// The use did not come about: the ticket is good again.
+    void take_back_use(turn& unused) noexcept;
+
+    /// Whether any turn is open: then a post takes one, even if it waits for nothing else. relaxed: a thread that was told of a
+    /// turn sees it, and others have no order to it.
+    [[nodiscard]] bool has_open() const noexcept { return n_open_.load(std::memory_order_relaxed) != 0; }
+
+    // The lane's progress thread --------------------------------------------------------------------------------------
+
+    /// The task of an open turn waits for nothing else.
+    /// @param started  gets the tasks whose turn has come, perhaps this one; their turns are over.
+    void arrive(turn& its, task& which, task_list& started) noexcept;
+
+    /// A task gives its turn up, whether it has arrived or not.
+    /// @param started  gets the tasks that had to wait for it alone.
+    void leave(turn& its, task_list& started) noexcept;
+
+    /// The operation of an earlier turn that this one waits for.
+    struct blocker {
+        int kind = 0;
+        channel at{}; ///< The channel that both have.
+        source_place where{};
+    };
+    [[nodiscard]] std::optional<blocker> blocker_of(const turn& its) noexcept;
+
+private:
+    using link = turn::link;
+    struct list {
+        link* first = nullptr;
+        link* last = nullptr;
+    };
+    static constexpr std::size_t first_buckets = 16;
+
+    // With the lock:
+    void take_locked(turn& next) noexcept;
+    [[nodiscard]] list& bucket_of(const channel& at) noexcept;
+    void grow() noexcept;
+    void insert(link& added) noexcept;
+    void remove(link& gone, turn*& startable) noexcept;
+    [[nodiscard]] link* same_channel_before(const link& of) noexcept;
+    [[nodiscard]] static link* same_channel_after(const link& of) noexcept;
+    static void count_down(turn& later, turn*& startable) noexcept;
+    void end(turn& over, turn*& startable) noexcept;
+    void start_all(turn* startable, task_list& started) noexcept;
+
+    std::mutex mutex_;
+    std::vector<list> buckets_; ///< By the hash of exact channels; each in the order in which turns were taken.
+    list few_buckets_;          ///< In place of them, until there is memory.
+    list wildcards_;            ///< Receives with a wildcard.
+    list receives_;             ///< All of them. Looked through only if there are wildcards.
+    std::size_t n_linked_ = 0;
+    std::uint64_t n_taken_ = 0;
+    std::vector<std::unique_ptr<turn>> own_; ///< By place_.
+    turn* free_ = nullptr;
+    std::atomic<std::uint64_t> n_open_{0}; ///< Written with the lock.
+};
+
+} // namespace commtask::detail
