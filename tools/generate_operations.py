@@ -373,8 +373,8 @@ def text_of_page(rows):
                      "those on files are written `commtask::operation{commtask_op_NAME(...)}`. "
                      "Operations with arrays of counts have a second C function, `commtask_op_NAME_int`, for arrays of `int`.",
                      ""), "",
-             comment("*Order*: collectives take their place in their communicator's order when they are posted; messages do if "
-                     "asked (`COMMTASK_ORDERED`), and so do doors. *Status*: whether it tells source, tag and length of a "
+             comment("*Order*: messages that could match the same partner start in the order of creation, and so do collectives; doors do "
+                     "if asked (`COMMTASK_ORDERED`). *Status*: whether it tells source, tag and length of a "
                      "message. *Withdrawn*: whether `commtask_cancel` can take it back after MPI has begun it.", ""), "",
              "| name | | order | status | withdrawn | oneTBB | Fortran |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for row in rows:

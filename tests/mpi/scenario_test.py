@@ -59,9 +59,9 @@ EXPECTATIONS = {
                          r"(?m)^ +all +[1-9]\d* +[1-9]\d* +[1-9]\d* +[1-9][\d.]* \wi?B? +[\d.]*[1-9][\d.]* %( +[\d.]+/[\d.]+/[\d.]*[1-9][\d.]*){4}$"]},
     "finalize_lists": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                        "prints": [UNFINISHED,
-                                  AGE + r"recv of 1 MPI_INT from rank \d, tag 77, halo; in flight",
+                                  AGE + r"recv of 1 MPI_INT from rank \d, tag 77, halo, created at halo\.c:50; in flight",
                                   AGE + r"send of 1 MPI_INT to rank \d, tag 78, halo; after recv of 1 MPI_INT from rank \d, "
-                                  r"tag 77",
+                                  r"tag 77, halo, created at halo\.c:50",
                                   AGE + r"barrier, halo; .*place 2 .*place 1 has not come"]},
     "finalize_unsignalled": {"prints": [UNFINISHED, AGE + r"barrier, MPI_COMM_WORLD; after an event with 1 signal missing"]},
     "finalize_waits_for_a_call": {"never": [UNFINISHED]},

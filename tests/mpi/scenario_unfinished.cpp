@@ -37,7 +37,10 @@ void post_what_cannot_end(MPI_Comm comm, int peer) {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = note;
     how.callback_argument = &outcomes[0];
+    how.file = "src/halo.c";
+    how.line = 50;
     commtask_t receive = post_or_fail(commtask_op_recv(&value, 1, MPI_INT, peer, 77, comm), &how);
+    how.file = nullptr;
     how.callback_argument = &outcomes[1];
     how.after = &receive;
     how.n_after = 1;

@@ -128,6 +128,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     posted.ticket = options.ticket;
     posted.callback = callback_of(by, operation.kind, options.status != nullptr);
     posted.callback_argument = argument;
+    posted.file = where.file;
+    posted.line = where.line;
     const int code = [&] {
         const driving_scope scope; // the first task of a communicator waits for the worker
         return commtask_post(&operation, &posted, nullptr);

@@ -6,8 +6,6 @@
 
 #include <commtask/unfinished.h>
 
-#include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <mutex>
 #include <new>
@@ -71,7 +69,8 @@ public:
     std::size_t list(commtask_unfinished_add tell, void* to) const noexcept {
         const std::scoped_lock guard(lock_);
         for (const waiting_task* each = first_; tell != nullptr && each != nullptr; each = each->next) {
-            tell(to, each->operation, each->since_ns, where(*each).text);
+            tell(to, each->operation, each->since_ns, each->where.file, each->where.line,
+                 "for the dependences of its OpenMP task");
         }
         return size_;
     }
@@ -96,22 +95,6 @@ private:
             ended.next->previous = ended.previous;
         }
         --size_;
-    }
-
-    struct sentence {
-        char text[256];
-    };
-
-    static sentence where(const waiting_task& which) noexcept {
-        sentence made{};
-        if (which.where.file == nullptr) {
-            std::snprintf(made.text, sizeof made.text, "for the dependences of its OpenMP task");
-        } else {
-            const char* const slash = std::strrchr(which.where.file, '/');
-            std::snprintf(made.text, sizeof made.text, "for the dependences of its OpenMP task, made at %s:%d",
-                          slash != nullptr ? slash + 1 : which.where.file, which.where.line);
-        }
-        return made;
     }
 
     mutable std::mutex lock_;

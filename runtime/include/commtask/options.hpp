@@ -32,7 +32,7 @@ struct flag_option {
     void was_posted() const noexcept {}
 };
 
-/// The task holds its place among the ordered tasks of its communicator from the call on.
+/// The task starts in the order of creation among all ordered tasks of its communicator, whatever their ranks and tags.
 inline constexpr flag_option ordered{COMMTASK_ORDERED};
 
 /// A collective takes its place when it is ready; the caller keeps the ranks in step.

@@ -93,9 +93,10 @@ typedef enum commtask_state {
 /** Flags of commtask_options. */
 enum {
     COMMTASK_NONE = 0,
-    /** The task holds its place among the ordered tasks of its communicator from this call on. */
+    /** The task starts in the order of creation among all ordered tasks of its communicator, whatever their ranks and tags. */
     COMMTASK_ORDERED = 1,
-    /** A collective takes its place when it is ready, like a message; the caller keeps the ranks in step. */
+    /** The task starts when it is ready, even before an earlier message that could match the same partner. Of collectives the
+     *  caller keeps the ranks in step. */
     COMMTASK_UNORDERED = 2,
     /** Return COMMTASK_AGAIN instead of waiting: while the queue is full, or the worker has not seen the communicator yet. */
     COMMTASK_TRY = 4,
@@ -126,10 +127,10 @@ typedef struct commtask_status {
     MPI_Status mpi;       /**< MPI's own status, for MPI_Get_count and MPI_Get_elements. */
 } commtask_status;
 
-/** A place in a communicator's order, taken when a task is created and used when it is posted. */
+/** A turn in a communicator's program order, taken when a task is created and used when it is posted. */
 typedef struct commtask_ticket {
-    uint64_t number; /**< Growing within the communicator and the class; 0: none. */
-    uint32_t class_; /**< Which order the place is in: messages or collectives. */
+    uint64_t number; /**< 0: none. */
+    uint32_t class_; /**< Of messages or of collectives. */
     uint32_t queue;  /**< Of which communicator. */
 } commtask_ticket;
 
@@ -160,7 +161,7 @@ typedef struct commtask_options {
     commtask_callback callback;     /**< Called when the task has ended; may be null. */
     void* callback_argument;        /**< Handed to it. */
     commtask_status* status; /**< Written before the callback and the successors; may be null; must live as long. */
-    commtask_ticket ticket;  /**< A place taken before by commtask_ticket_take; number 0: none. */
+    commtask_ticket ticket;  /**< A turn taken before by commtask_ticket_take_with; number 0: none. */
     const char* file; /**< __FILE__, for sentences about the task; must live as long as the program; null: not known. */
     int line;         /**< __LINE__. */
 } commtask_options;

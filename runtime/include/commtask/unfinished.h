@@ -15,10 +15,12 @@
 extern "C" {
 #endif
 
-/** Takes one operation into a list. */
-typedef void (*commtask_unfinished_add)(void* list, const commtask_op* operation, uint64_t since_ns, const char* where);
+/** Takes one operation into a list: since when it waits, by CLOCK_MONOTONIC, where it was created (`file` null: not known), and
+ *  where it waits. */
+typedef void (*commtask_unfinished_add)(void* list, const commtask_op* operation, uint64_t since_ns, const char* file,
+                                        int line, const char* where);
 
-/** Lists what a face holds: calls `add` for each, with CLOCK_MONOTONIC's time and where it waits. With `add` null it only
+/** Lists what a face holds: calls `add` for each. With `add` null it only
  *  counts. Runs on any thread; must not block, nor call the library.
  *  Returns how many there are. */
 typedef size_t (*commtask_unfinished_source)(commtask_unfinished_add add, void* list);

@@ -183,12 +183,14 @@ std::vector<unfinished_line> context::list_elsewhere() {
     // acquire: partner of the release in commtask_unfinished_from().
     const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
     if (source == nullptr) return {};
-    const auto add = [](void* to, const commtask_op* op, std::uint64_t since_ns, const char* where) {
+    const auto add = [](void* to, const commtask_op* op, std::uint64_t since_ns, const char* file, int line,
+                        const char* where) {
         auto& mine = *static_cast<list*>(to);
         const comm_queue* const queue = mine.of.comms_.find(op->comm);
         try {
             mine.lines.push_back({since_ns, mine.of.transports_.front().describe(*op) +
-                                                (queue == nullptr ? "" : ", " + queue->name) + "; " + where});
+                                                (queue == nullptr ? "" : ", " + queue->name) +
+                                                mpi_transport::describe(source_place{file, line}) + "; " + where});
         } catch (const std::bad_alloc&) { // a line less: the face has a lock in hand
         }
     };

@@ -100,6 +100,7 @@ void fill_extras(task& slot, const commtask_options& options) noexcept {
     };
     for (std::size_t i = 0; i < options.n_after; ++i) add(options.after[i]);
     for (std::size_t i = 0; i < options.n_events; ++i) add(options.events[i]);
+    if ((slot.flags() & flag_has_source) != 0) slot.source = source_of(options);
 }
 
 void undo_extras(task& slot) noexcept {
@@ -271,6 +272,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
         flags |= options->flags | flag_has_extras;
+        if (source_of(*options).file != nullptr) flags |= flag_has_source;
         n_predecessors = count_predecessors(*options);
     }
     std::uint32_t n_references = task_out != nullptr ? 2 : 1; // the worker's, and the handle's

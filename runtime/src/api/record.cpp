@@ -85,6 +85,8 @@ struct end_of_thread {
         made.callback = options->callback;
         made.callback_argument = options->callback_argument;
         made.user_status = options->status;
+        made.source = source_of(*options);
+        if (made.source.file != nullptr) made.flags |= flag_has_source;
         for (std::size_t i = 0; i < options->n_after; ++i) {
             if (options->after[i] != nullptr) made.predecessors.push_back(options->after[i]->member->index);
         }

@@ -110,6 +110,7 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
                          2); // the plan's, and the worker's
     const auto n_predecessors = static_cast<std::uint32_t>(member.predecessors.size());
     slot.extras = {member.callback, member.callback_argument, member.user_status, nullptr, n_predecessors};
+    slot.source = member.source;
     slot.member = &member;
     tracer* const traced = tracer::current();
     slot.trace_id = traced != nullptr ? traced->new_id() : 0;

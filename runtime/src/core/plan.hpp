@@ -56,6 +56,7 @@ struct plan_member {
     commtask_callback callback = nullptr;
     void* callback_argument = nullptr;
     commtask_status* user_status = nullptr;
+    source_place source{};
     std::vector<std::uint32_t> predecessors{}; ///< Their indices, all smaller than its own.
     bool is_held = false;
 

@@ -95,6 +95,7 @@ enum task_flag : std::uint32_t {
     flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
     flag_stands = 1U << 21,     ///< A standing receive: nobody waits for its end, so it is not unfinished.
     flag_stays_home = 1U << 22, ///< Goes to its communicator's first lane, even where that is spread by threads.
+    flag_has_source = 1U << 24, ///< task::source is set.
     flag_has_queue = 1U << 23,  ///< In a post alone: op.result is the queue, of a communicator that may be freed.
 };
 
@@ -178,6 +179,7 @@ struct alignas(2 * cache_line_bytes) task {
     alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;
     std::unique_ptr<edge[]> edges;
     std::uint32_t edge_capacity;
+    source_place source; ///< The poster's. Only with flag_has_source.
 
     /// Any thread. What a post will write is on its way, so that it does not wait for it.
     void prefetch_for_post() const noexcept {
@@ -220,6 +222,9 @@ struct alignas(2 * cache_line_bytes) task {
     [[nodiscard]] bool is_run() const noexcept { return (flags() & flag_is_run) != 0; }
     [[nodiscard]] bool stands() const noexcept { return (flags() & flag_stands) != 0; }
     [[nodiscard]] bool is_member() const noexcept { return (flags() & flag_is_member) != 0; }
+    [[nodiscard]] source_place created_at() const noexcept {
+        return (flags() & flag_has_source) != 0 ? source : source_place{};
+    }
 };
 
 static_assert(sizeof(commtask_op) + sizeof(comm_queue*) + sizeof(std::uint32_t) <= 2 * cache_line_bytes,

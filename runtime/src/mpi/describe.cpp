@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 namespace commtask::detail {
 namespace {
@@ -82,8 +83,17 @@ std::string mpi_transport::describe(const commtask_op& op) const {
     return text;
 }
 
+std::string mpi_transport::describe(source_place created_at) {
+    if (created_at.file == nullptr) return {};
+    const char* const slash = std::strrchr(created_at.file, '/');
+    return std::string(", created at ") + (slash != nullptr ? slash + 1 : created_at.file) + ":" +
+           std::to_string(created_at.line);
+}
+
 std::string mpi_transport::describe(const task& which) const {
-    if (which.is_run()) return "plan of " + std::to_string(which.op.send.count) + " members";
+    if (which.is_run()) {
+        return "plan of " + std::to_string(which.op.send.count) + " members" + describe(which.created_at());
+    }
     if (!which.is_member()) return describe_posted(which);
     const plan_member& member = *which.member;
     const std::string of_plan = "member " + std::to_string(member.number) + " of a plan";
@@ -92,13 +102,15 @@ std::string mpi_transport::describe(const task& which) const {
     const partition_set& parts = *whole.partitions;
     const std::uint32_t group = member.index - parts.first_group;
     return describe(whole.op) + ", " + which.queue->name + ", " + of_plan + ": elements " +
-           std::to_string(parts.groups.begin_of(group)) + " to " + std::to_string(parts.groups.begin_of(group + 1) - 1);
+           std::to_string(parts.groups.begin_of(group)) + " to " +
+           std::to_string(parts.groups.begin_of(group + 1) - 1) + describe(which.created_at());
 }
 
 std::string mpi_transport::describe_posted(const task& which) const {
     const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
     return describe(which.op) + (is_held ? ", held behind an mprobe" : "") + ", " +
-           (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator");
+           (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator") +
+           describe(which.created_at());
 }
 
 } // namespace commtask::detail

@@ -47,8 +47,8 @@ static void test_all(void) {
         ;
         snprintf(
             wanted, sizeof wanted,
-            "send of 3 MPI_INT to rank %d, tag 77, MPI_COMM_WORLD; for the dependences of its OpenMP task, made at "
-            "waiting.c:%d\n",
+            "send of 3 MPI_INT to rank %d, tag 77, MPI_COMM_WORLD, created at waiting.c:%d; for the dependences of its "
+            "OpenMP task\n",
             right, line);
         list_until(wanted, text, sizeof text);
         expect(strstr(text, wanted) != NULL, text);
