@@ -20,7 +20,7 @@ protected:
         return post(op, ordered.flags(COMMTASK_ORDERED));
     }
     [[nodiscard]] commtask_t post_probe(MPI_Message& found, int of_tag = tag) {
-        return post_ordered(commtask_op_mprobe(&found, rank_, of_tag, comm_));
+        return post(commtask_op_mprobe(&found, rank_, of_tag, comm_));
     }
     /// A pass over all that was posted.
     void let_it_be_issued() { run(commtask_op_noop(comm_)); }
@@ -92,9 +92,11 @@ TEST_F(MprobeOrder, OtherMessagesAreNotHeldBack) {
     EXPECT_EQ(received(message_), 5);
 }
 
-TEST_F(MprobeOrder, AnMprobeWithoutOrderLetsReceivesPass) {
+TEST_F(MprobeOrder, AnUnorderedMprobeLetsReceivesPass) {
     // As a thread that takes whatever comes does, beside others that know what they want.
-    commtask_t any = post(commtask_op_mprobe(&message_, rank_, MPI_ANY_TAG, comm_));
+    options unordered;
+    commtask_t any =
+        post(commtask_op_mprobe(&message_, rank_, MPI_ANY_TAG, comm_), unordered.flags(COMMTASK_UNORDERED));
     int in = -1;
     commtask_t known = post(commtask_op_recv(&in, 1, MPI_INT, rank_, tag, comm_));
     let_it_be_issued();

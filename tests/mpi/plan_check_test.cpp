@@ -147,7 +147,7 @@ TEST_F(PlanCheck, NamesWhatIsOtherInAMessage) {
     expect("receive tag 8 where the plan has 7", [](how& its) { its.recv_tag = 8; });
     expect("another send datatype", [](how& its) { its.type = MPI_UNSIGNED; });
     expect("another communicator", [](how& its) { its.comm = MPI_COMM_SELF; });
-    expect("another order", [](how& its) { its.flags = COMMTASK_ORDERED; });
+    expect("order 1 where the plan has 0", [](how& its) { its.flags = COMMTASK_ORDERED; });
 }
 
 TEST_F(PlanCheck, ComparesListsAndArraysByWhatTheyHold) {

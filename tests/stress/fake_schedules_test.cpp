@@ -115,10 +115,7 @@ public:
         made.extras = {[](const commtask_status*, void* counter) {
                            static_cast<std::atomic<long>*>(counter)->fetch_add(1, std::memory_order_relaxed);
                        },
-                       &n_called_,
-                       nullptr,
-                       its_turn,
-                       0};
+                       &n_called_, nullptr, its_turn, 0};
         static_cast<void>(graph::make_room_for_edges(made, static_cast<std::uint32_t>(after.size())));
         for (task* const predecessor : after) graph::add_predecessor(made, *predecessor);
         queue.served_by->post(made);

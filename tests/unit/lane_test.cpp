@@ -195,8 +195,7 @@ TEST(Lane, HoldsOrderedTasksUntilTheirTurnInEveryOrderOfReadiness) {
 TEST(Lane, LetsMessagesPassACollectiveThatIsNotReady) {
     lane_bench bench;
     task& event = bench.make_event();
-    task& collective = bench.post(
-        {.after = {&event}, .its_turn = bench.take_turn(COMMTASK_OP_BARRIER)});
+    task& collective = bench.post({.after = {&event}, .its_turn = bench.take_turn(COMMTASK_OP_BARRIER)});
     task& ordered_message = bench.post({.its_turn = bench.take_turn()});
     task& message = bench.post();
     bench.run();

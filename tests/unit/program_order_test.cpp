@@ -105,7 +105,8 @@ private:
         }
         for (const std::size_t each : now) {
             for (std::size_t before = 0; before < each; ++before) {
-                if (is_waited_for(before)) EXPECT_FALSE(conflict(created_[before], created_[each])) << before << " before " << each;
+                if (is_waited_for(before))
+                    EXPECT_FALSE(conflict(created_[before], created_[each])) << before << " before " << each;
             }
             has_started_[each] = true;
         }
@@ -132,10 +133,15 @@ private:
 using side = message::side;
 
 TEST(ProgramOrder, HoldsInEveryOrderOfReadinessOfFourMessages) {
-    const std::vector<message> kinds{
-        {side::send, 0, 0},        {side::send, 0, 1},           {side::receive, 0, 0},
-        {side::receive, 1, 0},     {side::receive, MPI_ANY_SOURCE, 0}, {side::receive, 0, MPI_ANY_TAG},
-        {side::receive, MPI_ANY_SOURCE, MPI_ANY_TAG}, {side::both, 0, 0}, {side::send, MPI_PROC_NULL, 0}};
+    const std::vector<message> kinds{{side::send, 0, 0},
+                                     {side::send, 0, 1},
+                                     {side::receive, 0, 0},
+                                     {side::receive, 1, 0},
+                                     {side::receive, MPI_ANY_SOURCE, 0},
+                                     {side::receive, 0, MPI_ANY_TAG},
+                                     {side::receive, MPI_ANY_SOURCE, MPI_ANY_TAG},
+                                     {side::both, 0, 0},
+                                     {side::send, MPI_PROC_NULL, 0}};
     std::array<std::size_t, 4> chosen{};
     for (std::size_t number = 0; number < 9 * 9 * 9 * 9; ++number) {
         std::vector<message> created;
@@ -192,7 +198,11 @@ TEST(ProgramOrder, HoldsForManyMessagesOfWhichSomeGiveTheirTurnUp) {
 }
 
 TEST(ProgramOrder, NamesTheEarlierOperationThatOneWaitsFor) {
-    play now{{{side::send, 3, 0}, {side::send, 3, 1}, {side::send, 3, 0}, {side::receive, MPI_ANY_SOURCE, 7}, {side::receive, 2, 7}}};
+    play now{{{side::send, 3, 0},
+              {side::send, 3, 1},
+              {side::send, 3, 0},
+              {side::receive, MPI_ANY_SOURCE, 7},
+              {side::receive, 2, 7}}};
     now.arrive(2);
     const auto send = now.order().blocker_of(now.turn_of(2));
     ASSERT_TRUE(send.has_value());
@@ -235,7 +245,7 @@ TEST(ProgramOrder, ATicketIsGoodOnceHoweverManyThreadsTry) {
     EXPECT_EQ(order.use(1), nullptr) << "never taken";
     EXPECT_EQ(order.use(~std::uint64_t{0}), nullptr);
     std::vector<std::uint64_t> tickets;
-    for (std::size_t i = 0; i < n_tickets; ++i) tickets.push_back(order.take_to_keep(*order.make(op, COMMTASK_NONE, {})));
+    for (std::size_t i = 0; i < n_tickets; ++i) tickets.push_back(order.make_and_keep(op, COMMTASK_NONE, {}).number);
     std::atomic<std::size_t> n_used{0};
     {
         std::vector<std::jthread> threads;
@@ -250,24 +260,24 @@ TEST(ProgramOrder, ATicketIsGoodOnceHoweverManyThreadsTry) {
     EXPECT_EQ(n_used, n_tickets);
     // The memory of a turn that is over serves another one; the old ticket is not good for that.
     program_order again;
-    turn* const first = again.make(op, COMMTASK_NONE, {});
-    const std::uint64_t old = again.take_to_keep(*first);
+    const std::uint64_t old = again.make_and_keep(op, COMMTASK_NONE, {}).number;
+    turn* const first = again.use(old);
+    ASSERT_NE(first, nullptr);
     task_list started;
-    again.leave(*again.use(old), started);
-    turn* const second = again.make(op, COMMTASK_NONE, {});
-    EXPECT_EQ(first, second);
-    const std::uint64_t fresh = again.take_to_keep(*second);
+    again.leave(*first, started);
+    const std::uint64_t fresh = again.make_and_keep(op, COMMTASK_NONE, {}).number;
     EXPECT_EQ(again.use(old), nullptr);
-    EXPECT_EQ(again.use(fresh), second);
-    again.take_back_use(*second);
-    EXPECT_EQ(again.use(fresh), second);
+    EXPECT_EQ(again.use(fresh), first);
+    again.take_back_use(*first);
+    EXPECT_EQ(again.use(fresh), first);
 }
 
 TEST(ProgramOrder, ChannelsThatAreUsedAgainAskForNoMemory) {
     program_order order;
     std::vector<turn*> seen;
     for (int i = 0; i < 100; ++i) {
-        turn* const made = order.make(commtask_op_send(nullptr, 0, MPI_Datatype{}, i % 7, i % 3, MPI_Comm{}), COMMTASK_NONE, {});
+        turn* const made =
+            order.make(commtask_op_send(nullptr, 0, MPI_Datatype{}, i % 7, i % 3, MPI_Comm{}), COMMTASK_NONE, {});
         if (std::ranges::find(seen, made) == seen.end()) seen.push_back(made);
         order.take(*made);
         task_list started;

@@ -35,7 +35,7 @@ struct flag_option {
 /// The task starts in the order of creation among all ordered tasks of its communicator, whatever their ranks and tags.
 inline constexpr flag_option ordered{COMMTASK_ORDERED};
 
-/// A collective takes its place when it is ready; the caller keeps the ranks in step.
+/// The task starts when it is ready, even before an earlier message that could match the same partner.
 inline constexpr flag_option unordered{COMMTASK_UNORDERED};
 
 /// The task starts even if a predecessor failed or was canceled.

@@ -128,10 +128,10 @@ public:
     /// @return COMMTASK_OK, or why it may not come now
     [[nodiscard]] int enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept;
     /// Any thread. Takes the turn of an operation that is posted later; one on a window is entered in its book.
-    /// @param number  of the ticket, written on success
+    /// @param number  of the ticket, written on success; 0: the operation needs no turn
     /// @return COMMTASK_OK, or why it may not come now
-    [[nodiscard]] int take_ticket(const commtask_op& op, comm_queue& queue, turn& its,
-                                  std::uint64_t& number) noexcept;
+    [[nodiscard]] int take_ticket(const commtask_op& op, std::uint32_t flags, const source_place& where,
+                                  comm_queue& queue, std::uint64_t& number) noexcept;
     /// Any thread. Such an operation has been posted, or never will be. Nothing where the communicator is no window's.
     void settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept;
 

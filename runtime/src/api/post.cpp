@@ -294,8 +294,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     turn* its_turn = nullptr;
     if (ticket == nullptr && started == nullptr && (may_enter || can_have_turn(operation, flags)) &&
         !make_turn(op, may_enter ? flags | COMMTASK_ORDERED : flags, *queue, n_predecessors > 0,
-                   options != nullptr ? source_of(*options) : source_place{},
-                   its_turn)) {
+                   options != nullptr ? source_of(*options) : source_place{}, its_turn)) {
         task_pool::release(slot);
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task's turn");
     }
@@ -442,19 +441,11 @@ int commtask_ticket_take_with(const commtask_op* operation, const commtask_optio
         *ticket = {};
         return COMMTASK_OK;
     }
-    turn* its = queue->order.make(op, flags, options != nullptr ? source_of(*options) : source_place{});
-    if (its == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a ticket");
-    if (!its->has_channels()) {
-        queue->order.unmake(*its);
-        *ticket = {};
-        return COMMTASK_OK;
-    }
+    const source_place where = options != nullptr ? source_of(*options) : source_place{};
     std::uint64_t number = 0;
-    if (code = runtime->take_ticket(op, *queue, *its, number); code != COMMTASK_OK) {
-        queue->order.unmake(*its);
-        return code;
-    }
-    *ticket = {number, static_cast<std::uint32_t>(kind.ordered_in), queue->number};
+    if (code = runtime->take_ticket(op, flags, where, *queue, number); code != COMMTASK_OK) return code;
+    *ticket = {};
+    if (number != 0) *ticket = {number, static_cast<std::uint32_t>(kind.ordered_in), queue->number};
     return COMMTASK_OK;
 }
 

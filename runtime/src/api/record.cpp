@@ -93,7 +93,8 @@ struct end_of_thread {
     }
     if (can_have_turn(kind, made.flags)) {
         made.its_turn = std::make_unique<turn>();
-        if (!made.its_turn->set(made.op, made.flags, options != nullptr ? source_of(*options) : source_place{})) throw std::bad_alloc{};
+        if (!made.its_turn->set(made.op, made.flags, options != nullptr ? source_of(*options) : source_place{}))
+            throw std::bad_alloc{};
         if (!made.its_turn->has_channels()) made.its_turn.reset();
     }
     return made;

@@ -93,6 +93,10 @@ template <typename... Differences>
     return compare("number of partitions", number_of(planned), number_of(posted));
 }
 
+[[nodiscard]] std::uint32_t order_of(std::uint32_t flags) noexcept {
+    return flags & std::uint32_t{COMMTASK_ORDERED | COMMTASK_UNORDERED};
+}
+
 [[nodiscard]] difference compare_members(const plan_member& planned, const plan_member& posted) {
     const commtask_op& one = planned.op;
     const commtask_op& other = posted.op;
@@ -114,6 +118,7 @@ template <typename... Differences>
         [&] { return compare_sides("receive", one.recv, other.recv, kind.has_recv_arrays(), has_types); },
         [&] { return kind.has_sources ? "" : compare("function or reduction", one.start, other.start); },
         [&] { return kind.has_dests ? "" : compare("argument", one.result, other.result); },
+        [&] { return compare("order", order_of(planned.flags), order_of(posted.flags)); },
         [&] { return compare("flags", planned.flags, posted.flags); },
         [&] { return planned.predecessors == posted.predecessors ? difference{} : "other predecessors"; });
 }

@@ -207,16 +207,22 @@ int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& f
     });
 }
 
-int context::take_ticket(const commtask_op& op, comm_queue& queue, turn& its, std::uint64_t& number) noexcept {
+int context::take_ticket(const commtask_op& op, std::uint32_t flags, const source_place& where, comm_queue& queue,
+                         std::uint64_t& number) noexcept {
     const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
-    const auto take = [&] { return number = queue.order.take_to_keep(its); };
+    bool has_memory = true;
+    const auto take = [&]() noexcept {
+        const program_order::ticket taken = queue.order.make_and_keep(op, flags, where);
+        has_memory = taken.has_memory;
+        return number = taken.number;
+    };
     if (window != nullptr && window->epochs) {
         return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
             return window->epochs->book.enter_for_later(op, window->name, group, take);
         });
     }
     static_cast<void>(take());
-    return COMMTASK_OK;
+    return has_memory ? COMMTASK_OK : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a ticket");
 }
 
 void context::settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept {

@@ -147,7 +147,8 @@ inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table =
 /// Whether it has a turn in program order, if it or another one has to wait: by default collectives and messages. A message that
 /// an unmodified program makes itself has none: it is in MPI's order already.
 [[nodiscard]] constexpr bool can_have_turn(const operation_traits& kind, std::uint32_t flags) noexcept {
-    return is_in_common_order(kind, flags) || (kind.is_message() && (flags & COMMTASK_UNORDERED) == 0 && (flags & flag_is_call) == 0);
+    return is_in_common_order(kind, flags) ||
+           (kind.is_message() && (flags & COMMTASK_UNORDERED) == 0 && (flags & flag_is_call) == 0);
 }
 
 /// Whether it only looks for a message: MPI has no request for that.

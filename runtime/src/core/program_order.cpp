@@ -50,14 +50,16 @@ bool turn::set(const commtask_op& op, std::uint32_t flags, const source_place& w
     if (count > few_.size() && count > n_many_) {
         many_.reset(new (std::nothrow) link[count]);
         n_many_ = many_ ? count : 0;
+        n_links_ = 0;
         if (!many_) return false;
     }
-    n_links_ = 0;
+    n_links_ = count;
+    link* next = links();
     visit_channels(op, flags, [&](const channel& at) {
-        link& each = links()[n_links_++];
-        each = {};
-        each.at = at;
-        each.of = this;
+        next->at = at;
+        next->of = this;
+        next->is_listed = false;
+        ++next;
     });
     kind_ = op.kind;
     where_ = where;
@@ -65,31 +67,41 @@ bool turn::set(const commtask_op& op, std::uint32_t flags, const source_place& w
 }
 
 turn* program_order::make(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
-    turn* made = nullptr;
-    {
-        const std::lock_guard guard{mutex_};
-        made = free_;
-        if (made != nullptr) {
-            free_ = made->next_;
-        } else {
-            try {
-                own_.push_back(std::make_unique<turn>());
-            } catch (const std::bad_alloc&) {
-                return nullptr;
-            }
-            made = own_.back().get();
-            made->place_ = static_cast<std::uint32_t>(own_.size());
+    const std::lock_guard guard{mutex_};
+    return make_locked(op, flags, where);
+}
+
+turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+    turn* made = free_;
+    if (made != nullptr) {
+        free_ = made->next_;
+        // The lane's core has written it last: the next creation is not to wait for its lines.
+        if (free_ != nullptr) {
+            prefetch_for_write(free_);
+            prefetch_for_write(free_->few_.data());
         }
+    } else {
+        try {
+            own_.push_back(std::make_unique<turn>());
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+        made = own_.back().get();
+        made->place_ = static_cast<std::uint32_t>(own_.size());
     }
     if (made->set(op, flags, where)) return made;
-    unmake(*made);
+    unmake_locked(*made);
     return nullptr;
+}
+
+void program_order::unmake_locked(turn& unused) noexcept {
+    unused.next_ = free_;
+    free_ = &unused;
 }
 
 void program_order::unmake(turn& unused) noexcept {
     const std::lock_guard guard{mutex_};
-    unused.next_ = free_;
-    free_ = &unused;
+    unmake_locked(unused);
 }
 
 void program_order::take(turn& next) noexcept {
@@ -108,11 +120,18 @@ void program_order::take_locked(turn& next) noexcept {
     n_open_.store(n_open_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-std::uint64_t program_order::take_to_keep(turn& next) noexcept {
+program_order::ticket program_order::make_and_keep(const commtask_op& op, std::uint32_t flags,
+                                                   const source_place& where) noexcept {
     const std::lock_guard guard{mutex_};
-    take_locked(next);
-    next.is_kept_ = true;
-    return (std::uint64_t{++next.times_used_} << 32U) | next.place_;
+    turn* const made = make_locked(op, flags, where);
+    if (made == nullptr) return {false, 0};
+    if (!made->has_channels()) {
+        unmake_locked(*made);
+        return {};
+    }
+    take_locked(*made);
+    made->is_kept_ = true;
+    return {true, (std::uint64_t{++made->times_used_} << 32U) | made->place_};
 }
 
 turn* program_order::use(std::uint64_t ticket) noexcept {
@@ -132,7 +151,8 @@ void program_order::take_back_use(turn& unused) noexcept {
 
 program_order::list& program_order::bucket_of(const channel& at) noexcept {
     if (buckets_.empty()) return few_buckets_;
-    std::uint64_t hash = (std::uint64_t{static_cast<std::uint32_t>(at.peer)} << 32U) | static_cast<std::uint32_t>(at.tag);
+    std::uint64_t hash =
+        (std::uint64_t{static_cast<std::uint32_t>(at.peer)} << 32U) | static_cast<std::uint32_t>(at.tag);
     hash = (hash ^ static_cast<std::uint64_t>(at.kind)) * 0x9E3779B97F4A7C15U; // Fibonacci hashing
     return buckets_[(hash >> 32U) & (buckets_.size() - 1)];
 }
@@ -252,9 +272,7 @@ void program_order::end(turn& over, turn*& startable) noexcept {
         if (over.links()[i].is_listed) remove(over.links()[i], startable);
     }
     n_open_.store(n_open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (over.place_ == 0) return; // a plan's
-    over.next_ = free_;
-    free_ = &over;
+    if (over.place_ != 0) unmake_locked(over); // else it is a plan's
 }
 
 void program_order::start_all(turn* startable, task_list& started) noexcept {

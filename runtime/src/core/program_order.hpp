@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "base/system.hpp"
 #include "core/task_list.hpp"
 
 #include <commtask/operation.h>
@@ -43,7 +44,7 @@ struct channel {
 class program_order;
 
 /// The turn of one operation: its channels, and how many earlier turns it waits for.
-class turn {
+class alignas(2 * cache_line_bytes) turn {
 public:
     turn() = default;
     turn(const turn&) = delete;
@@ -73,27 +74,24 @@ private:
         link* later = nullptr;
     };
 
-    [[nodiscard]] link* links() noexcept { return many_ ? many_.get() : few_.data(); }
-    [[nodiscard]] const link* links() const noexcept { return many_ ? many_.get() : few_.data(); }
+    [[nodiscard]] link* links() noexcept { return n_links_ > few_.size() ? many_.get() : few_.data(); }
+    [[nodiscard]] const link* links() const noexcept { return n_links_ > few_.size() ? many_.get() : few_.data(); }
 
-    std::array<link, 3> few_{};
+    // With the order's lock; in one line, beside that of the first channel, since the lane's core has written them last:
+    std::uint64_t number_ = 0; ///< Grows in the order in which turns were taken.
+    task* waiting_ = nullptr;  ///< Its task, once that waits for nothing but the turn.
+    turn* next_ = nullptr;     ///< Free, or about to start.
+    source_place where_{};     ///< This and the next for sentences.
+    std::uint16_t kind_ = 0;   ///< Of the operation.
+    bool is_open_ = false;
+    bool is_kept_ = false;       ///< A ticket for it was given out, and has not been used.
+    std::uint32_t n_before_ = 0; ///< Earlier open turns that conflict, as program_order::insert() counts them.
+    std::uint32_t n_links_ = 0;
+    std::uint32_t place_ = 0;      ///< In the order's list, from 1; 0: of a plan.
+    std::uint32_t times_used_ = 0; ///< So that no ticket is good for the next use.
+    alignas(cache_line_bytes) std::array<link, 3> few_{};
     std::unique_ptr<link[]> many_; ///< In place of them, where they are too few.
     std::uint32_t n_many_ = 0;
-    std::uint32_t n_links_ = 0;
-    int kind_ = 0; ///< Of the operation; this and the next for sentences.
-    source_place where_{};
-
-    // With the order's lock:
-    std::uint64_t number_ = 0;  ///< Grows in the order in which turns were taken.
-    std::uint32_t n_before_ = 0; ///< Earlier open turns that conflict, as program_order::count_before() counts them.
-    bool is_open_ = false;
-    task* waiting_ = nullptr; ///< Its task, once that waits for nothing but the turn.
-    turn* next_ = nullptr;    ///< Free, or about to start.
-
-    // Of a turn that the program has a ticket for:
-    std::uint32_t place_ = 0;
-    std::uint32_t times_used_ = 0;
-    bool is_kept_ = false; ///< The ticket has not been used.
 };
 
 class program_order {
@@ -112,8 +110,12 @@ public:
     /// Takes the turn: what conflicts with it and is taken later starts later. Cannot fail.
     void take(turn& next) noexcept;
 
-    /// Takes the turn for an operation that is posted later. @return the ticket's number, never 0
-    [[nodiscard]] std::uint64_t take_to_keep(turn& next) noexcept;
+    /// Makes and takes the turn of an operation that is posted later.
+    struct ticket {
+        bool has_memory = true;
+        std::uint64_t number = 0; ///< 0: the operation has no channel, and needs no turn.
+    };
+    [[nodiscard]] ticket make_and_keep(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
     /// Uses a ticket up. @return null if it was never taken, or was used before
     [[nodiscard]] turn* use(std::uint64_t ticket) noexcept;
     /// The use did not come about: the ticket is good again.
@@ -150,6 +152,8 @@ private:
     static constexpr std::size_t first_buckets = 16;
 
     // With the lock:
+    [[nodiscard]] turn* make_locked(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+    void unmake_locked(turn& unused) noexcept;
     void take_locked(turn& next) noexcept;
     [[nodiscard]] list& bucket_of(const channel& at) noexcept;
     void grow() noexcept;
