@@ -90,7 +90,7 @@ foreach(program IN ITEMS hold_forms.c hold_lambda.cpp)
 endforeach()
 
 # Programs as they are written for TAMPI; with three ranks one has neighbours on both sides.
-foreach(program IN ITEMS heat gauss_seidel nbody ring)
+foreach(program IN ITEMS heat gauss_seidel nbody ring critical)
     commtask_add_test_program(omp.tampi.${program} tampi/${program}.c commtask_tampi)
     target_link_libraries(omp.tampi.${program} PRIVATE m)
     foreach(threads IN LISTS few_team_sizes)

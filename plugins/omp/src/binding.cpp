@@ -5,8 +5,10 @@
 // event. What a task that starts nothing pays: a few stores when it is created and when it runs. See docs/adr/0026.
 #include "binding.hpp"
 
+#include "announce.hpp"
 #include "held_task.hpp"
 #include "kmp_task.hpp"
+#include "wait.hpp"
 
 #include <commtask/omp_hold.h>
 
@@ -174,4 +176,9 @@ void make_undeferred(kmp_task* task) noexcept {
 
 } // namespace commtask::omp
 
-void commtask_omp_untie_(void) noexcept { commtask::omp::are_all_untied.store(true, std::memory_order_relaxed); }
+void commtask_omp_untie_(void) noexcept {
+    commtask::omp::are_all_untied.store(true, std::memory_order_relaxed);
+    (void)commtask::omp::tool::begin_mutexes();
+}
+
+int commtask_omp_holds_mutex_(void) noexcept { return commtask::omp::holds_mutex() ? 1 : 0; }

@@ -6,6 +6,7 @@
 // early. There the team's own thread fulfils the event, when a bell tells it. See desk_bell.hpp and docs/adr/0020.
 #include "bridge.hpp"
 
+#include "announce.hpp"
 #include "check.hpp"
 #include "desk.hpp"
 #include "desk_bell.hpp"
@@ -122,7 +123,7 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
          source_place where) noexcept {
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
-                   (is_too_deep_for_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS) |
+                   (may_not_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS) |
                    (by == ending::told ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE);
     posted.status = options.status;
     posted.ticket = options.ticket;
@@ -193,6 +194,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     };
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
+    tool::begin_waits();
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();
     if (!has_event) {
@@ -239,6 +241,7 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
 
 int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status, const char* file,
                               int line, commtask_omp_task* task) noexcept {
+    tool::begin_waits();
     if (operation == nullptr || task == nullptr || task->struct_size < sizeof *task) {
         return set_last_error(COMMTASK_ERR_ARGUMENT,
                               "commtask: the operation or the task is null, or task->struct_size is too small");

@@ -47,8 +47,8 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
 /// Any thread: what the task of `event` waited for has ended. Its task leaves the ledger; not of a team of one thread.
 void end_event(omp_event_handle_t event) noexcept;
 
-/// Whether progress() would do nothing, because the calling thread is in too many already.
-[[nodiscard]] bool is_too_deep_for_progress() noexcept;
+/// Whether progress() would do nothing, because the calling thread is in too many already, or holds a mutex that a task may want.
+[[nodiscard]] bool may_not_progress() noexcept;
 
 class serial_start;
 

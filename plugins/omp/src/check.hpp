@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check for COMMTASK_OMP_CHECK=1: two ways to write communication tasks that libomp takes without a word and does not
-// wait for. It watches tasks as an OMPT tool, of which a process has one, so without the variable this library is none,
-// and its calls here cost a load. See docs/adr/0024.
+// The check for two ways to write communication tasks that libomp takes without a word and does not wait for. It needs the
+// records of task_records.hpp: it is on where these are kept anyway, because threads that wait make progress, and with
+// COMMTASK_OMP_CHECK=1. See docs/adr/0024.
 #pragma once
 
 #include <atomic>
 
 namespace commtask::omp {
 
+struct task_record;
+
 namespace check {
 
-extern std::atomic<bool> is_watching; ///< Set before the first task of the process.
+extern std::atomic<bool> is_watching; ///< Records are kept.
 const char* note_start_watched(unsigned kind) noexcept;
 
 /// The task in whose body this is called is of the user's own making, and becomes a communication.
 /// @return why it must not; null: it may.
 [[nodiscard]] inline const char* note_start(unsigned kind) noexcept {
-    // Relaxed: libomp initialised the tool before this thread could create a task.
+    // Relaxed: a task that began before is not known.
     return is_watching.load(std::memory_order_relaxed) ? note_start_watched(kind) : nullptr;
 }
+
+/// A communication task with a parent has begun, or was created.
+void note_begun(task_record& communication, unsigned kind) noexcept;
+
+/// It has ended.
+void note_ended(task_record& communication) noexcept;
+
+/// Any task has ended.
+void note_task_ended(task_record& ended) noexcept;
 
 /// Says once, where it is so, that the check was asked for and another tool has its place.
 void complain_if_shut_out() noexcept;

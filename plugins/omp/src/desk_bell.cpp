@@ -4,6 +4,7 @@
 // whoever rings. Where that thread itself sees the operation end, it goes without libomp's queue.
 #include "desk_bell.hpp"
 
+#include "announce.hpp"
 #include "bridge.hpp"
 #include "desk.hpp"
 #include "kmp_task.hpp"
@@ -59,10 +60,12 @@ struct desk_bell {
 ///  - it then goes on to the parent of the communication task, and if that is an explicit task, on to ancestors which did
 ///    not count their children: those would be freed too early. An implicit task stops it.
 ///  - Of a proxy task that a cancellation discards it calls nothing.
-///  - When one runs at the end of a region, it tells a tool of that end twice, which Archer does not survive.
+///  - When one runs at the end of a region, it tells a tool of that end twice, which Archer does not survive. This library's
+///    records do.
 bool answer_is_proxy(std::uint32_t flags) noexcept {
     constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
-    static const bool is_watched = omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
+    static const bool is_watched =
+        !tool::is_idle.load(std::memory_order_relaxed) && omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
     return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
 }
 

@@ -3,6 +3,7 @@
 // Communication started in the body of a task, whose end waits for it. Where the body is not a bound task's the calling
 // thread waits itself, or the call is refused: which, is decided here and in held_task.hpp, and written in docs/hold.md.
 #include "held_task.hpp"
+#include "announce.hpp"
 #include "bridge.hpp"
 #include "check.hpp"
 #include "desk_bell.hpp"
@@ -156,6 +157,7 @@ int commtask_omp_hold_operation(const commtask_op* operation, const commtask_omp
         }
         return code;
     }
+    tool::begin_waits();
     (void)check::note_start(kind);
     return holder().start(*operation, given);
 }
@@ -169,6 +171,7 @@ int commtask_omp_hold_requests(size_t n_requests, MPI_Request* requests) noexcep
     if (const int code = refuse(COMMTASK_OP_ATTACH, options); code != COMMTASK_OK) {
         return code;
     }
+    tool::begin_waits();
     holder now;
     for (MPI_Request& request : std::span(requests, n_requests)) {
         if (request == MPI_REQUEST_NULL) {

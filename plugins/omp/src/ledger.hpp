@@ -23,6 +23,8 @@ public:
     /// Once for each task that was made, however it ended. Release: partner of are_at_most_open().
     void note_ended() noexcept { ended_.fetch_add(1, std::memory_order_release); }
 
+    [[nodiscard]] std::uint64_t n_ended() const noexcept { return ended_.load(std::memory_order_relaxed); }
+
     /// Whether at most `limit` of the tasks whose making happened before this call have not ended. One that was given up
     /// twice only makes the answer "yes" too early.
     [[nodiscard]] bool are_at_most_open(std::uint64_t limit) const noexcept {

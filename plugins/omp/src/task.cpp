@@ -10,6 +10,7 @@
 #include "kmp_task.hpp"
 #include "ledger.hpp"
 #include "tracing.hpp"
+#include "wait.hpp"
 #include "waiting.hpp"
 
 #include <array>
@@ -105,11 +106,13 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         task.set_priority(options.priority);
     }
     task.payload().event = task.event();
+    tool::begin_waits();
     ledger::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();
     task.submit(depends.size(), depends.data(), operation.kind);
+    hold_creator_back();
     return COMMTASK_OK;
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tool that libomp takes. The other one is started as libomp would have started it, but what it asks to hear of tasks
-// comes to it through here. It keeps its own data in libomp's task data, as it is used to; the check does too, so these two
-// exclude each other, and the check goes first.
+// comes to it through here. It keeps its own data in libomp's task data, as it is used to; the records do too, so these two
+// exclude each other: the other one goes first, unless the check was asked for.
+//
+// Nothing is heard until somebody needs it, so that a program whose workers have cores of their own pays for no callback.
 #include "tool.hpp"
 
 #include "announce.hpp"
+#include "check.hpp"
+#include "kmp_task.hpp"
+#include "waits.hpp"
 
 #include <commtask/unfinished.h>
 
@@ -23,7 +28,7 @@ namespace {
 
 using start_function = ompt_start_tool_result_t* (*)(unsigned, const char*);
 
-tool_events of_check;
+tool_events of_records;
 tool_events of_trace;
 tool_events of_other;
 ompt_start_tool_result_t* other = nullptr;
@@ -32,7 +37,7 @@ ompt_set_callback_t real_set_callback = nullptr;
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
                       unsigned index, int flags) {
-    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+    for (const tool_events* each : {&of_other, &of_records, &of_trace}) {
         if (each->implicit_task != nullptr) {
             each->implicit_task(endpoint, parallel, task, size, index, flags);
         }
@@ -41,7 +46,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
 
 void on_task_create(ompt_data_t* creator, const ompt_frame_t* frame, ompt_data_t* task, int flags, int has_dependences,
                     const void* where) {
-    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+    for (const tool_events* each : {&of_other, &of_records, &of_trace}) {
         if (each->task_create != nullptr) {
             each->task_create(creator, frame, task, flags, has_dependences, where);
         }
@@ -54,7 +59,7 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* frame, ompt_data_t
 
 void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
     // The trace first: the others may free what they have of the task.
-    for (const tool_events* each : {&of_trace, &of_other, &of_check}) {
+    for (const tool_events* each : {&of_trace, &of_other, &of_records}) {
         if (each->task_schedule != nullptr) {
             each->task_schedule(prior, status, next);
         }
@@ -63,7 +68,7 @@ void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t
 
 void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
                     const void* where) {
-    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+    for (const tool_events* each : {&of_other, &of_records, &of_trace}) {
         if (each->sync_region != nullptr) {
             each->sync_region(kind, endpoint, parallel, task, where);
         }
@@ -71,7 +76,7 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
 }
 
 void on_task_dependence(ompt_data_t* before, ompt_data_t* after) {
-    for (const tool_events* each : {&of_other, &of_check, &of_trace}) {
+    for (const tool_events* each : {&of_other, &of_records, &of_trace}) {
         if (each->task_dependence != nullptr) {
             each->task_dependence(before, after);
         }
@@ -188,6 +193,26 @@ void complain_if_archer_is_shut_out() {
     });
 }
 
+template <class Callback>
+bool hear(ompt_callbacks_t event, Callback callback) noexcept {
+    return real_set_callback(event, reinterpret_cast<ompt_callback_t>(callback)) == ompt_set_always;
+}
+
+/// What records and trace need.
+bool hear_tasks() noexcept {
+    const bool hears_all =
+        hear(ompt_callback_implicit_task, &on_implicit_task) && hear(ompt_callback_task_create, &on_task_create) &&
+        hear(ompt_callback_task_schedule, &on_task_schedule) && hear(ompt_callback_sync_region, &on_sync_region);
+    tool::is_there.store(hears_all, std::memory_order_relaxed);
+    return hears_all;
+}
+
+bool keep_records() noexcept {
+    const bool keeps = records::begin(real_lookup, of_records);
+    check::is_watching.store(keeps, std::memory_order_relaxed);
+    return keeps;
+}
+
 int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/) {
     real_lookup = lookup;
     real_set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
@@ -198,20 +223,19 @@ int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/)
         other = nullptr;
         of_other = {};
     }
-    const bool checks = check::is_asked_for();
-    if (tracing::is_asked_for()) {
-        tracing::begin(checks || other != nullptr, of_trace);
+    const bool traces = tracing::is_asked_for();
+    if (traces) {
+        tracing::begin(other != nullptr, of_trace);
     }
-    const auto hear = [](ompt_callbacks_t event, auto callback) {
-        return real_set_callback(event, reinterpret_cast<ompt_callback_t>(callback)) == ompt_set_always;
-    };
-    const bool hears_all =
-        hear(ompt_callback_implicit_task, &on_implicit_task) && hear(ompt_callback_task_create, &on_task_create) &&
-        hear(ompt_callback_task_schedule, &on_task_schedule) && hear(ompt_callback_sync_region, &on_sync_region);
+    if (!traces && !check::is_asked_for()) {
+        tool::is_idle.store(true, std::memory_order_relaxed);
+        return 1;
+    }
+    if (other == nullptr && !keep_records()) {
+        return 0;
+    }
     hear(ompt_callback_task_dependence, &on_task_dependence); // without it the trace has no edges
-    const bool is_checked = checks && hears_all && check::begin(lookup, of_check);
-    tool::is_there.store(hears_all && (is_checked || of_trace.task_create != nullptr), std::memory_order_relaxed);
-    return hears_all ? 1 : 0;
+    return hear_tasks() ? 1 : 0;
 }
 
 void finalize(ompt_data_t* /*tool*/) {
@@ -223,8 +247,31 @@ void finalize(ompt_data_t* /*tool*/) {
 } // namespace
 } // namespace commtask::omp
 
-/// libomp calls the first function of this name that it finds, when it starts. Where nothing is asked of this library,
-/// the next one is called in its stead, so that no other tool is hidden by it.
+void commtask::omp::tool::begin_waits_now() noexcept {
+    (void)__kmpc_global_thread_num(&task_ident); // libomp has started, and its tool
+    static const bool is_begun = [] {
+        if (real_set_callback == nullptr || other != nullptr) {
+            return false; // another tool has the place
+        }
+        if (!check::is_watching.load(std::memory_order_relaxed) && !(keep_records() && hear_tasks())) {
+            return false;
+        }
+        return hear(ompt_callback_sync_region_wait, &waits::on_wait) && begin_mutexes();
+    }();
+    (void)is_begun;
+    waits_are_begun.store(true, std::memory_order_relaxed);
+}
+
+bool commtask::omp::tool::begin_mutexes() noexcept {
+    (void)__kmpc_global_thread_num(&task_ident);
+    static const bool is_begun = real_set_callback != nullptr && other == nullptr &&
+                                 hear(ompt_callback_mutex_acquired, &waits::on_mutex_acquired) &&
+                                 hear(ompt_callback_mutex_released, &waits::on_mutex_released);
+    return is_begun;
+}
+
+/// libomp calls the first function of this name that it finds, when it starts. Where another tool is there and nothing is
+/// asked of this library, it is handed over, so that it is not hidden by this one.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned version,
                                                                                             const char* runtime) {
     using namespace commtask::omp;
@@ -233,10 +280,10 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
         complain_if_archer_is_shut_out();
         return &tool;
     }
-    if (tracing::is_asked_for()) {
-        other = find_other(version, runtime);
-        return &tool;
+    ompt_start_tool_result_t* const found = find_other(version, runtime);
+    if (found != nullptr && !tracing::is_asked_for()) {
+        return found;
     }
-    const auto next = reinterpret_cast<start_function>(dlsym(RTLD_NEXT, "ompt_start_tool"));
-    return next != nullptr ? next(version, runtime) : nullptr;
+    other = found;
+    return &tool;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP has one tool in a process. This library's is made of up to three that hear of tasks one after the other: the check
-// (COMMTASK_OMP_CHECK), the trace (COMMTASK_TRACE), and the one that libomp would have taken in its stead, Archer for one.
-// Where neither of the first two is asked for, this library is no tool.
+// OpenMP has one tool in a process. This library's is made of up to three that hear of tasks one after the other: the records
+// of tasks (task_records.hpp), the trace (COMMTASK_TRACE), and the one that libomp would have taken in its stead, Archer for
+// one. Where the other is there and no trace was asked for, this library is no tool.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,16 @@ struct tool_events {
 
 namespace check {
 [[nodiscard]] bool is_asked_for() noexcept;
-/// @return false if libomp does not tell what the check needs
-[[nodiscard]] bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept;
 } // namespace check
+
+namespace records {
+/// @return false if libomp does not tell what the records need
+[[nodiscard]] bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept;
+} // namespace records
 
 namespace tracing {
 [[nodiscard]] bool is_asked_for() noexcept;
-/// @param keeps_data  whether somebody else keeps his own in a task's ompt_data_t
+/// @param keeps_data  whether another tool keeps its own in a task's ompt_data_t, so that there are no records
 void begin(bool keeps_data, tool_events& events) noexcept;
 } // namespace tracing
 

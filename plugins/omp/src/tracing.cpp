@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenMP's tasks in a trace: when they are made, run, pause and end, what they wait for, and where threads wait for each other.
-// A task's identifier lies in libomp's own task data; where another tool has that, in a table, which costs a lock.
+// A task's identifier lies in its record; where another tool has the task data that the record hangs on, in a table, which costs
+// a lock.
 #include "tracing.hpp"
 
 #include "announce.hpp"
 #include "errors.hpp"
+#include "task_records.hpp"
 #include "tool.hpp"
 
 #include <commtask/trace.h>
@@ -67,7 +69,11 @@ std::uint64_t id_of(const ompt_data_t* task) noexcept {
     if (task == nullptr) {
         return 0;
     }
-    return data_is_others ? the_table().of(task) : task->value;
+    if (data_is_others) {
+        return the_table().of(task);
+    }
+    const task_record* const record = records::of(task);
+    return record != nullptr ? record->trace_id : 0;
 }
 
 void set_id(ompt_data_t* task, std::uint64_t id) noexcept {
@@ -76,16 +82,16 @@ void set_id(ompt_data_t* task, std::uint64_t id) noexcept {
             the_table().set(task, id);
         } catch (const std::bad_alloc&) { // a task without an identifier
         }
-    } else {
-        task->value = id;
+    } else if (task_record* const record = records::of(task); record != nullptr) {
+        record->trace_id = id;
     }
 }
 
 void forget(ompt_data_t* task) noexcept {
     if (data_is_others) {
         the_table().forget(task);
-    } else {
-        task->value = 0;
+    } else if (task_record* const record = records::of(task); record != nullptr) {
+        record->trace_id = 0;
     }
 }
 

@@ -13,7 +13,9 @@
 
 #include <commtask/omp.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <ctime>
 
 #include <sched.h>
 
@@ -26,8 +28,9 @@ int drive(int& moved) noexcept {
     return commtask_progress(&moved);
 }
 
+/// @param runs_others  whether other tasks may run on top of the current one
 template <typename Condition>
-int wait_until(const Condition& is_met) noexcept {
+int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
     int moved = 0;
     // Before anything else: whether this thread may wait at all.
     if (const int code = drive(moved); code != COMMTASK_OK) {
@@ -35,13 +38,18 @@ int wait_until(const Condition& is_met) noexcept {
     }
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
-        desk::run_my_answers();
-        if (is_met()) {
-            // The last one may have rung its bell just now.
+        if (runs_others) {
             desk::run_my_answers();
+        }
+        if (is_met()) {
+            if (runs_others) { // the last one may have rung its bell just now
+                desk::run_my_answers();
+            }
             return COMMTASK_OK;
         }
-        (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
+        if (runs_others) {
+            (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
+        }
         if (const int code = drive(moved); code != COMMTASK_OK) {
             return set_last_error(code, commtask_last_error());
         }
@@ -59,16 +67,72 @@ int wait_until_open(std::uint64_t limit) noexcept {
 constexpr int most_nested = 8;
 thread_local constinit int n_nested = 0;
 
+/// More communication tasks than this are not created ahead of those that run, if they move: the longer graph costs memory, and
+/// so time.
+constexpr std::uint64_t most_ahead = 64;
+constexpr std::uint64_t most_idle_ns = 500'000;
+/// How often in turn a creator passes by after it has waited in vain.
+constexpr unsigned most_passed_by = 256;
+
+std::uint64_t now_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 } // namespace
 
-bool is_too_deep_for_progress() noexcept { return n_nested == most_nested; }
+void hold_creator_back() noexcept {
+    thread_local constinit unsigned n_in_vain = 0;
+    thread_local constinit unsigned n_to_pass_by = 0;
+    const ledger& all = ledger::of_process();
+    if (all.are_at_most_open(most_ahead) || n_nested > 0 || may_not_progress() || commtask_is_worker_shared() == 0) {
+        return;
+    }
+    if (n_to_pass_by > 0) {
+        --n_to_pass_by;
+        return;
+    }
+    ++n_nested;
+    std::uint64_t moved_at = now_ns();
+    std::uint64_t n_ended = all.n_ended();
+    const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
+    while (!all.are_at_most_open(most_ahead)) {
+        int moved = 0;
+        if (drive(moved) != COMMTASK_OK) {
+            break;
+        }
+        desk::run_my_answers();
+        (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
+        if (all.n_ended() != n_ended) {
+            n_ended = all.n_ended();
+            moved_at = now_ns();
+        } else if (now_ns() - moved_at > most_idle_ns) {
+            n_to_pass_by = std::min(most_passed_by, 1U << std::min(n_in_vain++, 31U));
+            break;
+        } else {
+            sched_yield();
+        }
+    }
+    if (n_to_pass_by == 0) {
+        n_in_vain = 0;
+    }
+    --n_nested;
+}
+
+bool may_not_progress() noexcept { return n_nested == most_nested || holds_mutex(); }
 
 void wait_in_place(const held_task& held) noexcept {
-    (void)wait_until([&] { return !held.has_operations(); });
+    (void)wait_until([&] { return !held.has_operations(); }, !holds_mutex());
     // Where the lane may not be driven: it is being ended, or this thread drives it already, further out.
     while (held.has_operations()) {
         sched_yield();
     }
+}
+
+void wait_until_none(const std::atomic<unsigned>& number) noexcept {
+    // Acquire: partner of the tasks' ends.
+    (void)wait_until([&] { return number.load(std::memory_order_acquire) == 0; });
 }
 
 int progress(serial_start* begun) noexcept {
@@ -82,7 +146,7 @@ int progress(serial_start* begun) noexcept {
         settle();
         return commtask_progress(&moved);
     }
-    if (is_too_deep_for_progress()) {
+    if (may_not_progress()) {
         settle();
         return COMMTASK_OK;
     }

@@ -71,6 +71,10 @@ COMMTASK_API const struct commtask_omp_entries* commtask_omp_bind_(const struct 
  *  needs for tasks that block. Not for programs. */
 COMMTASK_API void commtask_omp_untie_(void) COMMTASK_NOEXCEPT;
 
+/** Whether the calling thread is in a critical section or has a lock of OpenMP's, since commtask_omp_untie_. Not for programs.
+ *  @return 1 or 0. */
+COMMTASK_API int commtask_omp_holds_mutex_(void) COMMTASK_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

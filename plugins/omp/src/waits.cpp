@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a construct waits for is counted, never guessed: a thread that waited here for one communication task more than the
+// construct does could wait for ever.
+#include "waits.hpp"
+
+#include "task_records.hpp"
+#include "wait.hpp"
+
+#include <commtask/commtask.h>
+
+#include <omp.h>
+
+namespace commtask::omp {
+namespace {
+
+/// Critical sections and locks of OpenMP.
+thread_local constinit int n_mutexes = 0;
+
+bool is_held_by_user(ompt_mutex_t kind) noexcept { return kind != ompt_mutex_atomic && kind != ompt_mutex_ordered; }
+
+/// What the construct waits for; null: nothing of this library's, or it is not known.
+const std::atomic<unsigned>* awaited(ompt_sync_region_t kind, const task_record& waiting) noexcept {
+    switch (kind) {
+    case ompt_sync_region_taskwait: return &waiting.n_open;
+    case ompt_sync_region_taskgroup:
+        if (waiting.n_unknown_groups > 0) {
+            return nullptr;
+        }
+        // The begin of one that its task does not know was before the task's first communication task.
+        return waiting.n_own_groups > 0 ? &waiting.group->n_open : &waiting.n_open;
+    case ompt_sync_region_reduction: return nullptr;
+    default: return waiting.is_explicit ? nullptr : &waiting.n_below; // barriers
+    }
+}
+
+} // namespace
+
+bool holds_mutex() noexcept { return n_mutexes > 0; }
+
+namespace waits {
+
+void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/, ompt_data_t* task,
+             const void* /*where*/) {
+    if (endpoint != ompt_scope_begin) {
+        return;
+    }
+    const task_record* const waiting = records::of(task);
+    const std::atomic<unsigned>* const n_open = waiting != nullptr ? awaited(kind, *waiting) : nullptr;
+    // Acquire: partner of the tasks' ends.
+    if (n_open == nullptr || n_open->load(std::memory_order_acquire) == 0 || commtask_is_worker_shared() == 0) {
+        return;
+    }
+    if (holds_mutex() || (omp_get_num_threads() == 1 && records::has_foreign_events())) {
+        return;
+    }
+    wait_until_none(*n_open);
+}
+
+void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t /*which*/, const void* /*where*/) {
+    n_mutexes += is_held_by_user(kind) ? 1 : 0;
+}
+
+void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t /*which*/, const void* /*where*/) {
+    // One that was acquired before mutexes were watched, or by another thread, was not counted here.
+    n_mutexes -= is_held_by_user(kind) && n_mutexes > 0 ? 1 : 0;
+}
+
+} // namespace waits
+} // namespace commtask::omp
