@@ -14,8 +14,8 @@ namespace commtask::omp::tool {
 inline constexpr unsigned a_users_task = ~0U;
 
 inline constinit std::atomic<bool> is_there{false}; ///< It hears of tasks.
-inline constinit std::atomic<bool> is_idle{
-    false}; ///< It was taken, for the sake of waits alone: no trace and no check.
+/// It was taken, and neither the trace nor another tool is a part of it.
+inline constinit std::atomic<bool> is_records_only{false};
 inline thread_local constinit unsigned announced = a_users_task;
 
 /// The task that this thread creates next by hand is a communication of that kind, or 0: a helper of this library.
@@ -27,18 +27,24 @@ inline void announce(unsigned kind) noexcept {
 }
 
 void begin_waits_now() noexcept;
+void begin_check_now() noexcept;
 inline constinit std::atomic<bool> waits_are_begun{false};
+inline constinit std::atomic<bool> check_is_begun{false};
 
-/// For a communication task that is about to be made: where workers share their cores, threads that wait make progress from
-/// now on. Again: does nothing.
-inline void begin_waits() noexcept {
-    // Relaxed: the function asks again.
+/// For a communication task that is about to be made. Where workers share their cores, threads that wait make progress from now
+/// on; where tasks make communication tasks, libomp may not wait for these, and that is checked.
+/// @param in_a_task  its parent is an explicit task
+inline void begin_to_hear(bool in_a_task) noexcept {
+    // Relaxed: the functions ask again.
     if (!waits_are_begun.load(std::memory_order_relaxed) && commtask_is_worker_shared() != 0) {
         begin_waits_now();
     }
+    if (in_a_task && !check_is_begun.load(std::memory_order_relaxed)) {
+        begin_check_now();
+    }
 }
 
-/// From now on waits::holds_mutex() knows.
+/// From now on holds_mutex() knows.
 /// @return false: another tool has the place
 bool begin_mutexes() noexcept;
 

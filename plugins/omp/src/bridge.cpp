@@ -194,7 +194,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     };
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
-    tool::begin_waits();
+    tool::begin_to_hear(false);
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();
     if (!has_event) {
@@ -241,7 +241,7 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
 
 int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status, const char* file,
                               int line, commtask_omp_task* task) noexcept {
-    tool::begin_waits();
+    tool::begin_to_hear(flag_of_parent() == 0);
     if (operation == nullptr || task == nullptr || task->struct_size < sizeof *task) {
         return set_last_error(COMMTASK_ERR_ARGUMENT,
                               "commtask: the operation or the task is null, or task->struct_size is too small");

@@ -30,8 +30,8 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (parent.was_reported.exchange(true)) {
         return;
     }
-    static const bool is_off = setting() == "0";
-    if (is_off) {
+    static const bool is_silent = check::is_off();
+    if (is_silent) {
         return;
     }
     const unsigned kind = parent.kind.load();
@@ -58,6 +58,8 @@ namespace check {
 constinit std::atomic<bool> is_watching{false};
 
 bool is_asked_for() noexcept { return setting() == "1"; }
+
+bool is_off() noexcept { return setting() == "0"; }
 
 // One of the two threads sees what the other did, as each writes before it reads, in the one order of seq_cst.
 void note_begun(task_record& communication, unsigned kind) noexcept {

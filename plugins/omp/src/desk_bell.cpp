@@ -64,8 +64,8 @@ struct desk_bell {
 ///    records do.
 bool answer_is_proxy(std::uint32_t flags) noexcept {
     constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
-    static const bool is_watched =
-        !tool::is_idle.load(std::memory_order_relaxed) && omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
+    static const bool is_watched = !tool::is_records_only.load(std::memory_order_relaxed) &&
+                                   omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
     return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
 }
 

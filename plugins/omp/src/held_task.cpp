@@ -157,7 +157,7 @@ int commtask_omp_hold_operation(const commtask_op* operation, const commtask_omp
         }
         return code;
     }
-    tool::begin_waits();
+    tool::begin_to_hear(false);
     (void)check::note_start(kind);
     return holder().start(*operation, given);
 }
@@ -171,7 +171,7 @@ int commtask_omp_hold_requests(size_t n_requests, MPI_Request* requests) noexcep
     if (const int code = refuse(COMMTASK_OP_ATTACH, options); code != COMMTASK_OK) {
         return code;
     }
-    tool::begin_waits();
+    tool::begin_to_hear(false);
     holder now;
     for (MPI_Request& request : std::span(requests, n_requests)) {
         if (request == MPI_REQUEST_NULL) {

@@ -70,7 +70,7 @@ private:
 using namespace commtask::omp;
 
 void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* argument, const void* rung) noexcept {
-    tool::begin_waits();
+    tool::begin_to_hear(flag_of_parent() == 0);
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();
     kmp_task_of<listen_bell> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});

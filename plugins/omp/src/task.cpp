@@ -106,7 +106,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         task.set_priority(options.priority);
     }
     task.payload().event = task.event();
-    tool::begin_waits();
+    tool::begin_to_hear((options.flags & flag_parent_is_implicit) == 0);
     ledger::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);
     check::complain_if_shut_out();

@@ -7,6 +7,8 @@
 #include "announce.hpp"
 #include "check.hpp"
 
+#include <array>
+#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -41,14 +43,49 @@ void release(group_record* group) noexcept {
     }
 }
 
+/// A few records that nobody needs, so that most tasks need no memory.
+class spare_records {
+public:
+    spare_records() = default;
+    spare_records(const spare_records&) = delete;
+    spare_records& operator=(const spare_records&) = delete;
+    ~spare_records() {
+        while (n_ > 0) {
+            delete kept_[--n_];
+        }
+    }
+    [[nodiscard]] task_record* take() noexcept { return n_ > 0 ? kept_[--n_] : nullptr; }
+    [[nodiscard]] bool try_keep(task_record* record) noexcept {
+        if (n_ == kept_.size()) {
+            return false;
+        }
+        kept_[n_++] = record;
+        return true;
+    }
+
+private:
+    std::array<task_record*, 64> kept_{};
+    std::size_t n_ = 0;
+};
+thread_local spare_records spare;
+
+/// @return null without memory
+task_record* make_record() noexcept {
+    task_record* const kept = spare.take();
+    return kept != nullptr ? ::new (static_cast<void*>(kept)) task_record : new (std::nothrow) task_record;
+}
+
+void give_back(task_record* record) noexcept {
+    if (!spare.try_keep(record)) {
+        delete record;
+    }
+}
+
 void release(task_record* record) noexcept {
     while (record != nullptr && was_last_reference(*record)) {
         release(record->group);
         release(record->around);
-        if (record->implicit != record) {
-            release(record->implicit);
-        }
-        delete std::exchange(record, record->parent);
+        give_back(std::exchange(record, record->parent));
     }
 }
 
@@ -58,7 +95,7 @@ task_record* make_up_record(ompt_data_t& data) noexcept {
     if (current_task(&flags) != &data) {
         return nullptr;
     }
-    auto* const made = new (std::nothrow) task_record;
+    auto* const made = make_record();
     if (made == nullptr) {
         return nullptr;
     }
@@ -105,7 +142,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/,
         return;
     }
     if (endpoint == ompt_scope_begin) {
-        task_record* const made = new (std::nothrow) task_record;
+        task_record* const made = make_record();
         if (made != nullptr) {
             made->implicit = made;
         }
@@ -128,7 +165,7 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
     if (kind == 0) {
         return;
     }
-    auto* const record = new (std::nothrow) task_record;
+    auto* const record = make_record();
     if (record == nullptr) {
         return; // a task that nothing is known of
     }
@@ -145,7 +182,6 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
         record->around = record->group = parent->group;
         record->is_whole = parent->is_whole;
         refer_to(parent); // the creator, which has a reference, is running
-        refer_to(record->implicit);
         refer_to(record->around);
         refer_to(record->group);
     } else {

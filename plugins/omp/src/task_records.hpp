@@ -25,12 +25,14 @@ struct group_record : open_count {
 
 /// A task; `n_open` counts its children. It refers to its parent and to its taskgroups.
 struct task_record : open_count {
-    task_record* parent = nullptr;   ///< Null: an implicit task, or not known.
-    task_record* implicit = nullptr; ///< The implicit task that it descends from, itself included; null: not known.
-    group_record* around = nullptr;  ///< The innermost taskgroup that it was created in.
-    group_record* group = nullptr;   ///< The innermost that its children are created in: its own, or `around`.
-    int n_own_groups = 0;            ///< That it has open itself; only its own thread looks.
-    int n_unknown_groups = 0;        ///< Of those inside them for which there was no memory.
+    task_record* parent = nullptr; ///< Null: an implicit task, or not known.
+    task_record* implicit =
+        nullptr; ///< The implicit task that it descends from, itself included; null: not known. Its parents
+                 ///< refer to that one.
+    group_record* around = nullptr; ///< The innermost taskgroup that it was created in.
+    group_record* group = nullptr;  ///< The innermost that its children are created in: its own, or `around`.
+    int n_own_groups = 0;           ///< That it has open itself; only its own thread looks.
+    int n_unknown_groups = 0;       ///< Of those inside them for which there was no memory.
     std::uint64_t trace_id = 0;
     bool is_explicit = false;
     bool is_undeferred = false; ///< By an if clause; not because its team has one thread.

@@ -130,7 +130,11 @@ template <class Take>
 void look_for_tools(Take&& take) {
     const auto ask = [&](void* library) {
         void* const start = library != nullptr ? dlsym(library, "ompt_start_tool") : nullptr;
-        return start != nullptr && take(reinterpret_cast<start_function>(start));
+        const bool is_taken = start != nullptr && take(reinterpret_cast<start_function>(start));
+        if (!is_taken && library != nullptr && library != RTLD_NEXT) {
+            dlclose(library);
+        }
+        return is_taken;
     };
     if (ask(RTLD_NEXT)) {
         return;
@@ -213,6 +217,16 @@ bool keep_records() noexcept {
     return keeps;
 }
 
+/// Records, if they are not kept yet.
+/// @return false: another tool has the place
+bool begin_records() noexcept {
+    (void)__kmpc_global_thread_num(&task_ident); // libomp has started, and its tool
+    static const bool is_begun =
+        real_set_callback != nullptr && other == nullptr &&
+        (check::is_watching.load(std::memory_order_relaxed) || (keep_records() && hear_tasks()));
+    return is_begun;
+}
+
 int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/) {
     real_lookup = lookup;
     real_set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
@@ -227,8 +241,8 @@ int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/)
     if (traces) {
         tracing::begin(other != nullptr, of_trace);
     }
+    tool::is_records_only.store(!traces && other == nullptr, std::memory_order_relaxed);
     if (!traces && !check::is_asked_for()) {
-        tool::is_idle.store(true, std::memory_order_relaxed);
         return 1;
     }
     if (other == nullptr && !keep_records()) {
@@ -248,18 +262,15 @@ void finalize(ompt_data_t* /*tool*/) {
 } // namespace commtask::omp
 
 void commtask::omp::tool::begin_waits_now() noexcept {
-    (void)__kmpc_global_thread_num(&task_ident); // libomp has started, and its tool
-    static const bool is_begun = [] {
-        if (real_set_callback == nullptr || other != nullptr) {
-            return false; // another tool has the place
-        }
-        if (!check::is_watching.load(std::memory_order_relaxed) && !(keep_records() && hear_tasks())) {
-            return false;
-        }
-        return hear(ompt_callback_sync_region_wait, &waits::on_wait) && begin_mutexes();
-    }();
+    static const bool is_begun =
+        begin_records() && hear(ompt_callback_sync_region_wait, &waits::on_wait) && begin_mutexes();
     (void)is_begun;
     waits_are_begun.store(true, std::memory_order_relaxed);
+}
+
+void commtask::omp::tool::begin_check_now() noexcept {
+    (void)(check::is_off() || begin_records());
+    check_is_begun.store(true, std::memory_order_relaxed);
 }
 
 bool commtask::omp::tool::begin_mutexes() noexcept {

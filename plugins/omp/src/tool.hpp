@@ -22,7 +22,8 @@ struct tool_events {
 };
 
 namespace check {
-[[nodiscard]] bool is_asked_for() noexcept;
+[[nodiscard]] bool is_asked_for() noexcept; ///< From the first task on.
+[[nodiscard]] bool is_off() noexcept;
 } // namespace check
 
 namespace records {
