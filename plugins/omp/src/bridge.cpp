@@ -14,6 +14,7 @@
 #include "held_task.hpp"
 #include "ledger.hpp"
 #include "tracing.hpp"
+#include "wait.hpp"
 #include "waiting.hpp"
 
 #include <array>
@@ -260,6 +261,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
         task->code = take_turn(*operation, flags, {file, line}, task->options.ticket);
     }
     begin_waiting(*task);
+    hold_creator_back();
     return COMMTASK_OK;
 }
 

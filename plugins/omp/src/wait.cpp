@@ -10,6 +10,7 @@
 #include "errors.hpp"
 #include "kmp_task.hpp"
 #include "ledger.hpp"
+#include "waiting.hpp"
 
 #include <commtask/omp.h>
 
@@ -67,9 +68,9 @@ int wait_until_open(std::uint64_t limit) noexcept {
 constexpr int most_nested = 8;
 thread_local constinit int n_nested = 0;
 
-/// More communication tasks than this are not created ahead of those that run, if they move: the longer graph costs memory, and
-/// so time.
-constexpr std::uint64_t most_ahead = 64;
+/// A thread has no more communication tasks than this that wait for their dependences before it creates another, as long as
+/// tasks end: a graph that is created far ahead does not fit into the caches.
+constexpr std::size_t most_ahead = 4;
 constexpr std::uint64_t most_idle_ns = 500'000;
 /// How often in turn a creator passes by after it has waited in vain.
 constexpr unsigned most_passed_by = 256;
@@ -86,7 +87,8 @@ void hold_creator_back() noexcept {
     thread_local constinit unsigned n_in_vain = 0;
     thread_local constinit unsigned n_to_pass_by = 0;
     const ledger& all = ledger::of_process();
-    if (all.are_at_most_open(most_ahead) || n_nested > 0 || may_not_progress() || commtask_is_worker_shared() == 0) {
+    if (approx_waiting_of_mine() <= most_ahead || n_nested > 0 || may_not_progress() ||
+        commtask_is_worker_shared() == 0) {
         return;
     }
     if (n_to_pass_by > 0) {
@@ -97,7 +99,7 @@ void hold_creator_back() noexcept {
     std::uint64_t moved_at = now_ns();
     std::uint64_t n_ended = all.n_ended();
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
-    while (!all.are_at_most_open(most_ahead)) {
+    while (approx_waiting_of_mine() > most_ahead) {
         int moved = 0;
         if (drive(moved) != COMMTASK_OK) {
             break;

@@ -6,6 +6,7 @@
 
 #include <commtask/unfinished.h>
 
+#include <atomic>
 #include <ctime>
 #include <mutex>
 #include <new>
@@ -72,8 +73,10 @@ public:
             tell(to, each->operation, each->since_ns, each->where.file, each->where.line,
                  "for the dependences of its OpenMP task");
         }
-        return size_;
+        return size();
     }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
     waiting_list* next = nullptr; ///< In the list of all.
 
@@ -86,7 +89,7 @@ private:
             first_->previous = &made;
         }
         first_ = &made;
-        ++size_;
+        size_.store(size() + 1, std::memory_order_relaxed);
     }
 
     void unlink(const waiting_task& ended) noexcept {
@@ -94,12 +97,13 @@ private:
         if (ended.next != nullptr) {
             ended.next->previous = ended.previous;
         }
-        --size_;
+        size_.store(size() - 1, std::memory_order_relaxed);
     }
 
     mutable std::mutex lock_;
     waiting_task* first_ = nullptr;
-    std::size_t size_ = 0;
+    std::atomic<std::size_t> size_{
+        0}; ///< Written with the lock held; whoever reads it without wants no more than a guess.
     waiting_copy* first_free_ = nullptr;
     std::uint64_t last_number_ = 0;
 };
@@ -160,5 +164,7 @@ void end_waiting(const commtask_omp_task& prepared) noexcept {
         ended->of->remove_copy(*ended, prepared.waiting_number);
     }
 }
+
+std::size_t approx_waiting_of_mine() noexcept { return my_list().size(); }
 
 } // namespace commtask::omp

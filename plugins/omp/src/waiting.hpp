@@ -9,6 +9,7 @@
 
 #include <commtask/omp.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace commtask::omp {
@@ -24,6 +25,9 @@ struct waiting_task {
     waiting_task* previous;
     waiting_task* next;
 };
+
+/// How many of those that the calling thread made were waiting a moment ago.
+[[nodiscard]] std::size_t approx_waiting_of_mine() noexcept;
 
 /// The calling thread makes the task, of which `operation` is a part.
 void begin_waiting(waiting_task& made, const commtask_op& operation, source_place where) noexcept;
