@@ -69,8 +69,8 @@ typedef struct commtask_omp_error {
 
 /** Called for every communication task that was refused, failed or was canceled; on the worker, or on the OpenMP
  *  thread that created or ran the task. It must not block, and an exception must not leave it.
- *  With COMMTASK_OMP_CHECK=1 also, with ERR_UNFINISHED, for an explicit task that ended before communication tasks that
- *  it created, with no taskgroup around; then it must create no tasks and wait for nothing. */
+ *  Also, with ERR_UNFINISHED, for an explicit task that ended before communication tasks that it created, with no taskgroup
+ *  around (COMMTASK_OMP_CHECK in docs/configuration.md); then it must create no tasks and wait for nothing. */
 typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void* argument);
 
 /** Whether this process can have communication tasks: LLVM's OpenMP runtime must serve all its OpenMP code.
@@ -166,10 +166,9 @@ COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
 
-/** Waits until every communication task that was made through this face, by any thread, has ended. Meanwhile the thread
- *  runs tasks of its team, and drives MPI itself where the worker has no core of its own: put it before the taskwait,
- *  the end of the taskgroup or the barrier that waits for the same tasks. libomp's own waiting spins, and on a shared
- *  core each hand-over between it and the worker then costs a turn of the operating system's scheduler.
+/** Waits until every communication task that was made through this library, by any thread, has ended. Meanwhile the thread
+ *  runs tasks of its team, and makes progress itself where the worker has no core of its own. Constructs of OpenMP do so
+ *  too, for the communication tasks that they wait for; docs/openmp.md names the few that leave it to the worker.
  *
  *  Tasks that depend on communication may still be running when it returns; the construct after it waits for them. In a
  *  team of one thread it runs what communication tasks release, and nothing else: tasks that wait for an event of your
