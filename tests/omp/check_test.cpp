@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// COMMTASK_OMP_CHECK=1: communication tasks that libomp does not wait for are named, and right programs are not. What is
+// Communication tasks that libomp does not wait for are named, and right programs are not. What is
 // wrong here is brought to its end by hand before the region ends, since libomp would not do it. The other programs of
 // this folder run with the check as well, and none of them may hear of it.
 #include "omp_fixture.hpp"
@@ -22,6 +22,16 @@ struct heard {
 
 class Check : public omp_test::ring {
 protected:
+    /// Without COMMTASK_OMP_CHECK=1 the first communication task of a task turns the check on, for the regions after this one.
+    static void SetUpTestSuite() {
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+        {
+#pragma omp task
+            COMM_TASK(noop(MPI_COMM_WORLD));
+        }
+    }
     void SetUp() override {
         ring::SetUp();
         commtask_omp_set_error_handler(&Check::hear, this);
