@@ -63,7 +63,7 @@ void finalize_lists() {
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_name(comm, "halo");
+    MPI_Comm_set_name(comm, "halo\x1b[2J\n");
     post_what_cannot_end(comm, rank);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(commtask_last_error()[0] != '\0');

@@ -4,6 +4,8 @@
 // the only long ones, do not come through here for.
 #include "base/speech.hpp"
 
+#include "base/printable.hpp"
+
 #include <array>
 #include <cstdarg>
 #include <cstdio>
@@ -25,7 +27,9 @@ void say(const char* format, ...) noexcept {
     va_start(arguments, format);
     std::vsnprintf(text.data(), text.size(), format, arguments);
     va_end(arguments);
-    std::fprintf(stderr, "%s%s\n", beginning.data(), text.data());
+    std::array<char, 2 * text.size()> shown;
+    const std::size_t size = write_printable(text.data(), shown);
+    std::fprintf(stderr, "%s%.*s\n", beginning.data(), static_cast<int>(size), shown.data());
 }
 
 } // namespace commtask::detail

@@ -14,7 +14,7 @@ void introduce(int rank) noexcept;
 /// How a line begins: "commtask: rank 3: "; without the rank before introduce().
 [[nodiscard]] std::string_view opening() noexcept;
 
-/// A line, in one piece.
+/// A line, in one piece; what base/printable.hpp escapes is escaped.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...) noexcept;
 
 } // namespace commtask::detail

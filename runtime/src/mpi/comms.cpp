@@ -5,6 +5,7 @@
 // its communicator is gone: its life tells whether it is still the one that was remembered.
 #include "mpi/comms.hpp"
 
+#include "base/printable.hpp"
 #include "base/tuning.hpp"
 #include "mpi/peers.hpp"
 #include "mpi/trace_comm.hpp"
@@ -147,7 +148,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
     std::string name;
-    if (MPI_Comm_get_name(comm, chars.data(), &length) == MPI_SUCCESS) name = chars.data();
+    if (MPI_Comm_get_name(comm, chars.data(), &length) == MPI_SUCCESS) name = printable(chars.data());
     if (name.empty()) name = "a communicator of " + std::to_string(n_peers);
 
     if (lane == any_lane && lanes_.size() > 1 && can_be_freed(comm)) lane = lane_asked_for(comm);

@@ -4,6 +4,7 @@
 // may ask MPI for names; it is called by a driver only.
 #include "mpi/transport.hpp"
 
+#include "base/printable.hpp"
 #include "core/handed_over.hpp"
 #include "core/plan.hpp"
 #include "mpi/one_sided.hpp"
@@ -31,7 +32,7 @@ namespace {
     if (type == MPI_DATATYPE_NULL || MPI_Type_get_name(type, name.data(), &length) != MPI_SUCCESS || length == 0) {
         return " of " + std::to_string(count) + " elements";
     }
-    return " of " + std::to_string(count) + " " + name.data();
+    return " of " + std::to_string(count) + " " + printable(name.data());
 }
 
 /// A file has no name in MPI. Its handle tells it from others, and is what a debugger shows for the program's variable.

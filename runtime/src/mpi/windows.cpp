@@ -5,6 +5,7 @@
 // refuses to free one with an open epoch; in Open MPI they go after it, when nothing can be closed any more.
 #include "mpi/windows.hpp"
 
+#include "base/printable.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/one_sided.hpp"
 
@@ -42,7 +43,7 @@ namespace {
     }
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
-    if (MPI_Win_get_name(made.handle, chars.data(), &length) == MPI_SUCCESS) made.name = chars.data();
+    if (MPI_Win_get_name(made.handle, chars.data(), &length) == MPI_SUCCESS) made.name = printable(chars.data());
     return code;
 }
 
