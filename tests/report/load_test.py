@@ -231,7 +231,7 @@ class Loading(unittest.TestCase):
         span(1, 2, 960, 990, "body")  # nothing came
         span(4, 2, 10, 200, "body")
         third = out.post(1, 7, "recv", 0, 2)
-        out.moved(2, third, (READY, 6), (IN_FLIGHT, 7), (ENDED, 690), matched=(0, 0))
+        out.moved(2, third, (READY, 7), (IN_FLIGHT, 8), (ENDED, 690), matched=(0, 0))
         out.wait(4, 300, 690, third)
         span(4, 2, 700, 800, "body")  # it waited for another message when this one came
         rank, = load.load([out.write(self.folder)]).ranks

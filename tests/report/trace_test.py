@@ -5,49 +5,19 @@
 """Usage: trace_test.py COMMTASK_REPORT   (the program, or the folder of its sources)"""
 import json
 import os
-import pathlib
-import random
 import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
-PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "report")]
+from report_case import PROGRAM, Case, report
 
-import load  # noqa: E402
-import page  # noqa: E402
-import text  # noqa: E402
-import trace_run  # noqa: E402
-from summary import Summary  # noqa: E402
-from trace_reader import TraceError  # noqa: E402
-from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, READY, TraceWriter, halo_run  # noqa: E402
-
-
-def report(*words, folder=None):
-    return subprocess.run([sys.executable, PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=60, cwd=folder)
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
-
-    def text_of(self, *traces):
-        done = report("--text", *traces)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
-        return done.stdout
-
-    def refusal(self, *words, contains):
-        """It says one sentence that contains this, and leaves with 2."""
-        done = report(*words, folder=self.folder)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertIn(contains, done.stderr)
+import load  # found by what report_case adds to the path
+import page
+import trace_run
+from summary import Summary
+from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, READY, TraceWriter, halo_run
 
 
 class Findings(Case):
@@ -264,38 +234,6 @@ class Refusals(Case):
     def test_an_empty_file(self):
         (self.folder / "rank-0.cttrace").touch()
         self.refusal("--text", self.folder, contains="rank-0.cttrace")
-
-    def test_damage_anywhere_is_a_sentence_or_a_report(self):
-        orders = random.Random(7)
-        whole = {path: path.read_bytes() for path in halo_run(self.folder, hops=4).iterdir()}
-        refused = 0
-        for _ in range(150):
-            for path, raw in whole.items():
-                damaged = bytearray(raw)
-                for _ in range(orders.choice((1, 3, 20))):
-                    damaged[orders.choice((orders.randrange(600), orders.randrange(CHUNK_BYTES, len(raw))))] = orders.choice((0, 255, 57))
-                path.write_bytes(damaged)
-            try:
-                summary = Summary(load.load([self.folder]))
-                text.render(summary)
-                page.render(summary, [], "")
-            except TraceError as refusal:
-                self.assertIn("cttrace", str(refusal))
-                refused += 1
-        self.assertIn(refused, range(1, 150))
-
-    def test_a_list_of_members_without_its_end_is_no_communicator(self):
-        for rank in range(2):
-            out = TraceWriter(rank, 2)
-            out.thread(1, "main")
-            out.communicator(1, "a long one", "0-1" + ",0-1" * 20)
-            out.records[0] = [record for record in out.records[0] if record[28] != 32 or b"0-1" not in record or record[31] != 1]
-            task = out.post(1, 0, "recv" if rank else "send", 1 - rank, 7)
-            out.moved(1, task, (READY, 1), (IN_FLIGHT, 2), (ENDED, 3), matched=(0, 7) if rank else None)
-            out.write(self.folder)
-        run = trace_run.read_run([self.folder])
-        self.assertEqual([each.communicators[1].members for each in run.ranks], [(), ()])
-        self.assertEqual(run.messages, [])
 
     def test_half_a_header(self):
         path = halo_run(self.folder) / "rank-0.cttrace"

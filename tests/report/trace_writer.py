@@ -27,7 +27,7 @@ class TraceWriter:
     def __init__(self, rank, n_ranks, **head):
         self.rank, self.n_ranks = rank, n_ranks
         self.head = {"version": 2, "state": 1, "run": 77, "session": 1, "clock_domain": 5, "keep": 0, "n_dropped": 0, "reserved": 1,
-                     "cpu": rank, "host": "node", "program": "made_up", "end": 0, **head}
+                     "cpu": rank, "host": "node", "program": "made_up", "n_lanes": 1, "end": 0, **head}
         self.records = {0: []}
         self.texts = {}
         self.made = {}
@@ -44,7 +44,7 @@ class TraceWriter:
     def text(self, words):
         if words not in self.texts:
             number = self.texts[words] = len(self.texts) + 1
-            raw = words.encode()
+            raw = words.encode("utf-8", "surrogateescape")
             pieces = [raw[k:k + 24] for k in range(0, len(raw), 24)] or [b""]
             for piece in pieces:
                 last = piece is pieces[-1]
@@ -118,7 +118,7 @@ class TraceWriter:
             "<8s6IQ4I4Q2IQ64s96s256s2Ii", b"CTTRACE\0", head["version"], CHUNK_BYTES, 32, head["state"], len(chunks) + 1,
             len(chunks) + 1, head["run"], self.rank, self.n_ranks, head["session"], 100 + self.rank, self.BEGIN,
             10 ** 18 + TraceWriter.BEGIN, head["end"], head["clock_domain"], head["keep"], len(self.records), head["n_dropped"] + sum(self.lost.values()),
-            head["host"].encode(), b"MPICH made up", head["program"].encode(), 1, head["reserved"], head["cpu"])
+            head["host"].encode(), b"MPICH made up", head["program"].encode(), head["n_lanes"], head["reserved"], head["cpu"])
         return header.ljust(CHUNK_BYTES, b"\0") + b"".join(chunks)
 
     def write(self, folder):

@@ -313,6 +313,44 @@ class Version(Case):
 
 
 class Damage(Case):
+    def refused_alike(self, words):
+        said = convert(self.traces, *(("--perfetto", self.folder / "out") if HAS_PERFETTO else ()))
+        self.assertEqual(said.returncode, 2)
+        self.assertIn(words, said.stderr)
+        with self.assertRaisesRegex(trace_run.TraceError, words):
+            trace_run.read_run([self.traces])
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_more_lanes_than_a_record_can_name_are_refused(self):
+        halo_run(self.traces, n_lanes=4_294_967_295)
+        self.refused_alike("says that the rank had 4294967295 lanes")
+
+    def test_a_task_that_ends_before_it_was_issued_is_refused(self):
+        out = TraceWriter(0, 1)
+        out.thread(1, "main")
+        out.communicator(1, "MPI_COMM_WORLD", "0")
+        out.moved(1, out.post(1, 5, "send", 0, 7), (IN_FLIGHT, 20), (ENDED, 10))
+        out.write(self.traces)
+        self.refused_alike("task 1.1 is ended before it is in flight")
+
+    def test_names_are_escaped_as_by_the_report(self):
+        for name in ("c\x1b[2J\n", "c\x7f\x9b\u202e", b"c\xff\xc0\x8a\xed\xa0\x80\xe2\x82".decode("utf-8", "surrogateescape")):
+            for rank in range(2):
+                out = TraceWriter(rank, 2, host="h\x1b")
+                out.thread(1, "main")
+                out.communicator(1, name, "0-1")
+                out.moved(1, out.post(1, 5, "recv" if rank else "send", 1 - rank, 7), (READY, 6), (IN_FLIGHT, 7), (ENDED, 10 + rank),
+                          matched=(0, 7) if rank else None)
+                out.write(self.traces)
+            shutil.rmtree(self.folder / "archive", ignore_errors=True)
+            message, = self.agree().messages
+            if HAS_PERFETTO:  # the name, and the identifier of the message, which has it in it
+                self.assertEqual(convert(self.traces, "--perfetto", self.folder / "out").returncode, 0)
+                raw = (self.folder / "out").read_bytes()
+                self.assertIn(message.key[0][1].encode(), raw)
+                self.assertIn(b"h\\x1b", raw)
+                self.assertIn(message.id.to_bytes(8, "little"), arrows_of(self.folder / "out"))
+
     def test_it_is_a_sentence_or_a_result(self):
         orders = random.Random(11)
         whole = {path: path.read_bytes() for path in halo_run(self.traces, hops=4).iterdir()}

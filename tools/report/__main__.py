@@ -15,6 +15,8 @@ if sys.version_info < (3, 10):
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from printable import printable  # noqa: E402
+
 CONVERTER = "commtask-trace-convert"
 #: From the program in bin; without it these are the sources.
 VERSION = globals().get("VERSION", "from the sources")
@@ -108,13 +110,13 @@ def run(given):
         raise Refusal("--perfetto and --otf2 convert traces, and none is given.")
     results = read_results(files)
     for sentence in results.left_out:
-        print(f"commtask-report: left out: {sentence}", file=sys.stderr)
+        print(f"commtask-report: left out: {printable(sentence)}", file=sys.stderr)
     summary = read_traces(traces) if traces else None
     if given.text:
         import text
         import text_bench
         lines = text.render(summary) if summary else []
-        print("\n".join(lines + (text_bench.render(results) if results else [])))
+        print("\n".join(map(printable, lines + (text_bench.render(results) if results else []))))
     if given.html or not (given.text or given.perfetto or given.otf2):
         write_page(given, summary, results)
     return convert(given, traces) if given.perfetto or given.otf2 else 0
@@ -135,7 +137,7 @@ def main():
         finally:
             sys.stdout.flush()
     except Refusal as error:
-        print(f"commtask-report: {error}", file=sys.stderr)
+        print(f"commtask-report: {printable(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the text has seen enough
         drop_output()

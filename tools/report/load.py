@@ -83,7 +83,7 @@ class _Loader:
         ways = self.trace.ways_of(each)
         known = self.trace.communicators.get(each.communicator)
         needs_others = flags & COLLECTIVE and (known is None or known.size > 1) or flags & RECEIVES and not flags & MRECV
-        return Task(each.rank, f"{each.poster}.{each.id & 0xffffffffffff}", f"standing {each.operation}" if each.stands else each.operation,
+        return Task(each.rank, each.number, f"standing {each.operation}" if each.stands else each.operation,
                     each.posted - self.zero, stands=each.stands, needs_others=bool(needs_others),
                     sends=bool(ways & SENDS), receives=bool(ways & RECEIVES),
                     lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,

@@ -3,6 +3,7 @@
 # those of vendor/, whose versions and licences versions.json pins; nothing is loaded from anywhere.
 """One HTML file of a run, of results of benchmarks, or of both."""
 
+import html
 import json
 import pathlib
 
@@ -62,7 +63,7 @@ def render(summary, results, version):
                            for file in sorted({one["license_file"] for one in libraries}))
     values = {
         "TITLE": escape(page_tables.title(summary)), "STYLE": "\n".join([*styles, _read("page/page.css")]), "BODY": "\n".join(body),
-        "VERSION": escape(version), "LICENCES": escape(licences), "SCRIPTS": _scripts(blocks),
+        "VERSION": escape(version), "LICENCES": html.escape(licences), "SCRIPTS": _scripts(blocks),
         "LIBRARIES": escape(", ".join(f"{one['package']} {one['version']} ({one['license']})" for one in libraries)),
     }
     parts = _read("page/page.html").split("@")

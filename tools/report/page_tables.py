@@ -8,6 +8,7 @@ import html
 import page_data
 import tables
 import units
+from printable import printable
 
 PHASE_COLOURS = {"queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d37295", "ready": "#edc948", "in flight": "#59a14f",
                  "unblock": "#bcd9b3"}
@@ -21,7 +22,7 @@ LEAST_SHARE = 0.02  #: of the idle time; smaller findings are named in a line
 
 
 def escape(text):
-    return html.escape(str(text))
+    return html.escape(printable(str(text)))
 
 
 def title(summary):

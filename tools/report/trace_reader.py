@@ -11,6 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from printable import printable
+
 CHUNK_BYTES = 16384
 MAGIC = b"CTTRACE\0"
 VERSION = 2
@@ -40,6 +42,7 @@ MOST_OTHERS = 1 << 16  # messages that one record may stand for
 ANY, PROC_NULL = -1, -2
 
 MOST_MEMBERS = 1 << 24  # of a communicator
+MOST_LANES = EVERY_LANE  # a record says its lane in a byte
 
 _members = re.compile(r"(-?\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 _record = struct.Struct("<QQQIBBBB")
@@ -102,6 +105,11 @@ class Task:
     @property
     def poster(self) -> int:
         return thread_of(self.id)
+
+    @property
+    def number(self) -> str:
+        """As people see it: thread and count."""
+        return f"{self.poster}.{self.id & 0xffffffffffff}"
 
     def time_of(self, phase: int) -> int | None:
         """When it came into a phase."""
@@ -263,7 +271,7 @@ def parse_members(text: str) -> tuple[int, ...]:
 
 
 def _text(chars: bytes) -> str:
-    return chars.split(b"\0", 1)[0].decode("utf-8", "replace")
+    return printable(chars.split(b"\0", 1)[0])
 
 
 class _Reader:
@@ -296,6 +304,8 @@ class _Reader:
                              "take the commtask-report of the library that wrote it")
         if rank >= n_ranks or n_ranks > MOST_MEMBERS:
             raise TraceError(f"{self.path} is damaged: it says that it is of rank {rank} of {n_ranks}")
+        if lanes > MOST_LANES:
+            raise TraceError(f"{self.path} is damaged: it says that the rank had {lanes} lanes")
         trace = RankTrace(self.path, rank, n_ranks, session, run, state, begin, end or None, domain, keep, n_dropped,
                           _text(host), _text(mpi), _text(program), lanes, bool(reserved), cpu, realtime - begin)
         n_there = len(self.data) // CHUNK_BYTES
@@ -354,7 +364,7 @@ class _Reader:
                 yield record
 
     def _name(self, number: int) -> str:
-        return self.texts[number].decode("utf-8", "replace") if number in self.texts else ""
+        return printable(self.texts[number]) if number in self.texts else ""
 
     def _take_names(self, records) -> None:
         trace = self.trace
@@ -441,10 +451,21 @@ class _Reader:
                     last.end = time
             trace.last = max(trace.last, time)
 
+    def _check_order(self, task: Task) -> None:
+        """Every figure of a report counts on it that no task comes into a phase before an earlier one."""
+        phase, since = 0, task.posted
+        for step in task.steps:
+            if step.phase <= phase or since is not None and step.time < since:
+                first, last = sorted((phase, step.phase))
+                order = "twice" if first == last else f"before it is {PHASES[first]}"
+                raise TraceError(f"{self.path} is damaged: it says that task {task.number} is {PHASES[last]} {order}")
+            phase, since = step.phase, step.time
+
     def _finish(self) -> None:
         trace = self.trace
         for task in trace.tasks.values():
             task.steps.sort(key=lambda step: (step.time, step.phase))
+            self._check_order(task)
             if task.stands:
                 task.bytes = task.bytes or 0
             elif task.end != COMPLETED:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from trace_reader import (IN_FLIGHT, MRECV, RECEIVES, SENDS, Communicator, RankTrace, Task, TraceError, read_file)
@@ -204,10 +205,12 @@ def match_messages(ranks: list[RankTrace]) -> list[Message]:
     return found
 
 
-def _some(what) -> str:
+def _some(what, count=None) -> str:
     """The first ones, and whether there are more."""
-    words = [str(one) for one in what]
-    return ", ".join(words[:8] + ([f"and {len(words) - 8} more"] if len(words) > 8 else []))
+    what = iter(what)
+    words = [str(one) for one in islice(what, 8)]
+    n_more = sum(1 for _ in what) if count is None else count - len(words)
+    return ", ".join(words + ([f"and {n_more} more"] if n_more > 0 else []))
 
 
 def _ranks(numbers: list[int]) -> str:
@@ -243,8 +246,10 @@ def read_run(paths) -> Run:
     if len(set(numbers)) < len(numbers):
         raise TraceError("two files are of the same rank: name the files of one run")
     root = ranks[0]
-    if missing := sorted(set(range(root.n_ranks)) - set(numbers)):
-        remarks.insert(0, f"of {root.n_ranks} ranks {len(missing)} are missing: {_some(missing)}")
+    there = set(numbers)
+    if n_missing := root.n_ranks - sum(1 for rank in there if rank < root.n_ranks):
+        missing = (rank for rank in range(root.n_ranks) if rank not in there)
+        remarks.insert(0, f"of {root.n_ranks} ranks {n_missing} are missing: {_some(missing, n_missing)}")
     clock_error, clocks_may_drift = _align(ranks)
     if lost := [each for each in ranks if each.n_dropped]:
         kept = "the newest" if lost[0].keep else "the oldest"

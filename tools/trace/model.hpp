@@ -136,6 +136,7 @@ struct operation {
 struct rank_trace {
     std::string path;
     detail::trace::file_header header{};
+    std::string host;
     std::uint64_t last_ns = 0;
     std::map<std::uint32_t, thread> threads;
     std::map<std::uint32_t, communicator> communicators;

@@ -276,7 +276,7 @@ private:
         });
         for (const rank_trace& each : from_.ranks) {
             const auto [host, is_new] =
-                hosts.try_emplace(each.header.host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
+                hosts.try_emplace(each.host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
             const OTF2_SystemTreeNodeRef on = host->second;
             const OTF2_LocationGroupRef number = group_of(each);
             if (is_new) {

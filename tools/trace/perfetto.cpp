@@ -61,8 +61,8 @@ class rank_writer {
 public:
     rank_writer(perfetto_writer& writer, const rank_trace& from)
         : writer_(writer), from_(from), arrows_(find_arrows(from)), pid_(from.rank() + 1),
-          process_(writer.add_process(pid_, "rank " + std::to_string(from.rank()) + " (" + from.header.host +
-                                                ", process " + std::to_string(from.header.pid) + ")")) {}
+          process_(writer.add_process(pid_, "rank " + std::to_string(from.rank()) + " (" + from.host + ", process " +
+                                                std::to_string(from.header.pid) + ")")) {}
 
     void write() {
         int place = 0;

@@ -4,6 +4,8 @@
 // missing is left unnamed.
 #include "model.hpp"
 
+#include "base/printable.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -22,8 +24,9 @@ using detail::trace::file_header;
 using detail::trace::record;
 using detail::trace::record_type;
 
-constexpr int most_members = 1 << 24;            ///< Of a communicator.
-constexpr std::uint32_t most_others = 1U << 16U; ///< Messages that one record may stand for.
+constexpr int most_members = 1 << 24;                           ///< Of a communicator.
+constexpr std::uint32_t most_lanes = detail::trace::every_lane; ///< A record says its lane in a byte.
+constexpr std::uint32_t most_others = 1U << 16U;                ///< Messages that one record may stand for.
 
 [[nodiscard]] std::vector<char> contents_of(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
@@ -102,6 +105,8 @@ public:
         if (header.rank >= header.n_ranks || header.n_ranks > most_members) {
             refuse("says that it is of rank " + std::to_string(header.rank) + " of " + std::to_string(header.n_ranks));
         }
+        if (header.n_lanes > most_lanes) refuse("says that the rank had " + std::to_string(header.n_lanes) + " lanes");
+        trace_.host = detail::printable({header.host, strnlen(header.host, sizeof header.host)});
         const std::size_t n_chunks =
             std::min<std::size_t>({header.n_chunks_used, header.n_chunks, data_.size() / sizeof(chunk)});
         for (std::size_t i = 1; i < n_chunks; ++i) {
@@ -206,7 +211,7 @@ private:
 
     [[nodiscard]] std::string text(std::uint64_t number) const {
         const auto found = texts_.find(static_cast<std::uint32_t>(number));
-        return found == texts_.end() ? std::string{} : found->second;
+        return found == texts_.end() ? std::string{} : detail::printable(found->second);
     }
 
     [[nodiscard]] thread& thread_of(std::uint32_t number) {
@@ -289,6 +294,7 @@ private:
         case record_type::posted_in: task_of(each.id).compute = each.value; break;
         case record_type::post_returned: task_of(each.id).post_returned_ns = each.time_ns; break;
         case record_type::moved: {
+            if (sub == 0 || sub > dropped) break; // damaged
             task& moved = task_of(each.id);
             moved.lane = lane;
             moved.steps.push_back({each.time_ns, flags, sub, thread});
@@ -337,6 +343,24 @@ private:
         }
     }
 
+    /// Every figure counts on it that no task comes into a phase before an earlier one.
+    void check_order(const task& which) const {
+        std::uint8_t phase = 0;
+        std::uint64_t since = which.posted_ns;
+        for (const step& each : which.steps) {
+            if (each.phase <= phase || each.time_ns < since) {
+                const auto [first, last] = std::minmax(phase, each.phase);
+                const std::string order =
+                    first == last ? "twice" : "before it is " + std::string{phase_names.at(first)};
+                refuse("says that task " + std::to_string(which.poster()) + "." +
+                       std::to_string(which.id & 0xffffffffffffU) + " is " + std::string{phase_names.at(last)} + " " +
+                       order);
+            }
+            phase = each.phase;
+            since = each.time_ns;
+        }
+    }
+
     void finish() {
         for (const record& each : after_) {
             if (const auto task = trace_.task_at.find(each.id); task != trace_.task_at.end()) {
@@ -348,7 +372,9 @@ private:
         std::ranges::stable_sort(trace_.tasks, {}, &task::posted_ns);
         for (std::size_t i = 0; i < trace_.tasks.size(); ++i) {
             trace_.task_at[trace_.tasks[i].id] = i;
-            std::ranges::stable_sort(trace_.tasks[i].steps, {}, &step::time_ns);
+            std::ranges::sort(trace_.tasks[i].steps, {},
+                              [](const step& each) { return std::pair{each.time_ns, each.phase}; });
+            check_order(trace_.tasks[i]);
         }
         for (auto& [number, each] : trace_.threads) {
             for (span& found : each.spans) {
