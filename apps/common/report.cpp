@@ -24,6 +24,28 @@ check time_passed(std::span<const timing> runs, double speed) {
     return {"timing: every run took time", passed ? 0.0 : 1.0, 0};
 }
 
+void run_prints::sum(MPI_Comm comm) {
+    MPI_Allreduce(MPI_IN_PLACE, mine_.data(), static_cast<int>(mine_.size()), MPI_UINT64_T, MPI_SUM, comm);
+}
+
+check run_prints::compare(const char* subject, std::uint64_t expected, const std::string& what) const {
+    std::string others;
+    double n_others = 0;
+    for (std::size_t k = 0; k < mine_.size(); ++k) {
+        if (mine_[k] == expected) continue;
+        others += (others.empty() ? " " : ", ") + std::to_string(k + 1);
+        ++n_others;
+    }
+    const std::string rest = " of " + std::to_string(mine_.size()) + (others.empty() ? " as " : " not as ") + what;
+    return {std::string{subject} + (others.empty() ? ": every timed run" : ": timed run" + others) + rest, n_others, 0};
+}
+
+check run_prints::compare(std::uint64_t expected, const std::string& what) const {
+    return compare("bits", expected, what);
+}
+
+check run_prints::nothing_changed() const { return compare("messages", 0, "they were sent"); }
+
 double largest_of(double mine, MPI_Comm comm) {
     MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, comm);
     return mine;

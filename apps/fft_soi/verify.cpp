@@ -130,7 +130,7 @@ std::vector<miniapp::check> checker<Real>::against_reference(std::span<const com
 }
 
 template <class Real>
-std::uint64_t checker<Real>::fingerprint(std::span<const complex> y) const {
+std::uint64_t checker<Real>::local_fingerprint(std::span<const complex> y) const {
     auto at = static_cast<std::uint64_t>(y.size()) * static_cast<std::uint64_t>(rank_in(comm));
     std::uint64_t sum = 0;
     for (const complex& c : y) {
@@ -141,9 +141,7 @@ std::uint64_t checker<Real>::fingerprint(std::span<const complex> y) const {
         std::memcpy(&bits[1], &im, sizeof im);
         sum += mix(bits[0] + mix(bits[1] + mix(++at)));
     }
-    std::uint64_t all = 0;
-    MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, comm);
-    return all;
+    return sum;
 }
 
 template <class Real>

@@ -30,8 +30,8 @@ struct checker {
     miniapp::check parseval(std::span<const complex> x, std::span<const complex> y) const;
     /// The whole spectrum; gathers it on rank 0.
     std::vector<miniapp::check> against_reference(std::span<const complex> x, std::span<const complex> y) const;
-    /// The same for the same bits in the same places, on any number of ranks.
-    std::uint64_t fingerprint(std::span<const complex> y) const;
+    /// This rank's part of a sum that is the same for the same bits in the same places, on any number of ranks.
+    std::uint64_t local_fingerprint(std::span<const complex> y) const;
     /// Of all ranks together.
     miniapp::check traffic_is(const tiled::traffic& counted, const tiled::traffic& expected) const;
 

@@ -75,6 +75,7 @@ public:
     virtual spinor load(const field& from, const coordinates& local) const = 0;
     /// Wrapping sum of a hash of every site's bits and global number: equal fields have equal fingerprints however the
     /// lattice is cut, once summed over the ranks.
+    /// By the calling thread alone: threads of OpenMP's that wait for more would spin where a timed run computes next.
     virtual std::uint64_t local_fingerprint(const field& of) const = 0;
 
     /// Packs face sites [first, last) for `direction` into the send buffer. The message belongs to the rank that

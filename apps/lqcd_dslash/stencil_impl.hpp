@@ -67,7 +67,6 @@ public:
 
     std::uint64_t local_fingerprint(const field& of) const override {
         std::uint64_t sum = 0;
-#pragma omp parallel for collapse(2) reduction(+ : sum)
         for (int parity = 0; parity < 2; ++parity) {
             for (std::int32_t site = 0; site < shape_.n_sites; ++site) {
                 const Real* at = reals(of.parity[parity]) + static_cast<std::size_t>(site) * spinor_reals * N;

@@ -5,6 +5,8 @@
 #include "grid.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace multigrid {
 
@@ -31,6 +33,13 @@ void smooth_often(level& on) {
         on.fill_ghosts(0);
         smooth(on, 0, on.whole_box(), s % 2);
     }
+}
+
+/// A sum of the bits of numbers that are sums: there is no negative zero among those.
+std::uint64_t bits_of_sums(const std::vector<double>& numbers) {
+    std::uint64_t bits = 0;
+    for (const double each : numbers) bits += std::bit_cast<std::uint64_t>(each + 0.0);
+    return bits;
 }
 
 /// Calls visit(place in a box, place in the one box of the whole domain, number of cells) for the rows of the box.
@@ -138,16 +147,26 @@ void level::fill_ghosts(int box) {
 
 void level::pack(link& through) const {
     double* to = through.sent.data();
+    std::uint64_t bits = 0;
     for (const int box : through.boxes) {
-        each_of_face(box, through.side, [&](std::size_t cell) { *to++ = x[cell]; });
+        each_of_face(box, through.side, [&](std::size_t cell) {
+            *to++ = x[cell];
+            bits += std::bit_cast<std::uint64_t>(x[cell]);
+        });
     }
+    through.sums.packed += bits;
 }
 
-void level::unpack(const link& through) {
+void level::unpack(link& through) {
     const double* from = through.received.data();
+    std::uint64_t bits = 0;
     for (const int box : through.boxes) {
-        each_of_face(box, through.side, [&](std::size_t cell) { x[cell + outwards(through.side)] = *from++; });
+        each_of_face(box, through.side, [&](std::size_t cell) {
+            bits += std::bit_cast<std::uint64_t>(*from);
+            x[cell + outwards(through.side)] = *from++;
+        });
     }
+    through.sums.unpacked += bits;
 }
 
 class cycle::builder {
@@ -214,6 +233,8 @@ public:
                     std::copy_n(&on.b[here], n, &of->mine_[there]);
                 });
             }
+            // Every rank gets it, and elsewhere only zeros are added.
+            of->of_bottom_.packed += static_cast<std::uint64_t>(volume(of->whole_.grid)) * bits_of_sums(of->mine_);
         });
         const int n = static_cast<int>(of->mine_.size());
         const MPI_Comm comm = lanes(n * sizeof(double), 1).front();
@@ -224,6 +245,7 @@ public:
                          }});
         to_.wait_for(sum, {pack});
         const int solve = to_.add(part::unpack, [of, &whole] {
+            of->of_bottom_.unpacked += bits_of_sums(whole.b);
             start_from_zero(whole, 0, whole.whole_box());
             for (const miniapp::item& each : of->bottom_->items_.items()) each.work();
             whole.fill_ghosts(0);
@@ -267,6 +289,14 @@ private:
     miniapp::item_list& to_;
     std::vector<int> boxes_each_; ///< Of the levels: how many go together.
 };
+
+std::uint64_t cycle::left_of_messages() {
+    std::uint64_t left = std::exchange(of_bottom_, {}).left();
+    for (level& on : levels_) {
+        for (link& with : on.links) left += std::exchange(with.sums, {}).left();
+    }
+    return left;
+}
 
 cycle::cycle(const domain& whole, bool is_aggregated, const lane_choice& lanes, int n_threads, bool is_bottom)
     : whole_(whole) {

@@ -6,6 +6,7 @@
 
 #include "common/extents.hpp"
 #include "common/items.hpp"
+#include "common/report.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -40,6 +41,7 @@ struct link {
     std::vector<int> boxes;
     std::vector<double> sent{}, received{};
     miniapp::message send{}, receive{};
+    miniapp::message_sums sums{};
 };
 
 /// Cells from `low` to below `high` of one box.
@@ -91,7 +93,7 @@ public:
     /// Fills the ghost cells of a box that come from boxes of this rank, or mirror it where the domain ends.
     void fill_ghosts(int box);
     void pack(link& through) const;
-    void unpack(const link& through);
+    void unpack(link& through);
 
 private:
     std::array<bool, n_sides> is_shared_{}; ///< With another rank.
@@ -121,6 +123,8 @@ public:
     const miniapp::item_list& items() const { return items_; }
     /// Of this rank, of the items that have ended since it was asked for.
     double largest_residual() { return largest_residual_.exchange(0); }
+    /// Of this rank: what was packed and not unpacked since it was asked for; of all ranks together 0 unless a message was changed.
+    std::uint64_t left_of_messages();
 
 private:
     class builder;
@@ -130,7 +134,8 @@ private:
     std::atomic<double> largest_residual_{0};
     /// Where boxes have become small every rank solves what is left of the whole domain; none: there is one box.
     std::unique_ptr<cycle> bottom_;
-    std::vector<double> mine_; ///< Of its right-hand side; elsewhere 0.
+    std::vector<double> mine_;        ///< Of its right-hand side; elsewhere 0.
+    miniapp::message_sums of_bottom_; ///< Its parts, of which each rank gets the sum.
 };
 
 } // namespace multigrid

@@ -7,6 +7,7 @@
 #include "common/report.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -122,14 +123,24 @@ domain::strip domain::strip_of(int step, int side, int outside) const {
     return {at(i, j) + skipped * stride, 2 * stride, (length - skipped + 1) / 2};
 }
 
-void domain::pack(int step, int side, double* to) const {
+std::uint64_t domain::pack(int step, int side, double* to) const {
     const strip own = strip_of(step, side, 0);
-    for (int k = 0; k < own.count; ++k) to[k] = values(step)[own.first + k * own.stride];
+    std::uint64_t bits = 0;
+    for (int k = 0; k < own.count; ++k) {
+        to[k] = values(step)[own.first + k * own.stride];
+        bits += std::bit_cast<std::uint64_t>(to[k]);
+    }
+    return bits;
 }
 
-void domain::unpack(int step, int side, const double* from) {
+std::uint64_t domain::unpack(int step, int side, const double* from) {
     const strip halo = strip_of(step, side, 1);
-    for (int k = 0; k < halo.count; ++k) values(step)[halo.first + k * halo.stride] = from[k];
+    std::uint64_t bits = 0;
+    for (int k = 0; k < halo.count; ++k) {
+        values(step)[halo.first + k * halo.stride] = from[k];
+        bits += std::bit_cast<std::uint64_t>(from[k]);
+    }
+    return bits;
 }
 
 double domain::error(int n_steps) const {

@@ -40,8 +40,9 @@ public:
     /// How many points leave to a side before a step, and how many come from there: of one colour it may be one more or less.
     [[nodiscard]] int n_leaving(int step, int side) const { return strip_of(step, side, 0).count; }
     [[nodiscard]] int n_coming(int step, int side) const { return strip_of(step, side, 1).count; }
-    void pack(int step, int side, double* to) const;
-    void unpack(int step, int side, const double* from);
+    /// Both return the sum of the numbers' bits.
+    std::uint64_t pack(int step, int side, double* to) const;
+    std::uint64_t unpack(int step, int side, const double* from);
 
     /// Rows and columns.
     [[nodiscard]] std::array<int, 2> extents() const { return {rows_.count, columns_.count}; }

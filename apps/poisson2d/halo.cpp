@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace poisson {
 
@@ -74,7 +75,13 @@ void halo::for_each_neighbour(Visit&& visit) const {
 }
 
 void halo::pack(int step) {
-    for_each_neighbour([&](int side, int) { on_.pack(step, side, outgoing(step, side)); });
+    sums_.packed += std::exchange(packed_last_, 0);
+    for_each_neighbour([&](int side, int) { packed_last_ += on_.pack(step, side, outgoing(step, side)); });
+}
+
+std::uint64_t halo::left_of_messages() {
+    packed_last_ = 0;
+    return std::exchange(sums_, {}).left();
 }
 
 void halo::expose(int step) {
@@ -160,7 +167,7 @@ void halo::add_messages(miniapp::item_list& to, int step) {
 }
 
 void halo::do_ring(int step) {
-    for_each_neighbour([&](int side, int) { on_.unpack(step, side, incoming(step, side)); });
+    for_each_neighbour([&](int side, int) { sums_.unpacked += on_.unpack(step, side, incoming(step, side)); });
     on_.compute_ring(step);
     pack(step + 1);
 }

@@ -5,6 +5,7 @@
 // rank's next halo, so it never is two ahead, and none of the four has to say that a buffer is free again.
 #pragma once
 
+#include "common/report.hpp"
 #include "common/runner.hpp"
 #include "domain.hpp"
 
@@ -24,6 +25,9 @@ public:
 
     /// What leaves before a step is put into its buffers.
     void pack(int step);
+    /// Of this rank: what was unpacked and had not been packed, or the reverse, since it was asked for; of all ranks together 0 unless a
+    /// halo was changed. What was packed last has not been sent.
+    std::uint64_t left_of_messages();
     /// Two rounds of two steps: what they send, and what must have come before the ring is computed. Without `is_computing` the
     /// messages alone.
     void add_steps(miniapp::item_list& to, bool is_computing);
@@ -60,6 +64,8 @@ private:
     std::array<counts, 2> n_leaving_{}; ///< Of even and odd steps; 0 where no neighbour is.
     std::array<counts, 2> n_coming_{};
     counts places_{};
+    miniapp::message_sums sums_;
+    std::uint64_t packed_last_ = 0;
 };
 
 /// Baseline, thread, offload, omp and, where the build has oneTBB, tbb.

@@ -81,6 +81,18 @@ double halos_alone(domain& on, MPI_Comm cart) {
     return miniapp::largest_of(runner->run(n).total, cart) / n;
 }
 
+/// What the steps give by plain messages: the fingerprint.
+std::uint64_t by_plain_messages(domain& on, const options& o, MPI_Comm cart) {
+    halo by(on, halo_kind::p2p, cart, false);
+    miniapp::item_list steps;
+    by.add_steps(steps, true);
+    const auto runner = miniapp::make_baseline(steps, o.n_cores);
+    on.reset();
+    by.pack(0);
+    runner->run(o.n_steps);
+    return miniapp::sum_of(on.fingerprint(o.n_steps), cart);
+}
+
 miniapp::outcome run(const options& o, int rank) {
     const miniapp::mode& how = modes()[static_cast<std::size_t>(o.mode)];
     const std::array<int, 2> is_periodic{};
@@ -89,6 +101,8 @@ miniapp::outcome run(const options& o, int rank) {
     domain on(o.whole, cart);
     const double alone = halos_alone(on, cart);
     std::vector<miniapp::phase_times> mine;
+    miniapp::run_prints prints;
+    miniapp::run_prints messages;
     halo by(on, o.by, cart, how.has_worker);
     miniapp::item_list steps;
     by.add_steps(steps, true);
@@ -100,7 +114,12 @@ miniapp::outcome run(const options& o, int rank) {
         return runner->run(n_steps);
     };
     one_run(std::min(o.n_steps, 20));
-    for (int k = 0; k < o.repeats; ++k) mine.push_back(one_run(o.n_steps));
+    by.left_of_messages();
+    for (int k = 0; k < o.repeats; ++k) {
+        mine.push_back(one_run(o.n_steps));
+        prints.add(on.fingerprint(o.n_steps));
+        messages.add(by.left_of_messages());
+    }
     by.barrier();
     by.end();
 
@@ -108,9 +127,14 @@ miniapp::outcome run(const options& o, int rank) {
     const double points = 1e-6 * o.whole.points[0] * o.whole.points[1] / (o.whole.by == method::jacobi ? 1 : 2);
     const double speed = points / all[all.size() / 2].slowest_total;
     const double error = miniapp::largest_of(on.error(o.n_steps), cart);
-    const std::uint64_t fingerprint = miniapp::sum_of(on.fingerprint(o.n_steps), cart);
+    prints.sum(cart);
+    messages.sum(cart);
+    const std::uint64_t expected =
+        by_plain_messages(on, o, cart); // last, so that nothing of it is left where runs are timed
     MPI_Comm_free(&cart);
     miniapp::outcome end{{miniapp::time_passed(all, speed),
+                          messages.nothing_changed(),
+                          prints.compare(expected, "by plain messages"),
                           {"every point is what the steps give exactly", error, domain::tolerance(o.n_steps)}}};
     if (rank != 0) return end;
     int n_halo = 0;
@@ -127,7 +151,7 @@ miniapp::outcome run(const options& o, int rank) {
                 {"halo_points", n_halo},
                 {"messages_us", alone * 1e6},
                 {"mpoints_per_s", speed},
-                {"fingerprint", miniapp::fingerprint_text(fingerprint)}};
+                {"fingerprint", miniapp::fingerprint_text(prints.last())}};
     miniapp::tell_times(end.told, how.name, all, alone, {.external = "external"});
     return end;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that computed nothing has no wrong number in it: only its times tell. They cannot be had from a real run on
-// purpose, so the verdict is asked directly.
+// purpose, so the verdict is asked directly; so is that on runs with other bits, whose real ones flip_test.py makes.
 #include "common/report.hpp"
 
 #include <gtest/gtest.h>
@@ -27,6 +27,33 @@ TEST(TimePassed, NotInARunOfNoTimeOrOfNone) {
         EXPECT_FALSE(time_passed(runs_of({1.0}), bad).passed()) << bad;
     }
     EXPECT_FALSE(time_passed({}, 12.5).passed());
+}
+
+TEST(RunPrints, NameTheRunsThatHaveOtherBits) {
+    run_prints prints;
+    for (const std::uint64_t each : {7, 8, 7, 9}) prints.add(each);
+    const check found = prints.compare(7, "the plain exchange");
+    EXPECT_FALSE(found.passed());
+    EXPECT_EQ(found.name, "bits: timed run 2, 4 of 4 not as the plain exchange");
+    EXPECT_EQ(prints.compare(8, "another").name, "bits: timed run 1, 3, 4 of 4 not as another");
+    EXPECT_EQ(prints.compare().name, "bits: timed run 2, 4 of 4 not as the first");
+    EXPECT_EQ(prints.nothing_changed().name, "messages: timed run 1, 2, 3, 4 of 4 not as they were sent");
+}
+
+TEST(RunPrints, PassWhereAllAreAlike) {
+    run_prints prints;
+    for (int k = 0; k < 3; ++k) prints.add(0);
+    EXPECT_TRUE(prints.compare(0, "the first").passed());
+    EXPECT_TRUE(prints.nothing_changed().passed());
+    EXPECT_EQ(prints.nothing_changed().name, "messages: every timed run of 3 as they were sent");
+}
+
+TEST(MessageSums, LeaveSomethingWhereABitWasChanged) {
+    for (int bit = 0; bit < 64; ++bit) {
+        message_sums sums{.packed = 0x3ff8'0000'0000'0000U, .unpacked = 0};
+        sums.unpacked = sums.packed ^ std::uint64_t{1} << bit;
+        EXPECT_NE(sums.left(), 0U);
+    }
 }
 
 } // namespace

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# A miniapp must see one wrong bit in any message of any of its timed runs, and say in which run. A preloaded library (flip.c) turns the
+# bit. Messages are numbered as they are sent; two counts, with one timed run and with three, tell which numbers are a run's.
+"""usage: flip_test.py Dslash|Fft|Multigrid|Poisson PROGRAM LIBRARY LAUNCHER_WORD..."""
+import os
+import random
+import re
+import subprocess
+import sys
+import unittest
+
+CASE, PROGRAM, LIBRARY, *LAUNCH = sys.argv[1:]
+#: Its words, and how many runs like a timed one come behind these: the one by plain messages.
+WORDS, N_BEHIND = {"Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
+                   "Fft": (["--n", "2^14", "--rigor", "estimate"], 0),
+                   "Multigrid": (["--cells", "16.16.32", "--box", "8", "--cycles", "6"], 1),
+                   "Poisson": (["--points", "40.30", "--sweeps", "10"], 1)}[CASE]
+MODES = ("p2p", "persistent", "offload", "omp") if CASE == "Fft" else ("baseline", "offload", "omp")
+N_RUNS = 3
+N_FLIPS = 6  # of each mode
+
+
+class Flips(unittest.TestCase):
+    def run_it(self, mode, n_runs, **flip):
+        env = {**os.environ, "LD_PRELOAD": LIBRARY, "OMP_WAIT_POLICY": "passive", **flip}
+        done = subprocess.run([*LAUNCH, PROGRAM, *WORDS, "--mode", mode, "--threads", "2", "--repeat", str(n_runs)], env=env,
+                              capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def count(self, mode, n_runs):
+        code, said = self.run_it(mode, n_runs)
+        self.assertEqual(code, 0, said)
+        return int(re.search(r"rank 0 sent (\d+) messages", said)[1])
+
+    def test_a_run_with_one_wrong_bit_fails_and_is_named(self):
+        orders = random.Random(CASE)
+        for mode in MODES:
+            n_sent = self.count(mode, N_RUNS)
+            n_of_run = (n_sent - self.count(mode, 1)) // (N_RUNS - 1)
+            first = n_sent - (N_RUNS + N_BEHIND) * n_of_run
+            for k in range(N_FLIPS):
+                run = k % N_RUNS  # each run, at its begin as well as later
+                message = first + run * n_of_run + (0 if k < N_RUNS else orders.randrange(n_of_run))
+                where = {"FLIP_RANK": str(k % 2), "FLIP_MESSAGE": str(message), "FLIP_BIT": str(orders.randrange(1 << 20))}
+                with self.subTest(mode=mode, **where):
+                    code, said = self.run_it(mode, N_RUNS, **where)
+                    self.assertNotEqual(code, 0, said)
+                    named = re.findall(r"^check (?:bits|messages): timed run (.*?) of 3 not as .* FAILED ", said, re.MULTILINE)
+                    self.assertEqual(set(named), {str(run + 1)}, said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
