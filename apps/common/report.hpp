@@ -48,8 +48,8 @@ private:
 };
 
 /// The bits of a channel's messages, added up where they are packed and taken off where they are unpacked: over all ranks nothing is left of
-/// a run. For results that do not have every bit of every message, since a later step heals what was wrong, or reads half of a halo. An
-/// addition for each number that is copied anyway: less than can be measured. Packing and unpacking may be at once, each by one thread.
+/// a run. For results that do not have every bit of every message, since a later step heals what was wrong, or reads half of a halo. It
+/// costs an addition for each number that is copied anyway. Packing and unpacking may be at once, each by one thread.
 struct message_sums {
     std::uint64_t packed = 0;
     std::uint64_t unpacked = 0;
