@@ -3,6 +3,7 @@
 // A library to preload into an MPI program: of rank FLIP_RANK it turns bit FLIP_BIT of message FLIP_MESSAGE, counted from 0 as they are
 // sent, before MPI sees it, as a network does that loses a bit. Messages of no bytes do not count. Each rank says how many it sent when MPI
 // ends. The sender's buffer is changed, which is right for programs that pack what they send.
+#pragma GCC visibility push(default) // its functions stand before those of MPI
 #include <mpi.h>
 
 #include <pthread.h>

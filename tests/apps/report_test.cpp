@@ -31,7 +31,7 @@ TEST(TimePassed, NotInARunOfNoTimeOrOfNone) {
 
 TEST(RunPrints, NameTheRunsThatHaveOtherBits) {
     run_prints prints;
-    for (const std::uint64_t each : {7, 8, 7, 9}) prints.add(each);
+    for (const unsigned each : {7U, 8U, 7U, 9U}) prints.add(each);
     const check found = prints.compare(7, "the plain exchange");
     EXPECT_FALSE(found.passed());
     EXPECT_EQ(found.name, "bits: timed run 2, 4 of 4 not as the plain exchange");
