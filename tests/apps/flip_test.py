@@ -16,6 +16,9 @@ WORDS, N_BEHIND = {"Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0)
                    "Multigrid": (["--cells", "16.16.32", "--box", "8", "--cycles", "6"], 1),
                    "Poisson": (["--points", "40.30", "--sweeps", "10"], 1)}[CASE]
 MODES = ("p2p", "persistent", "offload", "omp") if CASE == "Fft" else ("baseline", "offload", "omp")
+#: A launcher may preload a library of its own, which comes behind.
+LAUNCH = [f"{LIBRARY}:{word}" if before == "LD_PRELOAD" else word.replace("LD_PRELOAD=", f"LD_PRELOAD={LIBRARY}:")
+          for before, word in zip(["", *LAUNCH], LAUNCH)]
 N_RUNS = 3
 N_FLIPS = 6  # of each mode
 
