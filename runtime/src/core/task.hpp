@@ -37,7 +37,7 @@ enum class task_state : std::uint32_t {
 enum class phase : std::uint8_t {
     posted, ///< Its lane has not seen it -> lane::accept() (waiting, held or ready).
     waiting, ///< Has unfinished predecessors -> the last one's end, or a cancel (held or ready); lane::give_up() (dropped).
-    held, ///< Its turn in program order has not come -> the order of its communicator, or a cancel (ready); lane::give_up() (dropped).
+    held, ///< Its turn in program order has not come -> the start of an earlier task, or a cancel (ready); lane::give_up() (dropped).
     ready,     ///< In the list of ready tasks -> lane::issue() (in_flight, or dropped if it must not start).
     in_flight, ///< MPI owns the buffers -> the transport's report of its last part (ended).
     ended,     ///< Final; MPI has seen the operation.
