@@ -255,18 +255,18 @@ HEADERS = {
     "many": (
         "Many messages by one operation: one buffer to many ranks, blocks to and from the ranks of a list, a buffer that goes "
         "part by part. Who is at the other end need not know: multicast and many_to_many are plain messages, which match any "
-        "send and receive. The lists and arrays must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
+        "send and receive. Lists and arrays of more than 16 entries must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
     "collectives": (
         "The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank issues "
         "them in the order in which it posted them (or took their tickets), so ranks agree.",
         lambda row: row.order == "collectives" and row.family != "file" and not row.has_arrays(), [LARGE]),
     "collectives_v": (
         "The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "
-        "functions. collectives_int.h has the int forms. The arrays must live until the task has ended.",
+        "functions. collectives_int.h has the int forms. Arrays of more than 16 entries must live until the task has ended.",
         lambda row: row.order == "collectives" and row.has_arrays(), [LARGE]),
     "collectives_int": (
         "The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with _int, "
-        "so that a program keeps the arrays it has. The arrays must live until the task has ended.",
+        "so that a program keeps the arrays it has. Arrays of more than 16 entries must live until the task has ended.",
         lambda row: row.order == "collectives" and row.has_arrays(), [INT]),
     "one_sided": (
         "The one-sided operations, on a window that commtask_win_register has made known. A task of put or accumulate ends when "

@@ -155,7 +155,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr) return true; // left behind meanwhile: the calls are MPI's own
     const detail::comm_queue* const queue = runtime->comms().find(op.comm);
-    return queue == nullptr || queue->is_idle();
+    return queue == nullptr || !queue->order.has_open();
 }
 
 /// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function. Most end in the moment in which they are

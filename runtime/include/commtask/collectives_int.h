@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
  * The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with
- * _int, so that a program keeps the arrays it has. The arrays must live until the task has ended. */
+ * _int, so that a program keeps the arrays it has. Arrays of more than 16 entries must live until the task has
+ * ended. */
 #ifndef COMMTASK_COLLECTIVES_INT_H
 #define COMMTASK_COLLECTIVES_INT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
  * The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c
- * functions. collectives_int.h has the int forms. The arrays must live until the task has ended. */
+ * functions. collectives_int.h has the int forms. Arrays of more than 16 entries must live until the task has ended. */
 #ifndef COMMTASK_COLLECTIVES_V_H
 #define COMMTASK_COLLECTIVES_V_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collective operations with an array of counts, as values for post(). The arrays are ranges of int (MPI-3.1) or of
-// MPI_Count with displacements of MPI_Aint, both of one kind; they and the buffers must live until the task has ended.
+// MPI_Count with displacements of MPI_Aint, both of one kind; the buffers must live until the task has ended, and so must arrays of more than 16 entries.
 // Where an array has no meaning (elsewhere than in the root), give std::span<const int>{}.
 #pragma once
 

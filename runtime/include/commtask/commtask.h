@@ -69,8 +69,10 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *  @param task       where to put a handle that commtask_wait, commtask_test or commtask_release must give back;
  *                    null: nobody will ask.
  *  @return COMMTASK_OK; AGAIN with COMMTASK_TRY; the ERR_ code of a wrong argument; ERR_NOT_INITIALIZED.
- *  @buffers Of the operation: as for MPI's nonblocking call, from this call until the task has ended. Arrays of
- *           counts, displacements and datatypes too. Arrays in options: free again when the call returns.
+ *  @buffers Of the operation: as for MPI's nonblocking call, from this call until the task has ended. Its lists of ranks,
+ *           counts, displacements and datatypes too, if they have more than 16 entries; shorter ones, and arrays in
+ *           options, are free again when the call returns. Then datatypes and the communicator may be freed, and a
+ *           reduction operation, which MPI must have for that, if the task waits for nothing (docs/promises/5-memory.md).
  *  @blocking Only while the queue is full; the first task of a communicator waits until the worker has seen it (see
  *            commtask_comm_register). Never with COMMTASK_TRY: then both are answered with AGAIN, and the worker is asked
  *            to look at the communicator. No system call unless the worker sleeps. Where the worker has no core of its own

@@ -2,7 +2,7 @@
  *
  * Many messages by one operation: one buffer to many ranks, blocks to and from the ranks of a list, a buffer that
  * goes part by part. Who is at the other end need not know: multicast and many_to_many are plain messages, which
- * match any send and receive. The lists and arrays must live until the task has ended. */
+ * match any send and receive. Lists and arrays of more than 16 entries must live until the task has ended. */
 #ifndef COMMTASK_MANY_H
 #define COMMTASK_MANY_H
 

@@ -141,7 +141,7 @@ template <outgoing Send, incoming Recv>
 /// Reduce-scatter with a block length for each rank.
 /// @param send_buffer  all blocks, one after the other.
 /// @param recv_buffer  this rank's block of the result.
-/// @param recv_counts  elements of each rank's block; must live until the task has ended.
+/// @param recv_counts  elements of each rank's block; more than 16 must live until the task has ended.
 /// @param reduction  how to combine.
 /// @param comm  the communicator.
 /// @return the operation, for post().

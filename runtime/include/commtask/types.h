@@ -112,7 +112,10 @@ enum {
     COMMTASK_CALLBACK_ONCE = 64,
     /** The callback reads no more than `state` of a completed task's status: the rest is not written. What failed or was canceled
      *  comes with all of it. */
-    COMMTASK_CALLBACK_STATE = 128
+    COMMTASK_CALLBACK_STATE = 128,
+    /** The calling thread starts the operation itself, if it can be started now: when the call returns, MPI has it, and keeps what
+     *  it needs. The thread waits for the worker's progress call; not in a callback. */
+    COMMTASK_START_NOW = 256
 };
 
 /** How a task ended. */

@@ -29,6 +29,20 @@ typedef size_t (*commtask_unfinished_source)(commtask_unfinished_add add, void* 
  *  @param source  one of the process; it must stay loaded. */
 COMMTASK_API void commtask_unfinished_from(commtask_unfinished_source source) COMMTASK_NOEXCEPT;
 
+/** What the library keeps of an operation that is posted later. */
+typedef struct commtask_task* commtask_kept_t;
+
+/** Keeps what an operation needs until it is posted, as a post does until its task has ended: datatypes and the communicator, which
+ *  the program may free meanwhile, and short lists, which it may use again.
+ *  @param operation  its lists become copies, which live as long as what is returned.
+ *  @return for commtask_drop, once the operation was posted; null: there is nothing to keep.
+ *  @threads Any. With less than MPI_THREAD_MULTIPLE handles are kept only where the calling thread may call MPI. */
+COMMTASK_API commtask_kept_t commtask_keep(commtask_op* operation) COMMTASK_NOEXCEPT;
+
+/** Gives back what commtask_keep has kept.
+ *  @param kept  may be null. */
+COMMTASK_API void commtask_drop(commtask_kept_t kept) COMMTASK_NOEXCEPT;
+
 /** Writes a line to stderr: "commtask: rank 3: ", without the rank before commtask_init, also one that was refused, and a sentence.
  *  @param sentence  may begin with "commtask: ", which is written once. */
 COMMTASK_API void commtask_say(const char* sentence) COMMTASK_NOEXCEPT;

@@ -89,7 +89,10 @@ context::context(config settings, int thread_level, rank_place place, const agre
           errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !announcing_.world.empty()),
       watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
-    for (mpi_transport& each : transports_) each.use_windows(windows_);
+    for (mpi_transport& each : transports_) {
+        each.use_windows(windows_);
+        each.use_handles(handles_);
+    }
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
     start_notices();

@@ -14,6 +14,7 @@
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/kept_handles.hpp"
 #include "mpi/transport.hpp"
 #include "mpi/windows.hpp"
 #include "node/affinity.hpp"
@@ -155,6 +156,11 @@ public:
     [[nodiscard]] const lane_selection& selection() const noexcept { return selection_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
+    [[nodiscard]] kept_handles& handles() noexcept { return handles_; }
+    /// Whether the calling thread may call MPI now, whatever others do.
+    [[nodiscard]] bool may_call_mpi() const noexcept {
+        return thread_level_ == MPI_THREAD_MULTIPLE || lane::is_driving() || lanes_.is_held_by_me();
+    }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
@@ -235,6 +241,7 @@ private:
     const std::unique_ptr<node_bells> bells_; ///< In it.
     const announcing announcing_;             ///< To nobody: nothing.
     const bool has_observers_;
+    kept_handles handles_;
     std::deque<mpi_transport> transports_; ///< By lane.
     lane_set lanes_;
     mpi_comms comms_;

@@ -3,6 +3,7 @@
 // Posting. The way without options writes two lines of the task, its shared line and one cell of the inbox, and loads
 // nothing that the worker writes. A wrong argument is refused before a slot is taken, so nothing needs to be undone.
 #include "api/context.hpp"
+#include "api/keeping.hpp"
 #include "api/record.hpp"
 #include "api/spread.hpp"
 #include "base/last_error.hpp"
@@ -25,9 +26,9 @@ namespace {
 /// A task's references are counted, so there cannot be more.
 constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
 
-constexpr std::uint32_t public_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY |
-                                       COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS |
-                                       COMMTASK_CALLBACK_RELAYS | COMMTASK_CALLBACK_ONCE | COMMTASK_CALLBACK_STATE;
+constexpr std::uint32_t public_flags =
+    COMMTASK_ORDERED | COMMTASK_UNORDERED | COMMTASK_TRY | COMMTASK_RUN_AFTER_FAILURE | COMMTASK_PROGRESS_FOLLOWS |
+    COMMTASK_CALLBACK_RELAYS | COMMTASK_CALLBACK_ONCE | COMMTASK_CALLBACK_STATE | COMMTASK_START_NOW;
 
 /// The ticket of the options, or null.
 [[nodiscard]] const commtask_ticket* ticket_of(const commtask_options& options) noexcept {
@@ -322,6 +323,15 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     }
     if (its_turn != nullptr) slot->extras.its_turn = its_turn;
     if (operation.takes_request) store_request(*slot, op);
+    if (must_keep(*slot, operation)) {
+        code = keep_arguments(runtime, *slot);
+        if (code != COMMTASK_OK) {
+            if (slot->has_extras()) undo_extras(*slot);
+            task_pool::release(slot);
+            return code;
+        }
+        flags = slot->flags();
+    }
     if (is_observed) {
         slot->posted_ns = begin_ns;
         trace_id = begin_trace(*slot, runtime.trace_if_kept());
@@ -337,9 +347,11 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     }
     if (code != COMMTASK_OK) {
         if (slot->has_extras()) undo_extras(*slot);
+        runtime.handles().let_go(*slot);
         task_pool::release(slot);
         return code == COMMTASK_AGAIN ? refuse(code, "the queue is full") : code;
     }
+    if (must_start_now(op, operation, flags, n_predecessors)) start_now(*queue->served_by);
     if (operation.takes_window && ticket != nullptr) runtime.settle_ticket(op.comm, ticket->number, true);
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);

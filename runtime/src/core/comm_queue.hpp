@@ -21,6 +21,7 @@ namespace commtask::detail {
 
 class comm_spread;
 class lane;
+class mpi_comms;
 
 /// Which program order a task belongs to.
 enum class order_class : std::uint32_t { messages = 0, collectives = 1 };
@@ -43,6 +44,14 @@ public:
     MPI_Comm comm{};
     int n_peers = 0; ///< Ranks that a message can go to: the remote group's on an intercommunicator.
     bool is_intercommunicator = false;
+    /// Of the communicator: what tells how long the arrays of an operation are, and which of its arguments count here.
+    struct {
+        int rank = 0;      ///< This process's.
+        int n_members = 0; ///< Ranks of its own group.
+        int n_sources = 0; ///< Neighbors in its topology that it receives from.
+        int n_dests = 0;   ///< Neighbors that it sends to.
+    } shape;
+    bool may_be_freed = false; ///< By the program, also while tasks of it have not ended.
     std::string name;
     std::uint32_t trace_number = 0;         ///< Its communicator's in a trace; 0 without one.
     std::unique_ptr<const node_peers> node; ///< Its ranks on this node; null if they have no bells.
@@ -50,6 +59,14 @@ public:
     std::unique_ptr<const node_peers> node_before;
 
     program_order order;
+
+    /// Tasks that need the communicator until they have ended, whatever the program frees (mpi/kept_handles.hpp).
+    std::atomic<std::uint32_t> n_users{0};
+    bool has_reference = false; ///< This and the next two under the lock of kept_handles.
+    MPI_Request reference{};    ///< By which MPI keeps the communicator.
+    bool is_freed = false;      ///< The program has freed it: the last user closes the queue.
+    mpi_comms* owner = nullptr;
+
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.
 
     /// Any thread. Which queue each message of the communicator goes to; null: all come here. acquire: partner of set_spread().
@@ -73,7 +90,9 @@ public:
     [[nodiscard]] bool serves(MPI_Comm whose) const noexcept { return is_open() && comm == whose; }
 
     /// A driver. Whether no task of the last communicator can wait for its turn in here any more.
-    [[nodiscard]] bool is_idle() const noexcept { return !order.has_open(); }
+    [[nodiscard]] bool is_idle() const noexcept {
+        return !order.has_open() && n_users.load(std::memory_order_acquire) == 0;
+    }
 };
 
 } // namespace commtask::detail

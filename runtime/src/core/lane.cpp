@@ -298,6 +298,9 @@ void lane::accept(task& posted) noexcept {
     } else {
         make_ready(posted, phase::posted);
     }
+    const bool must_wait = posted.run.now == phase::waiting || posted.run.now == phase::held;
+    if (must_wait && (posted.flags() & flag_keeps_at_accept) != 0) [[unlikely]]
+        transport_->keep(posted);
 }
 
 /// The last predecessor is done. Its task may be final, if it did not wait for that.
@@ -406,6 +409,8 @@ void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
 
 void lane::end_by_result(task& which) noexcept {
     if (which.is_run()) end_run(which);
+    if ((which.flags() & flag_has_noted_lists) != 0) [[unlikely]]
+        transport_->compare_lists(which);
     if (which.result.error != 0) return finish(which, task_state::failed);
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
 }
@@ -428,6 +433,7 @@ void lane::finish(task& which, task_state state) noexcept {
     ++ended_in_pass_;
     count_one(n_ended_);
     if (which.has_extras()) run_callback(which, state);
+    if ((which.flags() & (flag_keeps_types | flag_keeps_comm)) != 0) transport_->let_go(which);
     count_one(n_live_, -1);
     if (which.stands()) count_one(n_standing_, -1);
     const bool is_member = which.is_member(); // then its plan has a reference too

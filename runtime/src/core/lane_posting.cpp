@@ -88,6 +88,17 @@ bool lane::try_issue_here() noexcept {
         if (looks == tuning::looks_for_baton || is_held_by_me()) return false;
         pause_briefly();
     }
+    return issue_and_give_back();
+}
+
+void lane::start_posted(std::uint64_t deadline_ns) noexcept {
+    if (driven_by_me != nullptr || waits_are_refused || is_held_by_me()) return;
+    if (try_take_baton_as_guest(deadline_ns) && !issue_and_give_back()) wake_up.ring();
+}
+
+/// With the progress lock, which is given back.
+/// @return whether nothing is left but what is in flight; otherwise the worker must be woken
+bool lane::issue_and_give_back() noexcept {
     if (has_neighbors()) [[unlikely]]
         begin_poster_shows();
     // That a poster drives for so short a time is not worth two records of a trace.

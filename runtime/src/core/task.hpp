@@ -97,6 +97,11 @@ enum task_flag : std::uint32_t {
     flag_stays_home = 1U << 22, ///< Goes to its communicator's first lane, even where that is spread by threads.
     flag_has_source = 1U << 24, ///< task::source is set.
     flag_has_queue = 1U << 23,  ///< In a post alone: op.result is the queue, of a communicator that may be freed.
+    // What the library keeps for a task until it has ended (mpi/kept_handles.hpp, mpi/kept_lists.hpp).
+    flag_keeps_types = 1U << 25,     ///< Datatypes that the program may free: task::kept_types().
+    flag_keeps_comm = 1U << 26,      ///< Its communicator, which the program may free.
+    flag_keeps_at_accept = 1U << 27, ///< The submitter could not call MPI: the lane keeps both if the task must wait.
+    flag_has_noted_lists = 1U << 28, ///< Lists of the program that are compared when it has ended.
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
@@ -180,6 +185,12 @@ struct alignas(2 * cache_line_bytes) task {
     std::unique_ptr<edge[]> edges;
     std::uint32_t edge_capacity;
     source_place source; ///< The poster's. Only with flag_has_source.
+    // The same: room for what a task keeps of its operation's arguments, kept datatypes first, then lists.
+    std::uint32_t room_bytes;
+    std::unique_ptr<std::byte[]> room;
+    std::uint32_t n_kept_types;   ///< Only with flag_keeps_types.
+    std::uint32_t n_noted_lists;  ///< Only with flag_has_noted_lists.
+    std::uint32_t noted_lists_at; ///< In the room.
 
     /// Any thread. What a post will write is on its way, so that it does not wait for it.
     void prefetch_for_post() const noexcept {

@@ -75,6 +75,13 @@ public:
     /// It will not run again.
     virtual void forget(plan_member& /*recorded*/) noexcept {}
 
+    /// Keeps what an operation that cannot start yet needs of the program's handles, until let_go().
+    virtual void keep(task& /*which*/) noexcept {}
+    /// The task is about to be final, and keeps something: flag_keeps_types or flag_keeps_comm.
+    virtual void let_go(task& /*which*/) noexcept {}
+    /// The task has ended, and has noted lists: one that the program has changed makes it fail.
+    virtual void compare_lists(task& /*which*/) noexcept {}
+
     /// Whether to start it is MPI's work alone, so that a poster may: no function of the program's runs.
     [[nodiscard]] virtual bool may_start_on_poster(const task& which) const noexcept = 0;
 

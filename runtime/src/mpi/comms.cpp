@@ -7,6 +7,8 @@
 
 #include "base/printable.hpp"
 #include "base/tuning.hpp"
+#include "mpi/counts.hpp"
+#include "mpi/kept_handles.hpp"
 #include "mpi/peers.hpp"
 #include "mpi/trace_comm.hpp"
 
@@ -164,6 +166,14 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
         made = &closed_queue(number);
     }
     give_comm(*made, comm, n_peers, is_intercommunicator != 0, std::move(name));
+    made->may_be_freed = can_be_freed(comm);
+    made->owner = this;
+    MPI_Comm_rank(comm, &made->shape.rank);
+    MPI_Comm_size(comm, &made->shape.n_members);
+    array_lengths neighbors;
+    static_cast<void>(scope.code_of(find_neighbors(comm, neighbors))); // one without a topology has none
+    made->shape.n_sources = neighbors.recv;
+    made->shape.n_dests = neighbors.send;
     if (tracer* const records = tracer::current()) {
         made->trace_number = ++n_traced_;
         record_communicator(*records, comm, made->trace_number, made->name, made->is_intercommunicator);
@@ -241,9 +251,13 @@ int mpi_comms::on_free(MPI_Comm comm, int /*keyval*/, void* queue, void* self) n
     if (mine.is_ending_) return MPI_SUCCESS;
     mpi_error_handling::forget(comm);
     auto& freed = *static_cast<comm_queue*>(queue);
-    mine.end_spread(freed);
-    mine.close(freed);
+    if (!kept_handles::closes_later(freed)) mine.close_freed(freed);
     return MPI_SUCCESS;
+}
+
+void mpi_comms::close_freed(comm_queue& freed) noexcept {
+    end_spread(freed);
+    close(freed);
 }
 
 int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {

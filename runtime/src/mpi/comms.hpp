@@ -77,6 +77,9 @@ public:
     /// A driver: another rank could not spread it by message. The duplicates are MPI's to free, since not all ranks have them.
     void forget_spread(comm_queue& home) noexcept;
 
+    /// A driver, or the thread that frees it: no task needs a communicator that the program has freed.
+    void close_freed(comm_queue& freed) noexcept;
+
     /// The queue that tasks without a communicator of their own use.
     [[nodiscard]] comm_queue& world() noexcept { return *world_; }
 

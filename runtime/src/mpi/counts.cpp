@@ -62,30 +62,6 @@ std::int64_t payload_bytes(const commtask_op& op) noexcept {
 
 namespace {
 
-[[nodiscard]] int find_neighbours(MPI_Comm comm, array_lengths& lengths) noexcept {
-    int topology = MPI_UNDEFINED;
-    if (const int code = MPI_Topo_test(comm, &topology); code != MPI_SUCCESS) return code;
-    if (topology == MPI_CART) {
-        int n_dimensions = 0;
-        const int code = MPI_Cartdim_get(comm, &n_dimensions);
-        lengths = {2 * n_dimensions, 2 * n_dimensions};
-        return code;
-    }
-    if (topology == MPI_GRAPH) {
-        int rank = 0;
-        int n_neighbours = 0;
-        MPI_Comm_rank(comm, &rank);
-        const int code = MPI_Graph_neighbors_count(comm, rank, &n_neighbours);
-        lengths = {n_neighbours, n_neighbours};
-        return code;
-    }
-    if (topology == MPI_DIST_GRAPH) {
-        int is_weighted = 0;
-        return MPI_Dist_graph_neighbors_count(comm, &lengths.recv, &lengths.send, &is_weighted);
-    }
-    return MPI_ERR_TOPOLOGY;
-}
-
 /// Copies `count` numbers of type From as int. @return false if one does not fit.
 template <typename From>
 [[nodiscard]] bool copy_as_int(const void* from, int count, int* to) noexcept {
@@ -99,9 +75,33 @@ template <typename From>
 
 } // namespace
 
+int find_neighbors(MPI_Comm comm, array_lengths& lengths) noexcept {
+    int topology = MPI_UNDEFINED;
+    if (const int code = MPI_Topo_test(comm, &topology); code != MPI_SUCCESS) return code;
+    if (topology == MPI_CART) {
+        int n_dimensions = 0;
+        const int code = MPI_Cartdim_get(comm, &n_dimensions);
+        lengths = {2 * n_dimensions, 2 * n_dimensions};
+        return code;
+    }
+    if (topology == MPI_GRAPH) {
+        int rank = 0;
+        int n_neighbors = 0;
+        MPI_Comm_rank(comm, &rank);
+        const int code = MPI_Graph_neighbors_count(comm, rank, &n_neighbors);
+        lengths = {n_neighbors, n_neighbors};
+        return code;
+    }
+    if (topology == MPI_DIST_GRAPH) {
+        int is_weighted = 0;
+        return MPI_Dist_graph_neighbors_count(comm, &lengths.recv, &lengths.send, &is_weighted);
+    }
+    return MPI_ERR_TOPOLOGY;
+}
+
 int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept {
     const operation_traits& kind = operation_of(op.kind);
-    if (kind.family == operation_family::neighborhood) return find_neighbours(op.comm, lengths);
+    if (kind.family == operation_family::neighborhood) return find_neighbors(op.comm, lengths);
     int is_intercommunicator = 0;
     if (const int code = MPI_Comm_test_inter(op.comm, &is_intercommunicator); code != MPI_SUCCESS) return code;
     int size = 0;

@@ -50,6 +50,8 @@ struct array_lengths {
     int send = 0;
     int recv = 0;
 };
+/// How many neighbors a communicator with a topology has. @return MPI_ERR_TOPOLOGY: it has none
+[[nodiscard]] int find_neighbors(MPI_Comm comm, array_lengths& lengths) noexcept;
 [[nodiscard]] int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept;
 /// The same without the arrays that the operation has not, or that MPI does not read.
 [[nodiscard]] int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept;

@@ -125,7 +125,7 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
     for (const commtask_side* const side : {&recorded.op.send, &recorded.op.recv}) {
         const bool has_side = side == &recorded.op.send ? kind.has_send_side : kind.has_recv_side;
         MPI_Count bytes = 0;
-        if (!has_side || side->type == MPI_Datatype{} || !has_type_here(recorded, *side)) continue;
+        if (!has_side || side->type == MPI_Datatype{} || !has_type_here(recorded.op, *recorded.queue, *side)) continue;
         error = errors.code_of(MPI_Type_size_x(side->type, &bytes));
         if (error != MPI_SUCCESS) return error;
     }

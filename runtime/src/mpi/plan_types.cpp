@@ -5,9 +5,10 @@
 #include "mpi/plan_types.hpp"
 
 #include "core/operation_traits.hpp"
-#include "mpi/arguments.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/kept_handles.hpp"
+#include "mpi/made_types.hpp"
 #include "mpi/many.hpp"
 
 #include <algorithm>
@@ -99,8 +100,6 @@ private:
 
 /// Zero is what an operation without this side has.
 [[nodiscard]] bool is_type(MPI_Datatype type) noexcept { return type != MPI_Datatype{} && type != MPI_DATATYPE_NULL; }
-/// Whether the program may have made it.
-[[nodiscard]] bool may_be_made(MPI_Datatype type) noexcept { return is_type(type) && basic_bytes(type) == 0; }
 
 /// MPI says so only when a datatype is to be sent: here one to nobody, which is never started.
 [[nodiscard]] bool is_committed(MPI_Datatype type, const errors_come_back& errors) noexcept {
@@ -145,22 +144,6 @@ bool may_make_types(const commtask_op& op) noexcept {
     return kind.counts == count_shape::typed_arrays || may_be_made(op.send.type) || may_be_made(op.recv.type);
 }
 
-bool has_type_here(const plan_member& member, const commtask_side& side) noexcept {
-    const commtask_op& op = member.op;
-    const operation_traits& kind = operation_of(op.kind);
-    if (side.buffer == MPI_IN_PLACE) return false;
-    if (!kind.has_root) return true;
-    const bool gathers = kind.family == operation_family::gather;
-    const bool scatters = kind.family == operation_family::scatter;
-    const bool is_roots = (gathers && &side == &op.recv) || (scatters && &side == &op.send);
-    if (member.queue->is_intercommunicator) {
-        return op.peer != MPI_PROC_NULL && ((!gathers && !scatters) || is_roots == (op.peer == MPI_ROOT));
-    }
-    int rank = 0;
-    MPI_Comm_rank(op.comm, &rank);
-    return !is_roots || op.peer == rank;
-}
-
 int keep_types(plan_types& into, plan_member& member) noexcept {
     commtask_op& op = member.op;
     try {
@@ -171,7 +154,7 @@ int keep_types(plan_types& into, plan_member& member) noexcept {
             return code == MPI_SUCCESS ? keep_array(into, op, op.recv, n.recv) : code;
         }
         for (commtask_side* const side : {&op.send, &op.recv}) {
-            if (!has_type_here(member, *side)) {
+            if (!has_type_here(op, *member.queue, *side)) {
                 side->type = MPI_BYTE; // whatever it was: need not be a datatype
             } else if (const int code = keep(into, side->type); code != MPI_SUCCESS) {
                 return code;

@@ -22,10 +22,6 @@ namespace commtask::detail {
 /// A driver: MPI keeps those that requests of its own still need.
 void free_types(plan_types& of) noexcept;
 
-/// Whether MPI reads the one datatype of a side on this rank: not in place, and of what has a root there alone.
-/// A driver. @param side  of the member's operation
-[[nodiscard]] bool has_type_here(const plan_member& member, const commtask_side& side) noexcept;
-
 /// A driver. Whether two datatypes were made in the same way, of the same: also one and its duplicate, or two that a program has made
 /// one after the other. @throws std::bad_alloc
 [[nodiscard]] bool are_same_types(MPI_Datatype one, MPI_Datatype other);

@@ -9,6 +9,7 @@
 #include "core/handed_over.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/kept_lists.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/persistent.hpp"
 #include "mpi/status_fields.hpp"
@@ -482,6 +483,10 @@ void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
 std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {
     const errors_come_back errors; // of a type that is none: its start says so
     return payload_bytes(op);
+}
+
+void mpi_transport::compare_lists(task& which) noexcept {
+    if (has_changed_lists(which)) take_error(which, MPI_ERR_ARG);
 }
 
 void mpi_transport::clean_up(task& which) noexcept {

@@ -17,6 +17,7 @@
 #include "core/task_list.hpp"
 #include "core/transport.hpp"
 #include "mpi/early_ends.hpp"
+#include "mpi/kept_handles.hpp"
 #include "mpi/notices.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/windows.hpp"
@@ -44,6 +45,8 @@ public:
 
     /// Before the first task. @param windows  some of which have a thread of their own
     void use_windows(mpi_windows& windows) noexcept { windows_ = &windows; }
+    /// What tasks keep of the program's handles.
+    void use_handles(kept_handles& handles) noexcept { handles_ = &handles; }
     /// @param carrier  by which ranks of other nodes are told of messages
     void use_notices(std::unique_ptr<mpi_notices> carrier) noexcept { notices_ = std::move(carrier); }
     /// After the last task, while MPI can be called.
@@ -57,6 +60,9 @@ public:
     void start_gathered() noexcept override;
     [[nodiscard]] int prepare(plan_member& recorded) noexcept override;
     void forget(plan_member& recorded) noexcept override;
+    void keep(task& which) noexcept override { handles_->keep(which); }
+    void let_go(task& which) noexcept override { handles_->let_go(which); }
+    void compare_lists(task& which) noexcept override;
     [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override;
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
@@ -151,6 +157,7 @@ private:
     std::size_t n_probes_ = 0;    ///< Those that have no request.
     std::size_t n_elsewhere_ = 0; ///< Those that a window's thread has.
     mpi_windows* windows_ = nullptr;
+    kept_handles* handles_ = nullptr;
     std::unique_ptr<mpi_notices> notices_; ///< Null unless messages to other nodes are announced.
     std::size_t cursor_ = 0;               ///< Where the next window begins.
     bool has_polled_all_ = true;

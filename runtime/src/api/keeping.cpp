@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// With MPI_THREAD_MULTIPLE the submitter keeps handles itself. With less it may not call MPI; but then no other thread may free
+// a handle either, so it is enough that the lane keeps what a task needs that must wait, when it takes the task over: functions
+// that run on the lane's thread later may free it.
+#include "api/keeping.hpp"
+
+#include "base/last_error.hpp"
+#include "core/task_pool.hpp"
+#include "mpi/kept_lists.hpp"
+
+#include <commtask/unfinished.h>
+
+#include <cstddef>
+
+namespace commtask::detail {
+
+int keep_arguments(context& runtime, task& made) noexcept {
+    const std::size_t n_types = kept_handles::count_types(made.op, *made.queue);
+    if (!keep_lists(made, n_types, runtime.settings().check != 0)) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the lists of an operation");
+    }
+    made.n_kept_types = static_cast<std::uint32_t>(n_types);
+    if (runtime.may_call_mpi()) {
+        runtime.handles().keep(made);
+    } else {
+        made.op.reserved |= static_cast<int>(flag_keeps_at_accept);
+    }
+    return COMMTASK_OK;
+}
+
+void start_now(lane& to) noexcept {
+    // A worker in a function of the program's that wants a lock of the caller's must not be waited for without a limit.
+    constexpr std::uint64_t longest_wait_ns = 10'000'000;
+    to.start_posted(now_ns() + longest_wait_ns);
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+commtask_kept_t commtask_keep(commtask_op* operation) noexcept {
+    context* const runtime = context::current();
+    if (runtime == nullptr || operation == nullptr || operation->comm == MPI_COMM_NULL) return nullptr;
+    const operation_traits& kind = operation_of(operation->kind);
+    int code = COMMTASK_OK;
+    comm_queue* const queue = runtime->queue_of(operation->comm, code);
+    if (queue == nullptr || kind.family == operation_family::door) return nullptr; // a refused post says why
+    if (!has_lists(kind) && !(may_have_handles(*operation, *queue) && runtime->may_call_mpi())) return nullptr;
+    task* const holder = task_pool::acquire();
+    if (holder == nullptr) return nullptr;
+    holder->begin_operation(*operation, *queue, 0, 1);
+    if (keep_arguments(*runtime, *holder) != COMMTASK_OK) {
+        task_pool::release(holder);
+        return nullptr;
+    }
+    *operation = holder->op;
+    operation->reserved = 0;
+    return static_cast<commtask_t>(holder);
+}
+
+void commtask_drop(commtask_kept_t kept) noexcept {
+    if (kept == nullptr) return;
+    context* const runtime = context::current();
+    if (runtime != nullptr) runtime->handles().let_go(*kept);
+    task_pool::release(kept);
+}
