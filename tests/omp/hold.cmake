@@ -10,7 +10,7 @@ foreach(program IN ITEMS hold hold_errors hold_many hold_taskloop)
     commtask_build_omp_test(omp.${program} ${program}_test.cpp)
     target_link_libraries(omp.${program} PRIVATE commtask_omp_hold)
 endforeach()
-target_sources(omp.hold PRIVATE hold_schedule_test.cpp)
+target_sources(omp.hold PRIVATE hold_schedule_test.cpp hold_freed_test.cpp)
 
 foreach(threads IN LISTS team_sizes)
     foreach(program IN ITEMS hold hold_errors hold_taskloop)
@@ -90,7 +90,7 @@ foreach(program IN ITEMS hold_forms.c hold_lambda.cpp)
 endforeach()
 
 # Programs as they are written for TAMPI; with three ranks one has neighbours on both sides.
-foreach(program IN ITEMS heat gauss_seidel nbody ring critical)
+foreach(program IN ITEMS heat gauss_seidel nbody ring critical freed)
     commtask_add_test_program(omp.tampi.${program} tampi/${program}.c commtask_tampi)
     target_link_libraries(omp.tampi.${program} PRIVATE m)
     foreach(threads IN LISTS few_team_sizes)

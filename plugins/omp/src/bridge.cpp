@@ -17,6 +17,8 @@
 #include "wait.hpp"
 #include "waiting.hpp"
 
+#include <commtask/unfinished.h>
+
 #include <array>
 #include <memory>
 #include <utility>
@@ -125,7 +127,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
                    (may_not_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS) |
-                   (by == ending::told ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE);
+                   (by == ending::told ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE) |
+                   (by == ending::held || by == ending::told ? COMMTASK_START_NOW : COMMTASK_NONE);
     posted.status = options.status;
     posted.ticket = options.ticket;
     posted.callback = callback_of(by, operation.kind, options.status != nullptr);
@@ -260,7 +263,10 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
     } else {
         task->code = take_turn(*operation, flags, {file, line}, task->options.ticket);
     }
-    begin_waiting(*task);
+    {
+        const driving_scope scope; // the first task of a communicator waits for the worker
+        begin_waiting(*task);
+    }
     hold_creator_back();
     return COMMTASK_OK;
 }
@@ -269,15 +275,17 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
-    end_waiting(*task);
-    return begin(&task->operation, task->options, event, task->code, {task->file, task->line});
+    commtask_kept_t const kept = end_waiting(*task);
+    const int code = begin(&task->operation, task->options, event, task->code, {task->file, task->line});
+    commtask_drop(kept);
+    return code;
 }
 
 int commtask_omp_drop(const commtask_omp_task* task) noexcept {
     if (task == nullptr) {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
-    end_waiting(*task);
+    commtask_drop(end_waiting(*task));
     ledger::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;

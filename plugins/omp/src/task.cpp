@@ -13,6 +13,8 @@
 #include "wait.hpp"
 #include "waiting.hpp"
 
+#include <commtask/unfinished.h>
+
 #include <array>
 #include <memory>
 #include <span>
@@ -28,11 +30,13 @@ struct communication {
     omp_event_handle_t event;
     bool has_run;
     waiting_task waiting;
+    commtask_kept_t kept;
 
     void run() noexcept {
         has_run = true;
         end_waiting(waiting);
         (void)start(operation, options, event, where);
+        commtask_drop(kept);
     }
     /// A discarded task gives its place up and completes, or its taskgroup would wait for ever.
     void end() noexcept {
@@ -43,6 +47,7 @@ struct communication {
         if (options.ticket.number != 0) {
             (void)commtask_ticket_drop(operation.comm, options.ticket);
         }
+        commtask_drop(kept);
         if (options.status != nullptr) {
             options.status->state = COMMTASK_STATE_CANCELED;
         }
@@ -101,11 +106,15 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         return report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
     }
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
-                                    {operation, options, where, {}, false, {}});
+                                    {operation, options, where, {}, false, {}, nullptr});
     if (options.priority != 0) {
         task.set_priority(options.priority);
     }
     task.payload().event = task.event();
+    {
+        const driving_scope scope; // the first task of a communicator waits for the worker
+        task.payload().kept = commtask_keep(&task.payload().operation);
+    }
     tool::begin_to_hear((options.flags & flag_parent_is_implicit) == 0);
     ledger::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);

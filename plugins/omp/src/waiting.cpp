@@ -16,6 +16,7 @@ namespace commtask::omp {
 /// Of a task that is a value. Never freed: copies of the value may ask for it later, when it is another task's.
 struct waiting_copy : waiting_task {
     commtask_op copied;
+    commtask_kept_t kept;
     std::uint64_t number; ///< Of the task that has it; 0: none.
     waiting_copy* next_free;
 };
@@ -37,8 +38,8 @@ public:
     }
 
     /// @return null without memory
-    [[nodiscard]] waiting_copy* add_copy(const commtask_op& operation, source_place where,
-                                         std::uint64_t since_ns) noexcept {
+    [[nodiscard]] waiting_copy* add_copy(const commtask_op& operation, source_place where, std::uint64_t since_ns,
+                                         commtask_kept_t kept) noexcept {
         const std::scoped_lock guard(lock_);
         waiting_copy* const made = first_free_ != nullptr ? first_free_ : new (std::nothrow) waiting_copy;
         if (made == nullptr) {
@@ -51,20 +52,23 @@ public:
         made->operation = &made->copied;
         made->where = where;
         made->since_ns = since_ns;
+        made->kept = kept;
         made->number = ++last_number_;
         link(*made);
         return made;
     }
 
-    void remove_copy(waiting_copy& ended, std::uint64_t number) noexcept {
+    /// @return what was kept of its operation
+    [[nodiscard]] commtask_kept_t remove_copy(waiting_copy& ended, std::uint64_t number) noexcept {
         const std::scoped_lock guard(lock_);
         if (ended.number != number) {
-            return;
+            return nullptr;
         }
         unlink(ended);
         ended.number = 0;
         ended.next_free = first_free_;
         first_free_ = &ended;
+        return ended.kept;
     }
 
     std::size_t list(commtask_unfinished_add tell, void* to) const noexcept {
@@ -154,17 +158,23 @@ void begin_waiting(waiting_task& made, const commtask_op& operation, source_plac
 void end_waiting(waiting_task& ended) noexcept { ended.of->remove(ended); }
 
 void begin_waiting(commtask_omp_task& prepared) noexcept {
-    waiting_copy* const made = my_list().add_copy(prepared.operation, {prepared.file, prepared.line}, now_ns());
+    commtask_op kept_operation = prepared.operation;
+    commtask_kept_t const kept = commtask_keep(&kept_operation);
+    waiting_copy* const made = my_list().add_copy(kept_operation, {prepared.file, prepared.line}, now_ns(), kept);
     prepared.waiting = made;
     prepared.waiting_number = made != nullptr ? made->number : 0;
-}
-
-void end_waiting(const commtask_omp_task& prepared) noexcept {
-    if (auto* const ended = static_cast<waiting_copy*>(prepared.waiting); ended != nullptr) {
-        ended->of->remove_copy(*ended, prepared.waiting_number);
+    if (made != nullptr) {
+        prepared.operation = kept_operation;
+    } else {
+        commtask_drop(kept);
     }
 }
 
 std::size_t approx_waiting_of_mine() noexcept { return my_list().size(); }
+
+commtask_kept_t end_waiting(const commtask_omp_task& prepared) noexcept {
+    auto* const ended = static_cast<waiting_copy*>(prepared.waiting);
+    return ended != nullptr ? ended->of->remove_copy(*ended, prepared.waiting_number) : nullptr;
+}
 
 } // namespace commtask::omp

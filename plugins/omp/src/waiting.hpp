@@ -8,6 +8,7 @@
 #include "errors.hpp"
 
 #include <commtask/omp.h>
+#include <commtask/unfinished.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +36,12 @@ void begin_waiting(waiting_task& made, const commtask_op& operation, source_plac
 /// Any thread, once: its dependences are met, or it is discarded.
 void end_waiting(waiting_task& ended) noexcept;
 
-/// The same for a task that is a value until it starts: it is copied, so its link lies elsewhere, for as long as it waits.
-/// Without memory it is in no list.
+/// The same for a task that is a value until it starts: it is copied, so its link lies elsewhere, for as long as it waits, with what
+/// is kept of its operation. Without memory it is in no list, and nothing is kept.
 void begin_waiting(commtask_omp_task& prepared) noexcept;
 
 /// Any thread. A task that was started or dropped before is left alone.
-void end_waiting(const commtask_omp_task& prepared) noexcept;
+/// @return what was kept, which the caller drops once the operation was posted; may be null
+[[nodiscard]] commtask_kept_t end_waiting(const commtask_omp_task& prepared) noexcept;
 
 } // namespace commtask::omp

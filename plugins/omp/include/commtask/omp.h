@@ -94,7 +94,8 @@ COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
  *  @param inout      what it reads and writes.
  *  @return COMMTASK_OK; ERR_RUNTIME, ERR_ARGUMENT, ERR_NOT_INITIALIZED, ERR_COMM: no task was created. The error
  *          handler hears of these too.
- *  @buffers As for commtask_post, from this call until the task has completed. The status too.
+ *  @buffers As for commtask_post, from this call until the task has completed. The status too. Handles may be freed when
+ *           the call returns with MPI_THREAD_MULTIPLE; a reduction operation, when the task has completed.
  *  @blocking No; like every task construct it may run other tasks.
  *  @failures Everything that happens after this call reaches the status and the error handler; dependents run. */
 COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options* options, size_t n_in,

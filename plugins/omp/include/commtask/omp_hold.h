@@ -26,6 +26,7 @@ struct commtask_omp_options;
  *          that libcommtask-omp-hold does not see; ERR_WORKER_THREAD: called in a callback, outside of a task; or why the
  *          operation was refused. The status and the error handler have it too; the task goes on without the operation.
  *  @buffers As for commtask_post, until the task's dependents run. The status too: it cannot be the task's own variable.
+ *           An operation that MPI can start now is MPI's when the call returns.
  *  @blocking As commtask_omp_start; as long as the operation takes outside of explicit tasks. */
 COMMTASK_API int commtask_omp_hold_operation(const commtask_op* operation,
                                              const struct commtask_omp_options* options) COMMTASK_NOEXCEPT;

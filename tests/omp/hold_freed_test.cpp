@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Part of omp.hold: an operation that a task starts in its body is MPI's when the call returns, if MPI can start it then. So the
+// task may free what the operation uses, a reduction operation too, which nobody could keep otherwise.
+#include "hold_fixture.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace {
+
+void keep_larger(void* a, void* b, int* count, MPI_Datatype* /*type*/) {
+    for (int i = 0; i < *count; ++i) {
+        if (static_cast<int*>(a)[i] > static_cast<int*>(b)[i]) {
+            static_cast<int*>(b)[i] = static_cast<int*>(a)[i];
+        }
+    }
+}
+void keep_nothing(void* /*a*/, void* b, int* count, MPI_Datatype* /*type*/) {
+    for (int i = 0; i < *count; ++i) {
+        static_cast<int*>(b)[i] = -99;
+    }
+}
+
+TEST_F(Hold, ATaskMayFreeWhatItsOperationsUse) {
+    for (int round = 0; round < 30; ++round) {
+        std::array<int, 8> out{};
+        std::array<int, 8> in{};
+        out.fill(rank + 10);
+        in.fill(-1);
+        int largest = -1;
+        MPI_Op other = MPI_OP_NULL;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+        {
+#pragma omp task shared(out, in, largest, other)
+            {
+                MPI_Comm mine = MPI_COMM_NULL;
+                MPI_Datatype half = MPI_DATATYPE_NULL;
+                MPI_Op larger = MPI_OP_NULL;
+                MPI_Comm_dup(comm, &mine);
+                MPI_Type_vector(4, 1, 2, MPI_INT, &half);
+                MPI_Type_commit(&half);
+                MPI_Op_create(&keep_larger, 1, &larger);
+                EXPECT_EQ(commtask_omp_hold(commtask_op_recv(in.data(), 1, half, left, 1, mine)), COMMTASK_OK);
+                EXPECT_EQ(commtask_omp_hold(commtask_op_send(out.data(), 1, half, right, 1, mine)), COMMTASK_OK);
+                EXPECT_EQ(commtask_omp_hold(commtask_op_allreduce(&rank, &largest, 1, MPI_INT, larger, mine)),
+                          COMMTASK_OK);
+                MPI_Op_free(&larger);
+                MPI_Type_free(&half);
+                MPI_Comm_free(&mine);
+                MPI_Op_create(&keep_nothing, 1, &other);
+            }
+        }
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            ASSERT_EQ(in[i], i % 2 == 0 ? left + 10 : -1);
+        }
+        ASSERT_EQ(largest, n_ranks - 1);
+        MPI_Op_free(&other);
+    }
+}
+
+} // namespace
