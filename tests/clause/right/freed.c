@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
 #pragma omp task depend(in : out) comm(send : out, 1, column, right, 1, comm)
 #pragma omp task depend(in : word) comm(multicast : &word, 1, MPI_INT, dests, 1, 2, comm)
 #pragma omp task depend(out : came) comm(recv : &came, 1, MPI_INT, left, 2, comm)
+            ;
             MPI_Type_free(&column);
             MPI_Comm_free(&comm);
             dests[0] = -7;
