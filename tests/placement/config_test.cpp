@@ -110,6 +110,25 @@ TEST(Config, RefusesWhatOnlyBeginsLikeANumber) {
     EXPECT_THAT(refusal("COMMTASK_QUEUE_CAPACITY=-8"), HasSubstr("nearest valid value is 64."));
 }
 
+TEST(Config, TakesSizesAsOpenMPDoes) {
+    const auto kib_of = [](const char* entry) {
+        config target;
+        EXPECT_THAT(read(target, {entry}), IsEmpty()) << entry;
+        return target.stack_kib;
+    };
+    EXPECT_EQ(kib_of("COMMTASK_STACK_SIZE=65536"), 65536);
+    EXPECT_EQ(kib_of("COMMTASK_STACK_SIZE=64M"), 65536);
+    EXPECT_EQ(kib_of("COMMTASK_STACK_SIZE=64 m"), 65536);
+    EXPECT_EQ(kib_of("COMMTASK_STACK_SIZE=1g"), 1048576);
+    EXPECT_EQ(kib_of("COMMTASK_STACK_SIZE=20k"), 20);
+    EXPECT_EQ(kib_of("COMMTASK_STACK_SIZE=1025B"), 2);
+    for (const char* const entry :
+         {"COMMTASK_STACK_SIZE=-1", "COMMTASK_STACK_SIZE=M", "COMMTASK_STACK_SIZE=64MB", "COMMTASK_STACK_SIZE=1.5G",
+          "COMMTASK_STACK_SIZE=9223372036854775807G", "COMMTASK_STACK_SIZE=2048G"}) {
+        EXPECT_THAT(refusal(entry), HasSubstr("a whole number of KiB from 0 to 1073741824, or one with B, K, M or G"));
+    }
+}
+
 TEST(Config, RefusesASpoiltCpuListWithWhatCanBeReadOfIt) {
     EXPECT_THAT(refusal("COMMTASK_CORE=3,,7"), HasSubstr("auto, none or a list of different CPU numbers such as 3,7-9; "
                                                          "the nearest valid value is 3,7."));

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,7 @@ public:
 
     void add(std::unique_ptr<commtask_tbb_watch_s> added) {
         const std::lock_guard guard{lock_};
-        if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
+        if (!thread_.joinable()) begin_thread();
         watched_.push_back(std::move(added));
     }
 
@@ -78,6 +79,21 @@ private:
     static constexpr std::chrono::milliseconds longest_nap{50};
     /// Fewer: a program that waits again and again wakes this thread each time. More: it naps beside a program that does not wait.
     static constexpr int quiet_looks_before_sleep = 4;
+
+    /// Signals are for the program's threads.
+    void begin_thread() {
+        sigset_t all;
+        sigset_t before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        try {
+            thread_ = std::thread{[this] { run(); }};
+        } catch (const std::system_error&) {
+            pthread_sigmask(SIG_SETMASK, &before, nullptr);
+            throw;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
 
     [[nodiscard]] bool has_pending() const noexcept { return n_pending_.load(std::memory_order_seq_cst) != 0; }
 

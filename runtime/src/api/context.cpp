@@ -218,6 +218,7 @@ worker_settings context::worker_plan(std::size_t lane) {
     plan.is_reserved = place_.idle == idle_policy::reserved;
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
+    plan.stack_bytes = stack_bytes();
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
     if (has_core_to_lend(lane)) {
         if (lane > 0) plan.lend_after_ns = static_cast<std::uint64_t>(settings_.lane_idle_s * 1e9);

@@ -137,6 +137,10 @@ public:
     void settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept;
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
+    /// Of threads on which functions of the program run.
+    [[nodiscard]] std::size_t stack_bytes() const noexcept {
+        return stack_for_functions_bytes(static_cast<std::size_t>(settings_.stack_kib) * 1024U);
+    }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
     /// Another one for every commtask_init.
     [[nodiscard]] int session_number() const noexcept { return start_.number; }

@@ -87,10 +87,10 @@ struct registration {
         MPI_Comm_size(made->channel, &n_ranks);
         try {
             if (has_epochs) {
-                made->epochs =
-                    std::make_unique<served_window::own_epochs>(runtime.lanes(), [cpus = runtime.place().compute_cpus] {
-                        static_cast<void>(set_thread_cpus(cpus));
-                    });
+                made->epochs = std::make_unique<served_window::own_epochs>(
+                    runtime.lanes(),
+                    [cpus = runtime.place().compute_cpus] { static_cast<void>(set_thread_cpus(cpus)); },
+                    runtime.stack_bytes());
             }
             mine = open(runtime.windows(), *made, why);
         } catch (const std::exception&) { // no thread, or no memory: the others must hear of it

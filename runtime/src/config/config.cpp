@@ -23,6 +23,8 @@ constexpr std::array<config_field, config_field_count> fields{{
     config_field{variable, config_rule::rule, lowest, highest, {}, text, &config::name},
 #define COMMTASK_CONFIG_SECONDS(name, variable, value, lowest, highest, text)                                          \
     config_field{variable, config_rule::seconds, lowest, highest, {}, text, &config::name},
+#define COMMTASK_CONFIG_SIZE(name, variable, value, lowest, highest, text)                                             \
+    config_field{variable, config_rule::kibibytes, lowest, highest, {}, text, &config::name},
 #define COMMTASK_CONFIG_CHOICE(name, variable, type, value, words, text)                                               \
     config_field{variable, config_rule::choice, 0, 0, words, text, &config::name},
 #define COMMTASK_CONFIG_CPUS(name, variable, value, text)                                                              \
@@ -54,6 +56,23 @@ std::optional<Number> parse_number(std::string_view text) {
     return value;
 }
 
+/// As OMP_STACKSIZE: `64M`, `64 m`, `65536`. Bytes are rounded up.
+std::optional<std::int64_t> parse_kibibytes(std::string_view text) {
+    constexpr std::string_view units = "BKMG";
+    std::size_t unit = 1;
+    if (!text.empty()) {
+        unit = units.find(static_cast<char>(text.back() & ~0x20)); // upper case
+        if (unit != std::string_view::npos) text.remove_suffix(1);
+        while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    }
+    const auto number = parse_number<std::int64_t>(text);
+    if (!number || *number < 0) return std::nullopt;
+    if (unit == 0) return *number / 1024 + (*number % 1024 != 0 ? 1 : 0);
+    const unsigned shift = unit == std::string_view::npos ? 0 : 10 * static_cast<unsigned>(unit - 1);
+    if (*number > (std::int64_t{1} << 40U)) return std::nullopt; // more than any machine has, and no overflow below
+    return *number << shift;
+}
+
 std::string number_text(double value) {
     std::array<char, 32> buffer{};
     const auto [end, failure] =
@@ -82,7 +101,7 @@ std::string nearest_number(const config_field& field, std::string_view text) {
                                                : parse_number<double>(value_text(defaults, field)).value_or(0);
     }
     value = std::isnan(value) ? field.lowest : std::clamp(value, field.lowest, field.highest);
-    if (field.rule == config_rule::whole_number) value = std::round(value);
+    if (field.rule == config_rule::whole_number || field.rule == config_rule::kibibytes) value = std::round(value);
     if (field.rule == config_rule::power_of_two) value = std::exp2(std::round(std::log2(std::max(1.0, value))));
     return number_text(value);
 }
@@ -125,6 +144,13 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
     case config_rule::whole_number:
     case config_rule::power_of_two: {
         const auto value = parse_number<std::int64_t>(text);
+        if (!value || !accepts(field, static_cast<double>(*value)))
+            return bad_value(field, text, nearest_number(field, text));
+        target.*std::get<std::int64_t config::*>(field.member) = *value;
+        break;
+    }
+    case config_rule::kibibytes: {
+        const auto value = parse_kibibytes(text);
         if (!value || !accepts(field, static_cast<double>(*value)))
             return bad_value(field, text, nearest_number(field, text));
         target.*std::get<std::int64_t config::*>(field.member) = *value;
@@ -214,6 +240,8 @@ std::string accepted_text(const config_field& field) {
         if (field.highest == field.lowest + 1) return lowest + " or " + highest;
         return "a whole number from " + lowest + " to " + highest;
     case config_rule::power_of_two: return "a power of two from " + lowest + " to " + highest;
+    case config_rule::kibibytes:
+        return "a whole number of KiB from " + lowest + " to " + highest + ", or one with B, K, M or G";
     case config_rule::seconds: return "a number of seconds from " + lowest + " to " + highest;
     case config_rule::cpu_list: return "auto, none or a list of different CPU numbers such as 3,7-9";
     case config_rule::folder: return "a path";

@@ -39,6 +39,7 @@ enum class config_source : std::uint8_t { built_in, program, environment };
 enum class config_rule : std::uint8_t {
     whole_number, ///< lowest <= value <= highest
     power_of_two, ///< lowest <= value <= highest, and a power of two
+    kibibytes,    ///< the same of a size, which may have a unit
     seconds,      ///< lowest <= value <= highest, fractions allowed
     choice,       ///< one of the words
     cpu_list,     ///< `auto`, `none` or a list of CPU numbers
@@ -49,6 +50,7 @@ enum class config_rule : std::uint8_t {
 inline constexpr std::size_t config_field_count = 0
 #define COMMTASK_CONFIG_NUMBER(member, variable, value, lowest, highest, rule, text) +1
 #define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) +1
+#define COMMTASK_CONFIG_SIZE(member, variable, value, lowest, highest, text) +1
 #define COMMTASK_CONFIG_CHOICE(member, variable, type, value, words, text) +1
 #define COMMTASK_CONFIG_CPUS(member, variable, value, text) +1
 #define COMMTASK_CONFIG_FOLDER(member, variable, text) +1
@@ -60,6 +62,7 @@ inline constexpr std::size_t config_field_count = 0
 struct config {
 #define COMMTASK_CONFIG_NUMBER(member, variable, value, lowest, highest, rule, text) std::int64_t member = value;
 #define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) double member = value;
+#define COMMTASK_CONFIG_SIZE(member, variable, value, lowest, highest, text) std::int64_t member = value;
 #define COMMTASK_CONFIG_CHOICE(member, variable, type, value, words, text) type member = value;
 #define COMMTASK_CONFIG_CPUS(member, variable, value, text) std::string member = value;
 #define COMMTASK_CONFIG_FOLDER(member, variable, text) std::string member;

@@ -13,13 +13,13 @@
 
 #include <utility>
 
-#include <pthread.h>
 #include <sched.h>
 
 namespace commtask::detail {
 
-worker::worker(lane& served, worker_settings settings)
-    : lane_(served), settings_(std::move(settings)), thread_([this] { run(); }) {}
+worker::worker(lane& served, worker_settings settings) : lane_(served), settings_(std::move(settings)) {
+    thread_.start({.name = "commtask", .stack_bytes = settings_.stack_bytes}, [this] { run(); });
+}
 
 void worker::stop() noexcept {
     if (!thread_.joinable()) return;
@@ -33,7 +33,6 @@ void worker::let_end() noexcept {
 }
 
 void worker::run() noexcept {
-    pthread_setname_np(pthread_self(), "commtask");
     lane_.begin_worker();
     if (settings_.on_start) settings_.on_start();
     const std::uint64_t begin_ns = now_ns();

@@ -5,6 +5,7 @@
 // every pass, so that a thread which waits in the library can drive the lane itself; it yields, then naps.
 #pragma once
 
+#include "base/library_thread.hpp"
 #include "core/company.hpp"
 #include "core/core_gauge.hpp"
 #include "core/counters.hpp"
@@ -12,9 +13,9 @@
 #include "core/nap_plan.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <thread>
 
 namespace commtask::detail {
 
@@ -27,6 +28,7 @@ struct worker_settings {
     std::uint64_t lend_after_ns =
         0; ///< How long it sleeps until it lends its core; 0: only when told to, or for a pause.
     std::function<void(bool is_lent)> lend_core{}; ///< On the worker's thread; empty: it has none to lend.
+    std::size_t stack_bytes = 0;                   ///< Of its thread; 0: the default of the system.
 };
 
 class worker {
@@ -49,7 +51,7 @@ public:
     }
 
     /// Whether the calling thread is the worker's.
-    [[nodiscard]] bool is_me() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+    [[nodiscard]] bool is_me() const noexcept { return thread_.is_me(); }
 
     [[nodiscard]] bool is_reserved() const noexcept { return settings_.is_reserved; }
 
@@ -89,7 +91,7 @@ private:
     std::atomic<bool> lends_at_once_{false};
     bool was_rung_ = false;      ///< By a neighbour, and has neither found an end nor slept since.
     bool is_rung_again_ = false; ///< A bell before the last one has brought no end either.
-    std::thread thread_;
+    library_thread thread_;
 };
 
 } // namespace commtask::detail

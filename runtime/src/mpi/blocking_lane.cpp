@@ -4,6 +4,7 @@
 // that was given up meanwhile is somebody else's.
 #include "mpi/blocking_lane.hpp"
 
+#include "base/library_thread.hpp"
 #include "base/system.hpp"
 #include "core/operation_traits.hpp"
 #include "core/task_list.hpp"
@@ -16,10 +17,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <utility>
-
-#include <pthread.h>
 
 namespace commtask::detail {
 namespace {
@@ -89,16 +87,17 @@ struct blocking_lane::shared {
     bool is_in_mpi = false;
     bool is_over = false; ///< The thread ends when it comes by.
     bool is_lost = false; ///< The window is gone; then it is over, too.
-    std::thread thread;
+    library_thread thread;
     std::atomic<bool> has_ended{false}; ///< A hint that needs no lock.
 };
 
-blocking_lane::blocking_lane(lane_set& beside, std::function<void()> on_start)
+blocking_lane::blocking_lane(lane_set& beside, std::function<void()> on_start, std::size_t stack_bytes)
     : shared_(std::make_shared<shared>(beside)) {
-    shared_->thread = std::thread([mine = shared_, begin = std::move(on_start)] {
-        begin();
-        run(mine);
-    });
+    shared_->thread.start({.name = "commtask-window", .stack_bytes = stack_bytes},
+                          [mine = shared_, begin = std::move(on_start)] {
+                              begin();
+                              run(mine);
+                          });
 }
 
 blocking_lane::~blocking_lane() {
@@ -167,7 +166,6 @@ bool blocking_lane::forget(const task& which) noexcept {
 }
 
 void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
-    pthread_setname_np(pthread_self(), "commtask-window"); // before the trace asks for it
     if (tracer* const records = tracer::current()) records->begin_worker(trace::helper_lane);
     std::unique_lock lock{mine->mutex};
     for (;;) {

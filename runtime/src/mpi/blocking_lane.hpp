@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -21,8 +22,9 @@ public:
     /// @param beside    whose drivers call MPI too; they outlast this object
     /// @param on_start  called first on the new thread, which may run where the calling one may: next to a worker's
     ///                  endless loop, if that is the worker
+    /// @param stack_bytes  of the thread; 0: the default of the system
     /// @throws std::system_error, std::bad_alloc
-    blocking_lane(lane_set& beside, std::function<void()> on_start);
+    explicit blocking_lane(lane_set& beside, std::function<void()> on_start, std::size_t stack_bytes = 0);
     blocking_lane(const blocking_lane&) = delete;
     blocking_lane& operator=(const blocking_lane&) = delete;
     /// A thread that MPI does not give back is left alone, and touches nothing of ours any more.

@@ -41,7 +41,8 @@ struct served_window {
     [[nodiscard]] bool has_others() const noexcept { return parts.size() > 1; }
     /// Of a window that the program synchronises itself; null in the library's epoch.
     struct own_epochs {
-        own_epochs(lane_set& lanes, std::function<void()> on_start) : thread(lanes, std::move(on_start)) {}
+        own_epochs(lane_set& lanes, std::function<void()> on_start, std::size_t stack_bytes)
+            : thread(lanes, std::move(on_start), stack_bytes) {}
         epoch_book book;
         blocking_lane thread;
         std::atomic<const transport*> serves{nullptr}; ///< The one whose tasks it has.

@@ -51,7 +51,11 @@ watchdog::watchdog(lane_set& watched, const watchdog_settings& settings)
     if (settings.stall_ns == 0 && settings.hint_ns == 0 && !has_signals && settings.pause_file.empty()) return;
     signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
     pauses_seen_ = n_pause_signals.load(std::memory_order_seq_cst);
-    thread_ = std::thread([this] { run(); });
+    library_thread::plan plan{.name = "commtask-stalls"};
+    for (const int signal : {settings.signal, settings.pause_signal}) {
+        if (signal != 0) sigaddset(&plan.signals, signal); // the program's threads may all have blocked it
+    }
+    thread_.start(plan, [this] { run(); });
     listen_to(settings.signal, &on_signal<n_signals>, before_);
     listen_to(settings.pause_signal, &on_signal<n_pause_signals>, before_pauses_);
 }

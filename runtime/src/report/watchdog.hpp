@@ -6,6 +6,7 @@
 // paused. Without a stall time it looks four times a minute, and tells once of a way to know more.
 #pragma once
 
+#include "base/library_thread.hpp"
 #include "core/lane_set.hpp"
 
 #include <atomic>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace commtask::detail {
@@ -61,7 +61,7 @@ private:
     bool has_file_paused_ = false;
     bool was_reported_ = false;
     bool was_hinted_ = false;
-    std::thread thread_;
+    library_thread thread_;
 };
 
 } // namespace commtask::detail
