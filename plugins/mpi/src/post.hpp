@@ -164,6 +164,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     op.reserved = detail::flag_is_call;
+    const detail::reduction_under_way in_its_modes{detail::operation_of(op.kind).takes_reduction};
     int code = MPI_SUCCESS;
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;

@@ -40,6 +40,7 @@ void batch::return_natives() noexcept {
 int batch::collect(int index, MPI_Status* status, error_home& home_of_error) {
     tracked_request& of = tracked_[static_cast<std::size_t>(index)];
     write_status(*of.task, status);
+    detail::raise_flags(of.task->result.flags);
     const int error = error_of(*of.task);
     if (error != MPI_SUCCESS) home_of_error = home_of(*of.task);
     detail::task_pool::drop(of.task);

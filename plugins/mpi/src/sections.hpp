@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/context.hpp"
+#include "base/float_modes.hpp"
 #include "base/tuning.hpp"
 #include "look_patience.hpp"
 #include "real_mpi.hpp"
@@ -82,6 +83,7 @@ public:
             lanes_ = nullptr;
             return;
         }
+        detail::reductions_in_flight::caller_has(detail::modes_of_this_thread());
         if (lanes_->take_all_batons()) {
             for (detail::lane& each : *lanes_) each.take_in_all();
         } else {

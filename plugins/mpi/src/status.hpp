@@ -33,6 +33,7 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
 /// @return what the MPI function returns.
 [[nodiscard]] inline int finish_one(commtask_t task, MPI_Status* status) {
     write_status(*task, status);
+    detail::raise_flags(task->result.flags);
     const int error = error_of(*task);
     if (error == MPI_SUCCESS) {
         detail::task_pool::drop(task);

@@ -315,6 +315,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
     std::uint64_t trace_id = 0;
     slot->begin_operation(op, *queue, flags, n_references);
+    if (operation.computes) slot->modes = modes_of_this_thread();
     if (is_spread) slot->op.comm = queue->comm;
     if (options != nullptr) {
         fill_extras(*slot, *options);

@@ -32,6 +32,7 @@ namespace {
     } else if (state != task_state::completed) {
         code = refuse(COMMTASK_CANCELED, "the task was canceled");
     }
+    raise_flags(ended->result.flags);
     if (ended->result.is_of_run) plan_of(*ended).expect_start();
     task_pool::drop(ended);
     return code;

@@ -71,7 +71,9 @@ struct operation_traits {
           takes_file(has_word(arguments, "file")), has_target(has_word(arguments, "target")),
           has_offset(has_word(arguments, "offset")), has_compared(has_word(arguments, "compared")),
           takes_reduction(has_word(arguments, "reduction")),
-          has_steps(has_word(arguments, "notification") || has_word(arguments, "awaited")) {}
+          has_steps(has_word(arguments, "notification") || has_word(arguments, "awaited")),
+          computes(takes_reduction || takes_request || takes_start_function || makes_comm || takes_plan ||
+                   has_word(arguments, "call_function")) {}
 
     const char* name = "";
     operation_family family = operation_family::unknown;
@@ -102,6 +104,7 @@ struct operation_traits {
     bool has_compared = false; ///< The displacements of its receiving side are the value that is compared.
     bool takes_reduction = false;
     bool has_steps = false; ///< What it starts first is not all: the transport goes on with start_next_step().
+    bool computes = false;  ///< MPI may add numbers for it, or a function of the program's does.
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;

@@ -6,6 +6,7 @@
 
 #include "core/graph.hpp"
 #include "core/lane.hpp"
+#include "core/operation_traits.hpp"
 #include "core/task_pool.hpp"
 #include "core/tracer.hpp"
 
@@ -56,6 +57,7 @@ task* plan::add(plan_member&& what) noexcept {
         return nullptr;
     }
     plan_member& member = members_.back();
+    computes_ = computes_ || operation_of(member.op.kind).computes;
     member.of = this;
     member.index = static_cast<std::uint32_t>(members_.size() - 1);
     member.number = static_cast<std::uint32_t>(posted_.size());
@@ -272,6 +274,8 @@ void plan::sum_up(task_result& result) noexcept {
         result.error_class = first.error_class;
     }
     result.is_canceled = result.is_canceled || was_canceled_.load(std::memory_order_relaxed);
+    if (!computes_) return;
+    for (plan_member& each : members_) result.flags |= running_of(each).result.flags;
 }
 
 void plan::sum_up_groups(const plan_member& whole, task_result& result) noexcept {

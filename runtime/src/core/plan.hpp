@@ -267,6 +267,7 @@ private:
     std::atomic<std::uint32_t> n_open_{0}; ///< Members that have not ended.
     std::atomic<std::uint32_t> first_failed_{nobody};
     std::atomic<bool> was_canceled_{false};
+    bool computes_ = false;   ///< A member does; written while it is recorded.
     task* running_ = nullptr; ///< The starter's if it posts to other lanes, whose drivers may come before the run's.
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "base/float_modes.hpp"
 #include "base/system.hpp"
 
 #include <commtask/commtask.h>
@@ -112,6 +113,8 @@ struct task_result {
     int tag = 0;
     std::int64_t bytes = 0;
     bool is_canceled = false;
+    /// What was raised while MPI had it, if it computes. Of all that was in flight with it.
+    float_flags flags = 0;
     /// Of a plan. Said here, since who has waited has this line, and may not have the poster's.
     bool is_of_run = false;
 };
@@ -161,6 +164,7 @@ struct alignas(2 * cache_line_bytes) task {
     commtask_op op;
     comm_queue* queue;
     std::atomic<std::uint32_t> marks; ///< task_mark bits; here, where the worker looks anyway.
+    float_modes modes;                ///< Of the poster, if the operation computes.
     alignas(cache_line_bytes) task_extras extras;
     std::uint64_t posted_ns; ///< Only with observers.
     plan_member* member;     ///< What it does in every run of its plan.
@@ -238,7 +242,8 @@ struct alignas(2 * cache_line_bytes) task {
     }
 };
 
-static_assert(sizeof(commtask_op) + sizeof(comm_queue*) + sizeof(std::uint32_t) <= 2 * cache_line_bytes,
+static_assert(sizeof(commtask_op) + sizeof(comm_queue*) + sizeof(std::uint32_t) + sizeof(float_modes) <=
+                  2 * cache_line_bytes,
               "an operation, its queue and its marks fill two lines");
 
 /// In task::waiting_for: a member of a plan waits for commtask_plan_ready, beside its predecessors.

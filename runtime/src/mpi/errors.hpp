@@ -6,11 +6,14 @@
 // ends the program otherwise. Handlers that return, and functions of the program's own, stay: see docs/errors.md.
 #pragma once
 
+#include "base/float_modes.hpp"
+
 #include <mpi.h>
 
 namespace commtask::detail {
 
 /// Errors of MPI calls that this thread makes come back as codes while one of these lives, or while it drives a lane.
+/// The calls are made in the floating-point modes of the reductions in flight.
 /// MPICH from 4.3 on returns MPI_SUCCESS once a handler that is a function has returned: there the handler keeps the code.
 class errors_come_back {
 public:
@@ -24,6 +27,7 @@ public:
 
 private:
     int outer_; ///< What the scope around this one has not asked for yet.
+    float_scope modes_;
 };
 
 /// The error handling of a context. Calls MPI, so: on the thread that initialises or finalises, or on a driver.

@@ -106,6 +106,10 @@ static void put_aside(task& which, MPI_Request& request) noexcept {
 }
 
 start_result mpi_transport::start(task& which) noexcept {
+    if (computes(which.op)) {
+        if (which.is_member()) which.modes = which.member->of->running().modes;
+        reductions_in_flight::begin(which.modes);
+    }
     const operation_traits& kind = operation_of(which.op.kind);
     const bool makes_requests =
         !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
@@ -490,6 +494,7 @@ void mpi_transport::compare_lists(task& which) noexcept {
 }
 
 void mpi_transport::clean_up(task& which) noexcept {
+    if (computes(which.op)) which.result.flags = reductions_in_flight::end(which.modes);
     std::free(which.run.scratch);
     which.run.scratch = nullptr;
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// By instructions and not by <fenv.h>, whose environment is 32 bytes where a task has room for four, and is loaded in a hundred cycles.
+// x86-64: MXCSR without its flags, and the control word of the old unit, which long double uses; the flags of both are kept in
+// MXCSR, as fetestexcept() looks at both. Elsewhere but on AArch64 a thread has no modes, and nothing is carried.
+#include "base/float_modes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <span>
+
+namespace commtask::detail {
+namespace {
+
+#if defined(__x86_64__)
+
+constexpr std::uint32_t flag_bits = 0x3f;
+
+[[nodiscard]] std::uint32_t load_mxcsr() noexcept {
+    std::uint32_t word = 0;
+    asm volatile("stmxcsr %0" : "=m"(word));
+    return word;
+}
+void store_mxcsr(std::uint32_t word) noexcept { asm volatile("ldmxcsr %0" : : "m"(word)); }
+
+[[nodiscard]] std::uint16_t load_x87_control() noexcept {
+    std::uint16_t word = 0;
+    asm volatile("fnstcw %0" : "=m"(word));
+    return word;
+}
+
+/// Flags that stay in the old unit would trap at once under a control word that lets them.
+void empty_x87(std::uint32_t& flags) noexcept {
+    std::uint16_t status = 0;
+    asm volatile("fnstsw %0" : "=a"(status));
+    if ((status & flag_bits) == 0) return;
+    flags |= status & flag_bits;
+    asm volatile("fnclex");
+}
+
+[[nodiscard]] float_modes load_modes() noexcept {
+    return (load_mxcsr() & ~flag_bits & 0xffffU) | std::uint32_t{load_x87_control()} << 16U;
+}
+
+/// @return what was raised before
+float_flags store_modes(float_modes modes, std::uint32_t flags) noexcept {
+    std::uint32_t raised = load_mxcsr() & flag_bits;
+    empty_x87(raised);
+    store_mxcsr((modes & 0xffffU & ~flag_bits) | (flags & flag_bits));
+    const auto control = static_cast<std::uint16_t>(modes >> 16U);
+    if (control != load_x87_control()) asm volatile("fldcw %0" : : "m"(control));
+    return static_cast<float_flags>(raised);
+}
+
+#elif defined(__aarch64__)
+
+constexpr std::uint32_t flag_bits = 0x9f;
+constexpr float_modes is_known = 1U << 31U; // no bit of FPCR, which is 0 by default
+
+[[nodiscard]] std::uint32_t load_flags() noexcept {
+    std::uint64_t word = 0;
+    asm volatile("mrs %0, fpsr" : "=r"(word));
+    return static_cast<std::uint32_t>(word) & flag_bits;
+}
+
+[[nodiscard]] float_modes load_modes() noexcept {
+    std::uint64_t word = 0;
+    asm volatile("mrs %0, fpcr" : "=r"(word));
+    return static_cast<std::uint32_t>(word) | is_known;
+}
+
+float_flags store_modes(float_modes modes, std::uint32_t flags) noexcept {
+    const std::uint32_t raised = load_flags();
+    const std::uint64_t status = flags & flag_bits;
+    const std::uint64_t control = modes & ~is_known;
+    asm volatile("msr fpsr, %0" : : "r"(status));
+    asm volatile("msr fpcr, %0" : : "r"(control));
+    return static_cast<float_flags>(raised);
+}
+
+#else
+
+[[nodiscard]] float_modes load_modes() noexcept { return 0; }
+float_flags store_modes(float_modes, std::uint32_t) noexcept { return 0; }
+
+#endif
+
+/// In which reductions are in flight, those of the last one last. A program has one or two; more than fit are not told apart.
+struct modes_in_use {
+    float_modes modes;
+    std::uint32_t n_reductions;
+};
+std::mutex guards_table;
+std::array<modes_in_use, 8> table;
+std::size_t n_in_use = 0;
+
+[[nodiscard]] modes_in_use* find(float_modes modes) noexcept {
+    const std::span used{table.data(), n_in_use};
+    const auto found = std::ranges::find(used, modes, &modes_in_use::modes);
+    return found == used.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+float_modes modes_of_this_thread() noexcept { return load_modes(); }
+
+void raise_flags(float_flags flags) noexcept {
+    if (flags == 0) return;
+    const float_modes mine = load_modes();
+    const float_flags before = store_modes(mine, 0);
+    store_modes(mine, static_cast<std::uint32_t>(before | flags));
+}
+
+void reductions_in_flight::begin(float_modes modes) noexcept {
+    if (modes == 0) return;
+    const std::lock_guard guard{guards_table};
+    // Those before it have been asked for by who waits for them.
+    if (n_in_use == 0) raised_.store(0, std::memory_order_relaxed);
+    modes_in_use* const found = find(modes);
+    if (found != nullptr) {
+        ++found->n_reductions;
+        std::rotate(found, found + 1, table.data() + n_in_use);
+    } else if (n_in_use < table.size()) {
+        table[n_in_use++] = {modes, 1};
+    }
+    wanted_.store(modes, std::memory_order_relaxed);
+}
+
+float_flags reductions_in_flight::end(float_modes modes) noexcept {
+    if (modes == 0) return 0;
+    const std::lock_guard guard{guards_table};
+    modes_in_use* const found = find(modes);
+    if (found != nullptr && --found->n_reductions == 0) {
+        std::rotate(found, found + 1, table.data() + n_in_use);
+        --n_in_use;
+    }
+    wanted_.store(n_in_use == 0 ? 0 : table[n_in_use - 1].modes, std::memory_order_relaxed);
+    return raised_.load(std::memory_order_relaxed);
+}
+
+void float_scope::begin(float_modes wanted) noexcept {
+    modes_before_ = load_modes();
+    const bool is_counted = reductions_in_flight::wanted_.load(std::memory_order_relaxed) != 0;
+    if (!is_counted && wanted == modes_before_) return; // a thread of the library, in its caller's modes
+    flags_before_ = store_modes(wanted, 0);
+    is_active_ = true;
+}
+
+void float_scope::end() noexcept {
+    const float_flags raised = store_modes(modes_before_, 0);
+    std::atomic<float_flags>& all = reductions_in_flight::raised_;
+    // A bit is added once: threads that add numbers all day do not write the line each time.
+    if ((all.load(std::memory_order_relaxed) & raised) != raised) all.fetch_or(raised, std::memory_order_relaxed);
+    // A thread of the library needs none of its own. In others they stay, as in the thread that makes MPI's call natively.
+    const bool is_ours = library_thread::am_i();
+    if (!is_ours && (flags_before_ | raised) != 0)
+        store_modes(modes_before_, static_cast<std::uint32_t>(flags_before_ | raised));
+}
+
+} // namespace commtask::detail

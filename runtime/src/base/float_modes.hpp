@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The floating-point modes of a thread as one word: rounding, flushing of denormals, traps. MPI adds numbers in any of its calls, on the
+// thread that makes the call; so while reductions are in flight, the library calls MPI in the modes of the threads that posted them, and
+// keeps the exception flags for the threads that wait. What costs: nothing as long as no reduction is in flight, but for a load in each
+// call of MPI; else some 20 ns in each. Two reductions in flight at once whose modes differ: those of the last one hold for both, since MPI
+// does not say which one it works at.
+#pragma once
+
+#include "base/library_thread.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// 0: no modes. Any thread's are another number.
+using float_modes = std::uint32_t;
+/// Exception flags, in the bits that the processor has for them.
+using float_flags = std::uint8_t;
+
+/// The calling thread's.
+[[nodiscard]] float_modes modes_of_this_thread() noexcept;
+
+/// The calling thread raises exceptions that another one has met; no trap is taken.
+void raise_flags(float_flags flags) noexcept;
+
+/// Reductions of the process that MPI has.
+class reductions_in_flight {
+public:
+    static void begin(float_modes modes) noexcept;
+    /// @return what was raised in calls of MPI since then, for any of them
+    [[nodiscard]] static float_flags end(float_modes modes) noexcept;
+
+    /// A thread of the program is about to call MPI itself, in its own modes: a thread of the library that calls MPI after it has the same,
+    /// as natively one thread would make both calls.
+    static void caller_has(float_modes modes) noexcept {
+        // relaxed: a thread that sees it late calls MPI as if it had called before.
+        if (caller_.load(std::memory_order_relaxed) != modes) caller_.store(modes, std::memory_order_relaxed);
+    }
+
+    /// In which the calling thread should call MPI; 0: in its own.
+    [[nodiscard]] static float_modes wanted() noexcept {
+        // relaxed: who has begun one, or waits for it, has the baton between.
+        const float_modes theirs = wanted_.load(std::memory_order_relaxed);
+        return theirs != 0 || !library_thread::am_i() ? theirs : caller_.load(std::memory_order_relaxed);
+    }
+
+private:
+    friend class float_scope;
+    static inline constinit std::atomic<float_modes> wanted_{0};
+    static inline constinit std::atomic<float_modes> caller_{0};
+    static inline constinit std::atomic<float_flags> raised_{0};
+};
+
+/// Around a call of MPI.
+class float_scope {
+public:
+    float_scope() noexcept {
+        if (const float_modes wanted = reductions_in_flight::wanted(); wanted != 0) [[unlikely]]
+            begin(wanted);
+    }
+    float_scope(const float_scope&) = delete;
+    float_scope& operator=(const float_scope&) = delete;
+    ~float_scope() {
+        if (is_active_) [[unlikely]]
+            end();
+    }
+
+private:
+    void begin(float_modes wanted) noexcept;
+    void end() noexcept;
+
+    float_modes modes_before_ = 0;
+    float_flags flags_before_ = 0;
+    bool is_active_ = false;
+};
+
+/// For the time of a call that ends when its reduction has.
+class reduction_under_way {
+public:
+    explicit reduction_under_way(bool is_one) noexcept : modes_(is_one ? modes_of_this_thread() : 0) {
+        if (modes_ != 0) reductions_in_flight::begin(modes_);
+    }
+    reduction_under_way(const reduction_under_way&) = delete;
+    reduction_under_way& operator=(const reduction_under_way&) = delete;
+    ~reduction_under_way() {
+        if (modes_ != 0) raise_flags(reductions_in_flight::end(modes_));
+    }
+
+private:
+    float_modes modes_;
+};
+
+} // namespace commtask::detail
