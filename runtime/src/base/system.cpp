@@ -19,6 +19,18 @@
 namespace commtask::detail {
 namespace {
 
+/// A post or a wait leaves the program's errno as it was.
+class kept_errno {
+public:
+    kept_errno() noexcept : before_(errno) {}
+    kept_errno(const kept_errno&) = delete;
+    kept_errno& operator=(const kept_errno&) = delete;
+    ~kept_errno() { errno = before_; }
+
+private:
+    int before_;
+};
+
 /// The kernel's sched_attr in its first version; the header that has it clashes with <sched.h>.
 struct scheduling {
     std::uint32_t size;
@@ -36,6 +48,7 @@ constexpr std::uint32_t batch = 3;    // SCHED_BATCH: the same, but that waking 
 /// Of the calling thread. A user who chose another policy than `expected` keeps it.
 template <typename Change>
 [[nodiscard]] bool change_scheduling(std::uint32_t expected, Change&& change) noexcept {
+    const kept_errno programs;
     scheduling mine{};
     if (syscall(SYS_sched_getattr, 0, &mine, sizeof mine, 0) != 0 || mine.policy != expected) return false;
     mine.size = sizeof mine;
@@ -47,6 +60,7 @@ void wait_on(const std::atomic<std::uint32_t>& word, int how, std::uint32_t expe
              std::int64_t timeout_ns) noexcept {
     const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                            static_cast<long>(timeout_ns % 1'000'000'000)};
+    const kept_errno programs;
     syscall(SYS_futex, &word, how, expected, timeout_ns < 0 ? nullptr : &timeout, nullptr, 0);
 }
 
@@ -74,6 +88,7 @@ void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 }
 
 void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept {
+    const kept_errno programs;
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
@@ -83,6 +98,7 @@ void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint3
 }
 
 void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept {
+    const kept_errno programs;
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
@@ -102,6 +118,7 @@ bool register_heavy_barrier() noexcept {
 }
 
 bool has_ended(int process) noexcept {
+    const kept_errno programs;
     const auto descriptor =
         static_cast<int>(syscall(SYS_pidfd_open, process, 0)); // EINVAL, ENOSYS: it cannot be asked for
     if (descriptor < 0) return errno == ESRCH;
