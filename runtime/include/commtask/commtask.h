@@ -212,10 +212,22 @@ COMMTASK_API int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t ti
 COMMTASK_API int commtask_release(commtask_t* task) COMMTASK_NOEXCEPT;
 
 /** Asks for a task to be canceled. One that has not started never will; a receive that has started is withdrawn if
- *  no message has matched it; anything else completes as if this had not been called.
+ *  no message has matched it, and so is a send of this rank to itself where MPI can; anything else completes as if this
+ *  had not been called.
  *  @param task  the handle, which stays valid.
  *  @return COMMTASK_OK or ERR_ARGUMENT. */
 COMMTASK_API int commtask_cancel(commtask_t task) COMMTASK_NOEXCEPT;
+
+/** Ends what a part of the program leaves behind whose buffers are about to go: asks for the tasks to be canceled, waits until all have
+ *  ended, and gives their handles back. Tasks that wait for nothing are started first, so that a message that was sent on its way is
+ *  not taken back, and a collective that other ranks have started is not missing here. A member of a plan whose run was not
+ *  started is only given back: it has no buffer in use.
+ *  @param n_tasks  how many.
+ *  @param tasks    handles; set to COMMTASK_NULL, whatever the result. COMMTASK_NULL entries are skipped.
+ *  @return COMMTASK_OK: their buffers are the caller's; CANCELED: so they are, and at least one task was canceled; ERR_WORKER_THREAD:
+ *          where nobody may wait they are asked for and given back, and go on; ERR_ARGUMENT.
+ *  @blocking Until all have ended. A send that has started ends when its receiver takes it. */
+COMMTASK_API int commtask_join(size_t n_tasks, commtask_t* tasks) COMMTASK_NOEXCEPT;
 
 /** Makes an event that is complete after `n_signals` signals.
  *  @param n_signals  at least 1.

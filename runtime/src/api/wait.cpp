@@ -95,6 +95,26 @@ template <typename IsDone>
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
 
+/// Nothing of it is MPI's, and nobody else will end it.
+[[nodiscard]] bool is_unstarted_member(const task& which) noexcept {
+    return which.is_member() && !has_ended(which) && which.member->of->started_of(*which.member) != &which;
+}
+
+/// What waits for nothing has been given to MPI afterwards: tasks that do nothing come through the same lanes behind it.
+void let_ready_start(std::span<const commtask_t> posted) noexcept {
+    const lane* last = nullptr;
+    for (const task* const each : posted) {
+        if (each == nullptr || each->queue == nullptr || has_ended(*each) || each->queue->served_by == last) continue;
+        last = each->queue->served_by;
+        commtask_op nothing = commtask_op_noop(MPI_COMM_SELF);
+        nothing.reserved = static_cast<int>(flag_has_queue);
+        nothing.result = each->queue;
+        commtask_t behind = COMMTASK_NULL;
+        if (commtask_post(&nothing, nullptr, &behind) == COMMTASK_OK)
+            static_cast<void>(commtask_wait(&behind, nullptr));
+    }
+}
+
 } // namespace
 } // namespace commtask::detail
 
@@ -235,6 +255,34 @@ int commtask_cancel(commtask_t handle) noexcept {
     if (handle == COMMTASK_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "task is COMMTASK_NULL");
     if (!has_ended(*handle)) handle->queue->served_by->cancel(*handle);
     return COMMTASK_OK;
+}
+
+int commtask_join(std::size_t n_tasks, commtask_t* tasks) noexcept {
+    if (n_tasks > 0 && tasks == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null and n_tasks is not 0");
+    const pause_recording posts_and_waits;
+    const std::span joined{tasks, n_tasks};
+    if (lane::may_wait()) let_ready_start(joined);
+    bool was_canceled = false;
+    int code = COMMTASK_OK;
+    for (const commtask_t each : joined) {
+        if (each != COMMTASK_NULL && !is_unstarted_member(*each)) static_cast<void>(commtask_cancel(each));
+    }
+    for (commtask_t& each : joined) {
+        if (each == COMMTASK_NULL) continue;
+        const bool is_over = has_ended(*each) || is_unstarted_member(*each);
+        const int waited = is_over ? COMMTASK_OK : wait_until(each, -1, [each] { return has_ended(*each); });
+        if (waited == COMMTASK_ERR_WORKER_THREAD) code = waited;
+        if (has_ended(*each)) {
+            was_canceled = collect(each, nullptr) == COMMTASK_CANCELED || was_canceled;
+        } else {
+            static_cast<void>(commtask_release(&each));
+        }
+    }
+    if (code != COMMTASK_OK) {
+        return refuse(
+            code, "tasks cannot be waited for on this thread: they were canceled where that was possible, and go on");
+    }
+    return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
 }
 
 int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept {

@@ -116,6 +116,12 @@ struct copied_message {
 
 } // namespace
 
+bool is_to_itself(const commtask_op& op) noexcept {
+    int mine = MPI_PROC_NULL;
+    return operation_of(op.kind).family == operation_family::send && MPI_Comm_rank(op.comm, &mine) == MPI_SUCCESS &&
+           op.peer == mine;
+}
+
 int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count n{op.recv.count};
     const errors_come_back errors;

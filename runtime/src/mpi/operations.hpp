@@ -29,6 +29,9 @@ struct started_requests {
 /// The receive that starting left out. @return an MPI error code
 [[nodiscard]] int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept;
 
+/// Whether it sends to this process by the rank that it has itself.
+[[nodiscard]] bool is_to_itself(const commtask_op& op) noexcept;
+
 /// What comes after the first step of an operation that has several. @return an MPI error code
 [[nodiscard]] int start_next_step(const commtask_op& op, MPI_Request* request) noexcept;
 

@@ -301,8 +301,10 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
     }
     if (ended.part == 0) {
         take_status(which, status);
-        // Only receives are ever withdrawn; Open MPI leaves this undefined in the status of its file operations.
-        which.result.is_canceled = kind.waits_for_message && was_canceled(status);
+        // Only receives are withdrawn, and sends to oneself; Open MPI leaves this undefined in the status of its file operations.
+        const bool was_withdrawn =
+            kind.family == operation_family::send && (which.marks.load(std::memory_order_relaxed) & mark_cancel) != 0;
+        which.result.is_canceled = (kind.waits_for_message || was_withdrawn) && was_canceled(status);
         // Of a group of partitions: the sides have cut alike if they have the same size.
         const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
         if (expected >= 0 && !which.result.is_canceled && which.result.error == 0 && which.result.bytes != expected) {
@@ -421,9 +423,10 @@ void mpi_transport::withdraw(task& which) noexcept {
     }
     const operation_traits& kind = operation_of(which.op.kind);
     if (kind.has_sources) return withdraw_many(which);
-    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. An mprobe that
-    // is not in the list has ended in this look, and is about to be reported.
-    if (!kind.waits_for_message || !has_status_request(which)) return;
+    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. But a send of this rank to
+    // itself may be MPICH's own list alone, and stay there for ever. An mprobe that is not in the list has ended in this
+    // look, and is about to be reported.
+    if (!(kind.waits_for_message || is_to_itself(which.op)) || !has_status_request(which)) return;
     // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
     // Refused: it is not active, and is about to be reported too.
     const std::size_t at = which.run.status_request_at;
