@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
         event halo_is_here;
         int n_ranks = 0;
         const int one_each = 1;
+        const scope all; // ends before them
         post_detached(allreduce(one(one_each), one(n_ranks), MPI_SUM, comm), then([&](const outcome& ended) noexcept {
                           if (ended) static_cast<void>(halo_is_here.try_signal());
                       }));

@@ -5,7 +5,9 @@
 #include <commtask/commtask.hpp>
 
 #include <array>
+#include <exception>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 using namespace commtask;
@@ -61,7 +63,8 @@ struct detached {
         std::suspend_never initial_suspend() noexcept { return {}; }
         std::suspend_never final_suspend() noexcept { return {}; }
         void return_void() {}
-        void unhandled_exception() { std::terminate(); }
+        void unhandled_exception() { failure = std::current_exception(); }
+        static inline std::exception_ptr failure;
     };
 };
 
@@ -97,7 +100,8 @@ int main(int argc, char** argv) {
         pool_executor pool;
         bool is_done = false;
         in_another_library(pool, comm, is_done);
-        while (!is_done) pool.run_some();
+        while (!is_done && !detached::promise_type::failure) pool.run_some();
+        if (detached::promise_type::failure) std::rethrow_exception(std::exchange(detached::promise_type::failure, {}));
         is_right = library.finalize() && is_right;
     }
     MPI_Finalize();

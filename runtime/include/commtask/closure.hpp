@@ -5,6 +5,7 @@
 // exception passes: doors turn one into MPI_ERR_OTHER, callbacks are noexcept by their type. Nothing here is for callers.
 #pragma once
 
+#include <commtask/joining.hpp>
 #include <commtask/operation.hpp>
 #include <commtask/options.hpp>
 #include <commtask/outcome.hpp>
@@ -60,6 +61,7 @@ template <typename Function>
 
 template <typename Then>
 void call_then(Then& then, const commtask_status* status) noexcept {
+    const in_callback scope;
     if constexpr (std::is_invocable_v<Then&, const outcome&>) {
         then(outcome{*status});
     } else if constexpr (std::is_invocable_v<Then&>) {
@@ -69,6 +71,7 @@ void call_then(Then& then, const commtask_status* status) noexcept {
 
 template <typename Function>
 int call_start(Function& function, MPI_Request* request) noexcept {
+    const in_callback scope;
     try {
         return function(request);
     } catch (...) {
@@ -78,6 +81,7 @@ int call_start(Function& function, MPI_Request* request) noexcept {
 
 template <typename Function>
 int call_call(Function& function) noexcept {
+    const in_callback scope;
     try {
         if constexpr (std::is_void_v<std::invoke_result_t<Function&>>) {
             function();

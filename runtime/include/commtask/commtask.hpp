@@ -23,6 +23,7 @@
 #include <commtask/reductions.hpp>
 #include <commtask/routine.hpp>
 #include <commtask/run_loop.hpp>
+#include <commtask/scope.hpp>
 #include <commtask/task.hpp>
 #include <commtask/window.hpp>
 
@@ -44,8 +45,8 @@ public:
 
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
-    /// As finalize(): the one destructor that waits, since the worker must not outlive it. It gives tasks that can never
-    /// complete up after COMMTASK_FINALIZE_TIMEOUT_S and lists them on stderr.
+    /// As finalize(), since the worker must not outlive it. It gives tasks that can never complete up after
+    /// COMMTASK_FINALIZE_TIMEOUT_S and lists them on stderr.
     ~runtime() {
         if (is_running_) static_cast<void>(commtask_finalize());
     }

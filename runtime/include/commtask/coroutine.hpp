@@ -21,6 +21,14 @@
 
 namespace commtask {
 
+class run_loop;
+
+/// @cond
+namespace face {
+class awaiter;
+} // namespace face
+/// @endcond
+
 /// A suspended coroutine that can go on. It lies in the coroutine's own frame and is void once resume() was called.
 class resumption {
 public:
@@ -39,6 +47,16 @@ protected:
     ~resumption() = default;
     /// What resume() goes on with.
     std::coroutine_handle<> coroutine_;
+
+private:
+    friend face::awaiter;
+    friend run_loop;
+
+    // A loop's own, while it waits:
+    resumption* next_suspended_ = nullptr;
+    resumption* previous_suspended_ = nullptr;
+    commtask_t awaited_ = COMMTASK_NULL; ///< Calls, however it ends.
+    bool is_noted_ = false;
 };
 
 /// Where coroutines go on after a co_await.
@@ -51,6 +69,14 @@ public:
     /// Has `ready` resumed soon, on a thread that may compute. Called on the worker: must not block, resume or compute.
     /// @param ready  stays where it is until it is resumed.
     virtual void resume_later(resumption& ready) noexcept = 0;
+
+    /// @cond
+    /// For a loop whose thread is the calling one: remembers what suspends.
+    /// @return where to write the handle of what is awaited; null: nowhere, since another thread may resume before that is written
+    [[nodiscard]] virtual commtask_t* note_suspended(resumption& /*suspended*/) noexcept { return nullptr; }
+    /// It could not be posted.
+    virtual void forget_suspended(resumption& /*suspended*/) noexcept {}
+    /// @endcond
 
 protected:
     /// Not through this class.
@@ -69,7 +95,7 @@ concept knows_executor = requires(Promise& promise) {
 /// Common to all awaiters: the way from a callback of the C interface to the executor.
 class awaiter : public resumption {
 public:
-    explicit awaiter(executor* where) noexcept : executor_(where) {}
+    explicit awaiter(executor* where) noexcept : executor_(where), is_named_(where != nullptr) {}
 
 protected:
     ~awaiter() = default;
@@ -83,8 +109,20 @@ protected:
     }
     void hand_over() noexcept { executor_->resume_later(*this); }
 
+    /// Posts what will call hand_over(). Nothing of *this may be touched once it has succeeded: another thread may resume the coroutine.
+    /// @param post  int(commtask_t*)
+    template <typename Post>
+    void post_awaited(Post&& post) {
+        executor* const where = executor_;
+        const int code = post(is_named_ ? nullptr : where->note_suspended(*this));
+        if (code == COMMTASK_OK) return;
+        where->forget_suspended(*this);
+        refuse(code);
+    }
+
 private:
     executor* executor_;
+    bool is_named_; ///< By resume_on(): the coroutine is not the executor's own.
 };
 
 /// The coroutine must know an executor, by itself or by resume_on().
@@ -111,8 +149,8 @@ public:
             static_cast<joining_awaiter*>(self)->hand_over();
         };
         raw.callback_argument = this;
-        // From here on another thread may resume and end the coroutine: nothing of *this may be touched.
-        check(commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw, nullptr));
+        this->post_awaited(
+            [&raw](commtask_t* handle) { return commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw, handle); });
     }
 
 protected:
@@ -212,7 +250,9 @@ public:
             });
             std::apply(
                 [&](auto&... option) {
-                    face::check(face::submit(nullptr, COMMTASK_NONE, std::move(mine.what_), option..., go_on));
+                    post_awaited([&](commtask_t* handle) {
+                        return face::submit(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
+                    });
                 },
                 mine.options_);
         }

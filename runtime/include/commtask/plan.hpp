@@ -89,7 +89,10 @@ public:
         const bool is_new = handle_ == COMMTASK_PLAN_NULL;
         if (!is_new && commtask_plan_is_checked() == 0) return;
         face::open_recording recording;
-        std::forward<Body>(body)();
+        {
+            const face::in_owner members_outlive_it{nullptr};
+            std::forward<Body>(body)();
+        }
         if (is_new) {
             handle_ = recording.end();
         } else {

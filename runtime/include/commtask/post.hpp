@@ -52,7 +52,7 @@ concept postable = face::is_postable<std::remove_cvref_t<What>>;
 /// Hands an operation to the worker.
 /// @param what  the operation; its buffers are the task's until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
-/// @return its handle. Dropping it lets the task go on; post_detached() says so where nobody will ask.
+/// @return its handle. Dropping it lets the task go on, as ~task() says; post_detached() says so where nobody will ask.
 /// @throws error  if an argument is wrong; then nothing was posted.
 /// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
 template <postable What, posting_option... Options>
@@ -62,14 +62,18 @@ template <postable What, posting_option... Options>
     return task::adopt(handle);
 }
 
-/// Hands an operation to the worker without a handle; finalize still waits for it.
+/// Hands an operation to the worker without a handle; the scope or routine that the thread is in waits for it, and finalize.
 /// @param what  the operation; its buffers are the task's until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
 /// @throws error  if an argument is wrong; then nothing was posted.
 /// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
 template <postable What, posting_option... Options>
 void post_detached(What&& what, Options&&... options) {
-    face::check(face::submit(nullptr, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
+    face::owner* const mine = face::owner::innermost();
+    commtask_t handle = COMMTASK_NULL;
+    face::check(face::submit(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
+                             std::forward<Options>(options)...));
+    if (mine != nullptr) mine->add(handle);
 }
 
 /// Hands an operation to the worker unless the queue is full, or the worker has not seen the communicator yet.

@@ -22,10 +22,82 @@ class run_loop;
 /// @cond
 namespace face {
 
+/// The part of a routine's frame that its tasks belong to, while the routine runs: then it is the thread's innermost owner.
+class frame_owner : public owner {
+public:
+    void go_in() noexcept {
+        if (is_in_) return;
+        is_in_ = true;
+        is_entered();
+        outer_ = owner::enter(inner_);
+    }
+    void go_out() noexcept {
+        if (!is_in_) return;
+        is_in_ = false;
+        inner_ = owner::enter(outer_); // a scope that the routine waits in
+    }
+
+private:
+    owner* inner_ = this;
+    owner* outer_ = nullptr;
+    bool is_in_ = false;
+};
+
+/// Whatever has an operator co_await gives an awaiter, which is kept; anything else is one.
+template <typename Awaited>
+[[nodiscard]] decltype(auto) awaiter_of(Awaited&& awaited) {
+    if constexpr (requires { std::forward<Awaited>(awaited).operator co_await(); }) {
+        return std::forward<Awaited>(awaited).operator co_await();
+    } else if constexpr (requires { operator co_await(std::forward<Awaited>(awaited)); }) {
+        return operator co_await(std::forward<Awaited>(awaited));
+    } else {
+        return std::forward<Awaited>(awaited);
+    }
+}
+
+/// Goes out of the frame while the routine is suspended, since the thread does something else.
+template <typename Awaiter>
+struct awaiter_in_frame {
+    frame_owner& frame;
+    Awaiter awaiter;
+
+    [[nodiscard]] bool await_ready() { return static_cast<bool>(awaiter.await_ready()); }
+    template <typename Promise>
+    auto await_suspend(std::coroutine_handle<Promise> coroutine) {
+        frame.go_out();
+        try {
+            return awaiter.await_suspend(coroutine);
+        } catch (...) {
+            frame.go_in();
+            throw;
+        }
+    }
+    decltype(auto) await_resume() {
+        frame.go_in();
+        return awaiter.await_resume();
+    }
+};
+
 class promise_base {
 public:
-    [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
-    [[nodiscard]] auto final_suspend() const noexcept {
+    promise_base() noexcept = default;
+    promise_base(const promise_base&) = delete;
+    promise_base& operator=(const promise_base&) = delete;
+    /// Of a routine that its loop does not resume any more there may be tasks left.
+    ~promise_base() { frame_.join_all(); }
+
+    [[nodiscard]] auto initial_suspend() noexcept {
+        struct beginning {
+            frame_owner& frame;
+            [[nodiscard]] bool await_ready() const noexcept { return false; }
+            void await_suspend(std::coroutine_handle<>) const noexcept {}
+            void await_resume() const noexcept { frame.go_in(); }
+        };
+        return beginning{frame_};
+    }
+    [[nodiscard]] auto final_suspend() noexcept {
+        frame_.go_out();
+        frame_.let_go();
         struct back {
             std::coroutine_handle<> continuation;
             [[nodiscard]] bool await_ready() const noexcept { return false; }
@@ -36,7 +108,16 @@ public:
         };
         return back{continuation_};
     }
-    void unhandled_exception() noexcept { exception_ = std::current_exception(); }
+    /// Handles that the routine had are joined by now, as the exception has passed them; so must be what was posted without one.
+    void unhandled_exception() noexcept {
+        exception_ = std::current_exception();
+        frame_.join_all();
+    }
+    template <typename Awaited>
+    [[nodiscard]] auto await_transform(Awaited&& awaited) {
+        using kept = decltype(awaiter_of(std::forward<Awaited>(awaited)));
+        return awaiter_in_frame<kept>{frame_, awaiter_of(std::forward<Awaited>(awaited))};
+    }
     [[nodiscard]] executor* resumes_on() const noexcept { return executor_; }
 
     void begin(std::coroutine_handle<> continuation, executor* where) noexcept {
@@ -47,7 +128,12 @@ public:
         if (exception_) std::rethrow_exception(exception_);
     }
 
+protected:
+    /// The routine's variables go now.
+    void leave_frame() noexcept { frame_.leave(); }
+
 private:
+    frame_owner frame_;
     std::coroutine_handle<> continuation_ = std::noop_coroutine();
     executor* executor_ = nullptr;
     std::exception_ptr exception_;
@@ -61,6 +147,7 @@ public:
         requires std::is_constructible_v<Result, Value>
     void return_value(Value&& value) {
         result_.emplace(std::forward<Value>(value));
+        leave_frame();
     }
     [[nodiscard]] Result take() {
         rethrow();
@@ -75,7 +162,7 @@ template <>
 class promise<void> final : public promise_base {
 public:
     [[nodiscard]] inline routine<void> get_return_object() noexcept;
-    void return_void() const noexcept {}
+    void return_void() noexcept { leave_frame(); }
     void take() const { rethrow(); }
 };
 

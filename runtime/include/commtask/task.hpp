@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handle of a task, owned by one object, and waiting for it. Dropping the handle lets the task go on: a destructor
-// that waited would turn an early return into a hang. Waiting empties the handle, because the slot behind it is then
-// used for another task.
+// The handle of a task, owned by one object, and waiting for it. Dropping the handle lets the task go on, but for what the handle's
+// scope or routine does, or an exception that passes (joining.hpp). Waiting empties the handle, because the slot behind it is
+// then used for another task.
 #pragma once
 
 #include <commtask/handles.hpp>
+#include <commtask/joining.hpp>
 #include <commtask/outcome.hpp>
 
 #include <chrono>
@@ -26,14 +27,17 @@ public:
     /// @param other  is empty afterwards.
     task(task&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_NULL)) {}
     /// @param other  is empty afterwards.
-    /// @return this handle; the task that it held before goes on without it.
+    /// @return this handle; the task that it held before is dropped, as by the destructor.
     task& operator=(task&& other) noexcept {
         task taken{std::move(other)};
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Gives the handle back without waiting; the task goes on.
-    ~task() { release(); }
+    /// Without a scope the task goes on, and in a scope or a routine it belongs to that. While an exception passes it is canceled, and
+    /// waited for: buffers that were declared before the handle may go afterwards.
+    ~task() {
+        if (handle_ != COMMTASK_NULL) face::drop(handle_);
+    }
 
     /// Takes over a handle of the C interface.
     /// @param handle  from commtask_post; this object gives it back.
@@ -84,7 +88,7 @@ public:
     /// @throws error  if the handle is empty.
     void cancel() { face::check(commtask_cancel(handle_)); }
 
-    /// Gives the handle back without waiting; the task goes on.
+    /// Gives the handle back without waiting; the task goes on, whatever scope this is in.
     void release() noexcept {
         if (handle_ != COMMTASK_NULL) static_cast<void>(commtask_release(&handle_));
     }
