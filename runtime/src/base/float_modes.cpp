@@ -40,6 +40,12 @@ void empty_x87(std::uint32_t& flags) noexcept {
     asm volatile("fnclex");
 }
 
+[[nodiscard]] std::uint32_t load_flags() noexcept {
+    std::uint16_t status = 0;
+    asm volatile("fnstsw %0" : "=a"(status));
+    return (load_mxcsr() | status) & flag_bits;
+}
+
 [[nodiscard]] float_modes load_modes() noexcept {
     return (load_mxcsr() & ~flag_bits & 0xffffU) | std::uint32_t{load_x87_control()} << 16U;
 }
@@ -82,6 +88,7 @@ float_flags store_modes(float_modes modes, std::uint32_t flags) noexcept {
 
 #else
 
+[[nodiscard]] std::uint32_t load_flags() noexcept { return 0; }
 [[nodiscard]] float_modes load_modes() noexcept { return 0; }
 float_flags store_modes(float_modes, std::uint32_t) noexcept { return 0; }
 
@@ -95,6 +102,9 @@ struct modes_in_use {
 std::mutex guards_table;
 std::array<modes_in_use, 8> table;
 std::size_t n_in_use = 0;
+
+/// Scopes that the calling thread is in.
+constinit thread_local int depth = 0;
 
 [[nodiscard]] modes_in_use* find(float_modes modes) noexcept {
     const std::span used{table.data(), n_in_use};
@@ -137,7 +147,9 @@ float_flags reductions_in_flight::end(float_modes modes) noexcept {
         --n_in_use;
     }
     wanted_.store(n_in_use == 0 ? 0 : table[n_in_use - 1].modes, std::memory_order_relaxed);
-    return raised_.load(std::memory_order_relaxed);
+    // What ends inside a call of the library's is told before the call's scope is over.
+    const std::uint32_t here = depth > 0 ? load_flags() : 0;
+    return static_cast<float_flags>(raised_.load(std::memory_order_relaxed) | here);
 }
 
 void float_scope::begin(float_modes wanted) noexcept {
@@ -146,6 +158,7 @@ void float_scope::begin(float_modes wanted) noexcept {
     if (!is_counted && wanted == modes_before_) return; // a thread of the library, in its caller's modes
     flags_before_ = store_modes(wanted, 0);
     is_active_ = true;
+    ++depth;
 }
 
 void float_scope::end() noexcept {
@@ -154,8 +167,9 @@ void float_scope::end() noexcept {
     // A bit is added once: threads that add numbers all day do not write the line each time.
     if ((all.load(std::memory_order_relaxed) & raised) != raised) all.fetch_or(raised, std::memory_order_relaxed);
     // A thread of the library needs none of its own. In others they stay, as in the thread that makes MPI's call natively.
-    const bool is_ours = library_thread::am_i();
-    if (!is_ours && (flags_before_ | raised) != 0)
+    --depth;
+    const bool is_dropped = library_thread::am_i() && depth == 0;
+    if (!is_dropped && (flags_before_ | raised) != 0)
         store_modes(modes_before_, static_cast<std::uint32_t>(flags_before_ | raised));
 }
 
