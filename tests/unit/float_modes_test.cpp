@@ -16,7 +16,8 @@ namespace {
 /// The compiler must not do it.
 [[nodiscard]] double sum(double left, double right) {
     const volatile double at_run_time = left;
-    return at_run_time + right;
+    const volatile double here = at_run_time + right; // and not later
+    return here;
 }
 [[nodiscard]] bool rounds_up() { return sum(1.0, 1e-30) > 1.0; }
 
