@@ -59,7 +59,7 @@ void receive_strays() {
 
 int __wrap_main(int argc, char** argv) {
     int level = MPI_THREAD_SINGLE;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    PMPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     is_programs_thread = true;
     int result = 0;
     bool was_refused = true;
@@ -81,6 +81,6 @@ int __wrap_main(int argc, char** argv) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (n_caught == 0) result = 1;
-    MPI_Finalize();
+    PMPI_Finalize();
     return result;
 }
