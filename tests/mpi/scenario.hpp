@@ -91,6 +91,11 @@ void forgotten_finalize();
 void forgotten_finalize_with_tasks();
 void leaves_early();
 void killed();
+void unseen_failure();
+void unseen_call();
+void unseen_plan();
+void unseen_failures_return();
+void seen_failures();
 void fatal_handler();
 
 // scenario_ending.cpp

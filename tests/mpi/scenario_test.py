@@ -13,6 +13,7 @@ import time
 
 UNFINISHED = r"task(s)? unfinished, given up by commtask_finalize"
 AGE = r"\d+\.\d+\s+"
+REFUSED = r"rank \d: send of 4 (?:MPI_INT|elements) to rank \d, tag \d, halo was refused: "
 WORKER = r"rank (\d+) worker (-?\d+) reserved (\d) compute ([\d,]+)"
 
 
@@ -134,6 +135,28 @@ EXPECTATIONS = {
                "exits": "anyhow"},
     "killed.bells": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "2", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "on"},
                      "prints": [r"the survivor came to its end"], "exits": "anyhow"},
+    # Tasks that fail or are refused where nobody looks.
+    "unseen_failure": {"exits": "nonzero", "never": [r"the failure was passed over"],
+                       "prints": [r"rank \d: recv of 1 MPI_INT from rank \d, tag 7, halo, created at halo\.c:50, failed: "
+                                  r"it has room for 4 bytes and got (?:more|16): \w"]},
+    "unseen_call": {"exits": "nonzero", "never": [r"the failure was passed over"], "prints": [r"rank \d: call, halo, failed: \w"]},
+    "unseen_plan": {"exits": "nonzero", "never": [r"the failure was passed over"],
+                    "prints": [r"rank \d: call, halo, member 1 of a plan, failed: \w"]},
+    "unseen_failures_return": {"prints": [r"rank 0: 12 tasks failed or were refused; the first 10 are named above; 1 task was "
+                                          r"canceled, which came after such a task", r"rank 0 came to its end"]},
+    "seen_failures": {"prints": [r"rank 0 came to its end"], "never": [r"failed: "]},
+    "failing_truncated": {"exits": "nonzero", "never": [r"goes on"],
+                          "prints": [r"rank \d: recv of 1 MPI_INT from rank \d, tag 7, halo, created at failing\.c:\d+, failed: "
+                                     r"it has room for 4 bytes and got (?:more|16): \w"]},
+    "failing_truncated_returns_many": {"prints": [r"rank 0: 12 tasks failed or were refused; the first 10 are named above",
+                                                  r"rank 0 came to its end"]},
+    "failing_truncated_status": {"prints": [r"rank 0 came to its end"], "never": [r"failed: "]},
+    "failing_truncated_handler": {"prints": [r"rank 0 came to its end"], "never": [r"failed: "]},
+    "failing_refused_returns": {"prints": [REFUSED + r"dest is \d, and halo has ranks 0 to \d \(.*failing\.c:\d+\)",
+                                           r"rank 0 came to its end"]},
+    "failing_fortran_ierror": {"prints": [r"rank 0 came to its end"]},
+    "failing_taskgroup": {"environment": {"COMMTASK_OMP_CHECK": "1"}, "exits": "nonzero",
+                          "prints": [r"rank \d: an explicit task ended before 1 communication task"]},
     "fatal_handler": {"exits": "nonzero", "never": [r"the wrong call came back"]},
     # The last line of the statistics: worker us, sleeps, naps, rung, for nothing, rang.
     "node_late_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto"},
@@ -207,6 +230,11 @@ EXPECTATIONS = {
     "placement.reserved": {"environment": {"COMMTASK_IDLE": "reserved"}, "match": all_reserved, "cpus": 2},
     "placement.crowded": {"match": all_without, "bind_to_one": True, "once": r"commtask: rank 0: warning: .*core"},
 }
+
+for maker in ("refused", "refused_serialized", "prepared", "fortran"):
+    EXPECTATIONS[f"failing_{maker}"] = {"exits": "nonzero", "never": [r"came to its end"], "prints": [REFUSED + "dest is"]}
+    EXPECTATIONS[f"failing_{maker}_noinit"] = {"exits": "nonzero", "never": [r"came to its end"],
+                                               "prints": [REFUSED + "commtask_init was not called"]}
 
 # The ends of those with one lane, with two: what is given up is said by lane.
 for name in ("finalize_waits_for_a_call", "finalize_leaves_a_call", "finalize_leaves_a_poster", "finalize_retries",

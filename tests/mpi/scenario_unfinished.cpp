@@ -193,6 +193,124 @@ void killed() {
     std::_Exit(n_failed_checks == 0 ? 0 : 1);
 }
 
+namespace {
+
+int fail(void* /*argument*/) { return MPI_ERR_OTHER; }
+
+MPI_Comm begin_halo() {
+    begin_mpi();
+    MPI_Comm halo = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &halo);
+    MPI_Comm_set_name(halo, "halo");
+    return halo;
+}
+
+/// Ends the program of a failure that should have ended it.
+void end_unseen() {
+    static_cast<void>(commtask_finalize());
+    std::fprintf(stderr, "the failure was passed over\n");
+    MPI_Finalize();
+}
+
+} // namespace
+
+// A task fails, and nobody looks: MPI's default ends the job.
+void unseen_failure() {
+    MPI_Comm halo = begin_halo();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    int rank = 0;
+    int n_ranks = 1;
+    MPI_Comm_rank(halo, &rank);
+    MPI_Comm_size(halo, &n_ranks);
+    const int values[4] = {};
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.file = "src/halo.c";
+    how.line = 50;
+    const int left = (rank + n_ranks - 1) % n_ranks;
+    CHECK(commtask_submit(commtask_op_recv(&value, 1, MPI_INT, left, 7, halo), &how, nullptr) == COMMTASK_OK);
+    const commtask_op send = commtask_op_send(values, 4, MPI_INT, (rank + 1) % n_ranks, 7, halo);
+    commtask_t sent = post_or_fail(send, nullptr); // MPI may tell the sender too, who looks
+    static_cast<void>(commtask_wait(&sent, nullptr));
+    end_unseen();
+}
+
+void unseen_call() {
+    MPI_Comm halo = begin_halo();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_call(fail, nullptr, halo), nullptr, nullptr) == COMMTASK_OK);
+    end_unseen();
+}
+
+// The run of a plan speaks for the member that failed.
+void unseen_plan() {
+    MPI_Comm halo = begin_halo();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_noop(halo), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_call(fail, nullptr, halo), nullptr, nullptr) == COMMTASK_OK);
+    commtask_plan_t plan = COMMTASK_PLAN_NULL;
+    CHECK(commtask_record_end(&plan) == COMMTASK_OK);
+    CHECK(commtask_plan_start(plan, nullptr, nullptr) == COMMTASK_OK);
+    end_unseen();
+}
+
+void unseen_failures_return() {
+    MPI_Comm halo = begin_halo();
+    MPI_Comm_set_errhandler(halo, MPI_ERRORS_RETURN);
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    const commtask_op failing = commtask_op_call(fail, nullptr, halo);
+    for (int i = 0; i < 11; ++i) CHECK(commtask_submit(failing, nullptr, nullptr) == COMMTASK_OK);
+    commtask_event_t event = COMMTASK_EVENT_NULL;
+    CHECK(commtask_event_create(1, &event) == COMMTASK_OK);
+    commtask_plan_t plan = COMMTASK_PLAN_NULL; // whose run fails is told without a handle
+    CHECK(commtask_record_begin() == COMMTASK_OK);
+    CHECK(commtask_submit(failing, nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_record_end(&plan) == COMMTASK_OK);
+    commtask_options how = COMMTASK_OPTIONS_INIT;
+    how.events = &event;
+    how.n_events = 1;
+    CHECK(commtask_plan_start(plan, &how, nullptr) == COMMTASK_OK);
+    commtask_t seen = post_or_fail(failing, &how);
+    commtask_options after = COMMTASK_OPTIONS_INIT;
+    after.after = &seen;
+    after.n_after = 1;
+    CHECK(commtask_submit(commtask_op_noop(halo), &after, nullptr) == COMMTASK_OK);
+    CHECK(commtask_event_signal(event) == COMMTASK_OK);
+    CHECK(commtask_wait(&seen, nullptr) == COMMTASK_FAILED);
+    CHECK(commtask_finalize() == COMMTASK_FAILED);
+    CHECK(last_error_names("12 tasks failed"));
+    // The next use begins anew.
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    CHECK(commtask_submit(commtask_op_barrier(halo), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    MPI_Comm_free(&halo);
+    MPI_Finalize();
+    if (n_failed_checks == 0) std::fprintf(stderr, "rank 0 came to its end\n");
+}
+
+// A status, a callback or a handle: the program has asked, and nothing is fatal.
+void seen_failures() {
+    MPI_Comm halo = begin_halo();
+    CHECK(commtask_init(nullptr) == COMMTASK_OK);
+    const commtask_op failing = commtask_op_call(fail, nullptr, halo);
+    commtask_status status = COMMTASK_STATUS_INIT;
+    commtask_options with_status = COMMTASK_OPTIONS_INIT;
+    with_status.status = &status;
+    CHECK(commtask_submit(failing, &with_status, nullptr) == COMMTASK_OK);
+    commtask_options with_callback = COMMTASK_OPTIONS_INIT;
+    with_callback.callback = note;
+    with_callback.callback_argument = &outcomes[0];
+    CHECK(commtask_submit(failing, &with_callback, nullptr) == COMMTASK_OK);
+    commtask_t handle = post_or_fail(failing, nullptr);
+    CHECK(commtask_release(&handle) == COMMTASK_OK);
+    CHECK(commtask_finalize() == COMMTASK_OK);
+    CHECK(status.state == COMMTASK_STATE_FAILED);
+    CHECK(outcomes[0].state == COMMTASK_STATE_FAILED);
+    MPI_Comm_free(&halo);
+    MPI_Finalize();
+    if (n_failed_checks == 0) std::fprintf(stderr, "rank 0 came to its end\n");
+}
+
 // The program's own wrong call must end it, as MPI's default says, though the library lets its tasks' errors come back.
 void fatal_handler() {
     begin_mpi();

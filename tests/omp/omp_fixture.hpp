@@ -19,6 +19,16 @@ public:
     void TearDown() override { EXPECT_EQ(commtask_finalize(), COMMTASK_OK) << commtask_last_error(); }
 };
 
+/// The same, of programs whose tasks fail or are refused with nobody looking: they go on, and commtask_finalize says so.
+class library_of_failures : public library {
+public:
+    void SetUp() override {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        library::SetUp();
+    }
+    void TearDown() override { EXPECT_EQ(commtask_finalize(), COMMTASK_FAILED); }
+};
+
 /// A rank in a ring; no test may leave a communication error behind that it did not ask for.
 class ring : public testing::Test {
 protected:

@@ -50,7 +50,7 @@ void end_operation(held_task& held) noexcept {
 template <std::size_t Kind, bool HasStatus, ending By>
 void end_task(const commtask_status* status, void* argument) {
     if (status->state != COMMTASK_STATE_COMPLETED) {
-        report_ending(Kind, *status, HasStatus);
+        report_ending(Kind, *status, HasStatus || By == ending::told);
     }
     // Counted as ended when whoever waits for all of them finds it released.
     if constexpr (By == ending::serial) {
@@ -111,9 +111,10 @@ int take_turn(const commtask_op& operation, std::uint32_t flags, source_place wh
 namespace {
 
 /// Reports why nothing was posted, and gives the place in program order up.
+/// @param reason  as for report_refusal().
 int refuse_post(int code, const commtask_op& operation, const commtask_omp_options& options, const char* reason,
                 source_place where) noexcept {
-    report_refusal(code, operation.kind, options.status, reason, where);
+    report_refusal(code, &operation, options, reason, where);
     if (options.ticket.number != 0) {
         (void)commtask_ticket_drop(operation.comm, options.ticket);
     }
@@ -144,7 +145,7 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
         (void)progress(by == ending::serial ? static_cast<serial_start*>(argument) : nullptr);
         return code;
     }
-    return refuse_post(code, operation, options, commtask_last_error(), where);
+    return refuse_post(code, operation, options, nullptr, where);
 }
 
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
@@ -176,11 +177,12 @@ namespace {
 
 /// Why a task was refused its place when it was created, with `code`: asked once more, since that may have been on another
 /// thread. An answer that differs now says nothing about then.
+/// @return as report_refusal() takes it.
 const char* why_refused(const commtask_op& operation, int code) noexcept {
     commtask_ticket place{};
     const int now = take_turn(operation, COMMTASK_NONE, {}, place);
     if (now == code) {
-        return commtask_last_error();
+        return nullptr;
     }
     if (now == COMMTASK_OK && place.number != 0) {
         (void)commtask_ticket_drop(operation.comm, place);
@@ -194,7 +196,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
           int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
     const unsigned kind = operation != nullptr ? operation->kind : 0;
     const auto refuse = [&](int code, const char* reason) {
-        return report_refusal(code, kind, options.status, reason, where);
+        return report_refusal(code, operation, options, reason, where);
     };
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;

@@ -36,13 +36,12 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     }
     const unsigned kind = parent.kind.load();
     char sentence[512];
-    std::snprintf(
-        sentence, sizeof sentence,
-        "commtask: an explicit task ended before %u communication task%s that it created (the last one %s %s), "
-        "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
-        "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
-        "taskwait at the end of the task that creates them.",
-        n_unfinished, n_unfinished == 1 ? "" : "s", article_of_kind(kind), name_of_kind(kind));
+    std::snprintf(sentence, sizeof sentence,
+                  "commtask: an explicit task ended before %u communication task%s that it created (the last one: %s), "
+                  "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
+                  "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
+                  "taskwait at the end of the task that creates them.",
+                  n_unfinished, n_unfinished == 1 ? "" : "s", name_of_kind(kind));
     report_not_waited_for(kind, sentence);
 }
 

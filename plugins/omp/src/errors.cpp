@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The record of communication tasks that went wrong. Failures are rare and may come from any thread at once, so one
-// lock guards the record; the handler and the printing happen outside it, since a handler may call back.
+// lock guards the record; the handler runs outside it, since it may call back.
 #include "errors.hpp"
 
 #include "bridge.hpp"
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -20,18 +19,7 @@
 namespace commtask::omp {
 namespace {
 
-constexpr std::size_t n_codes = 32; ///< More than there are: codes are 0 to -27.
-
-/// What is printed once: by kind and code, and one sentence that has nothing to do with either.
-constexpr std::size_t n_places = COMMTASK_OP_END * n_codes + 1;
-constexpr std::size_t place_of_not_waited_for = n_places - 1;
-
-std::size_t place_of(int code, unsigned kind) noexcept {
-    const auto column = std::min<std::size_t>(static_cast<std::size_t>(-code), n_codes - 1);
-    return (kind < COMMTASK_OP_END ? kind : 0) * n_codes + column;
-}
-
-using sentence_buffer = std::array<char, 512>;
+using sentence_buffer = std::array<char, 1024>;
 
 struct error_record {
     std::mutex lock;
@@ -40,7 +28,6 @@ struct error_record {
     std::uint64_t count = 0;
     int first_code = COMMTASK_OK;
     sentence_buffer first_sentence{};
-    std::bitset<n_places> printed;
 };
 
 /// One for the process: OpenMP, too, has one runtime for all of it. Never destroyed: the worker may outlive main().
@@ -60,10 +47,10 @@ void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
     to[n] = '\0';
 }
 
-void tell(const commtask_omp_error& error, std::size_t place) noexcept {
+/// @return whether a handler has been told.
+bool tell(const commtask_omp_error& error) noexcept {
     commtask_omp_error_handler handler = nullptr;
     void* argument = nullptr;
-    bool is_first_of_its_kind = false;
     {
         error_record& r = record();
         const std::scoped_lock guard(r.lock);
@@ -73,19 +60,11 @@ void tell(const commtask_omp_error& error, std::size_t place) noexcept {
             r.first_code = error.code;
             copy_sentence(r.first_sentence, error.sentence);
         }
-        // How an operation ended is the status's to tell. Where there was none, nobody may look at the status before the
-        // program hangs: peers wait for what was never posted.
-        const bool was_posted = error.status != nullptr;
-        if (handler == nullptr && (error.has_status == 0 || !was_posted)) {
-            is_first_of_its_kind = !r.printed.test(place);
-            r.printed.set(place);
-        }
     }
     if (handler != nullptr) {
         handler(&error, argument);
-    } else if (is_first_of_its_kind) {
-        commtask_say(error.sentence);
     }
+    return handler != nullptr;
 }
 
 /// The class of MPI that says the same as a code of this library.
@@ -110,13 +89,6 @@ const char* name_of_kind(unsigned kind) noexcept {
     return known != nullptr ? known->name : "communication";
 }
 
-const char* article_of_kind(unsigned kind) noexcept {
-    const std::string_view name = name_of_kind(kind);
-    // "an ssend": the letter is spoken by itself.
-    const bool has_letter_of_its_own = name == "ssend" || name == "rsend" || name == "mprobe" || name == "mrecv";
-    return has_letter_of_its_own || std::string_view("aeiou").find(name.front()) != std::string_view::npos ? "an" : "a";
-}
-
 int set_last_error(int code, const char* sentence) noexcept {
     copy_sentence(last_sentence(), sentence);
     return code;
@@ -132,7 +104,7 @@ int set_last_objection(int code, const std::string& objection) noexcept {
 
 const char* objection_to(const commtask_omp_options& options) noexcept {
     constexpr std::uint32_t known_flags = COMMTASK_ORDERED | COMMTASK_UNORDERED;
-    const std::uint32_t flags = options.flags & ~flag_parent_is_implicit;
+    const std::uint32_t flags = options.flags & ~(flag_parent_is_implicit | flag_caller_looks);
     if (options.struct_size < offsetof(commtask_omp_options, ticket)) {
         return "the size of its options is not set: start from COMMTASK_OMP_OPTIONS_INIT";
     }
@@ -148,16 +120,19 @@ const char* objection_to(const commtask_omp_options& options) noexcept {
     return nullptr;
 }
 
-int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason, source_place where) noexcept {
+int report_refusal(int code, const commtask_op* operation, const commtask_omp_options& options, const char* reason,
+                   source_place where) noexcept {
+    if (reason != nullptr) {
+        (void)commtask_refuse_operation(code, operation, reason);
+    }
     sentence_buffer sentence{};
     if (where.file != nullptr) {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s (%s:%d)",
-                      article_of_kind(kind), name_of_kind(kind), reason, where.file, where.line);
+        std::snprintf(sentence.data(), sentence.size(), "commtask: %.800s (%.180s:%d)", commtask_last_error(),
+                      where.file, where.line);
     } else {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: %s %s task was refused: %s", article_of_kind(kind),
-                      name_of_kind(kind), reason);
+        std::snprintf(sentence.data(), sentence.size(), "commtask: %s", commtask_last_error());
     }
-    if (status != nullptr) {
+    if (commtask_status* const status = options.status; status != nullptr) {
         status->state = COMMTASK_STATE_FAILED;
         status->error = mpi_class_of(code);
         status->error_class = status->error;
@@ -166,38 +141,30 @@ int report_refusal(int code, unsigned kind, commtask_status* status, const char*
         status->bytes = 0;
     }
     set_last_error(code, sentence.data());
-    tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), nullptr, status != nullptr,
-          sentence.data()},
-         place_of(code, kind));
+    const bool has_status = options.status != nullptr;
+    const auto kind = static_cast<commtask_kind>(operation != nullptr ? operation->kind : 0);
+    if (!tell({sizeof(commtask_omp_error), code, kind, nullptr, has_status, sentence.data()})) {
+        // Also with a status: peers wait for what was never posted, and nobody may look before the program hangs.
+        const bool is_looked_at = has_status || (options.flags & flag_caller_looks) != 0;
+        commtask_tell_refusal(code, operation, is_looked_at, sentence.data());
+    }
     return code;
 }
 
 void report_not_waited_for(unsigned kind, const char* sentence) noexcept {
-    tell({sizeof(commtask_omp_error), COMMTASK_ERR_UNFINISHED, static_cast<commtask_kind>(kind), nullptr, 0, sentence},
-         place_of_not_waited_for);
+    const auto of = static_cast<commtask_kind>(kind);
+    if (!tell({sizeof(commtask_omp_error), COMMTASK_ERR_UNFINISHED, of, nullptr, 0, sentence})) {
+        commtask_tell_refusal(COMMTASK_ERR_UNFINISHED, nullptr, 0, sentence);
+    }
 }
 
 void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept {
     sentence_buffer sentence{};
-    if (status.state == COMMTASK_STATE_CANCELED) {
-        std::snprintf(sentence.data(), sentence.size(),
-                      "commtask: %s %s task was canceled; the tasks that depend on it run without its data.",
-                      article_of_kind(kind), name_of_kind(kind));
-    } else {
-        char text[MPI_MAX_ERROR_STRING] = "";
-        int length = 0;
-        // The callback runs on the thread that may call MPI at this moment.
-        if (MPI_Error_string(status.error, text, &length) != MPI_SUCCESS) {
-            std::strcpy(text, "unknown MPI error");
-        }
-        std::replace(text, text + std::strlen(text), '\n', ' ');
-        std::snprintf(sentence.data(), sentence.size(),
-                      "commtask: %s %s task failed: %.300s; the tasks that depend on it run without its data.",
-                      article_of_kind(kind), name_of_kind(kind), text);
-    }
+    std::snprintf(sentence.data(), sentence.size(), "commtask: %s", commtask_last_error());
     const int code = status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED;
-    tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, sentence.data()},
-         place_of(code, kind));
+    const bool is_told = tell(
+        {sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, sentence.data()});
+    commtask_failure_is_told(is_told || has_status ? 1 : 0);
 }
 
 } // namespace commtask::omp
@@ -234,7 +201,6 @@ void commtask_omp_clear_errors(void) noexcept {
     r.count = 0;
     r.first_code = COMMTASK_OK;
     r.first_sentence = {};
-    r.printed.reset();
 }
 
 const char* commtask_omp_last_error(void) noexcept { return last_sentence().data(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who hears of communication tasks that went wrong. OpenMP cannot fail a task, so what the C API returns as a code would
+// Where communication tasks that went wrong are told of. OpenMP cannot fail a task, so what the C API returns as a code would
 // be lost between the task's body and its dependents: every failure passes here, is counted, remembered, and told to
-// the user's handler or printed once per kind and code.
+// the user's handler. Without one, and without a status, the runtime asks the communicator's error handler.
 #pragma once
 
 #include <commtask/omp.h>
@@ -14,9 +14,6 @@ namespace commtask::omp {
 
 /// The operation's name in the user's words; "communication" for a kind that does not exist.
 [[nodiscard]] const char* name_of_kind(unsigned kind) noexcept;
-
-/// "a" or "an", in front of that name.
-[[nodiscard]] const char* article_of_kind(unsigned kind) noexcept;
 
 /// Sets the sentence of commtask_omp_last_error on this thread.
 /// @return the code.
@@ -33,16 +30,22 @@ struct source_place {
 /// What is wrong with what the user says beside the operation; null: nothing.
 [[nodiscard]] const char* objection_to(const commtask_omp_options& options) noexcept;
 
-/// A task that was never posted: counts it, writes the user's status (may be null), tells the handler.
+/// In the flags of an operation: the caller takes the code of a refusal, as Fortran's ierror does.
+constexpr std::uint32_t flag_caller_looks = 1U << 30U;
+
+/// A task that was never posted: counts it, writes the user's status, tells the handler. Where there is neither, and the
+/// communicator's errors are fatal, it does not return.
+/// @param operation  null: there was none.
+/// @param reason     null: commtask_last_error() is the sentence, as the runtime's refusals leave it.
 /// @return the code.
-int report_refusal(int code, unsigned kind, commtask_status* status, const char* reason,
+int report_refusal(int code, const commtask_op* operation, const commtask_omp_options& options, const char* reason,
                    source_place where = {}) noexcept;
 
-/// A task that ended FAILED or CANCELED: counts it and tells the handler. Runs on the worker.
+/// A task that ended FAILED or CANCELED, in its callback: counts it and tells the handler. Runs on the worker.
 void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept;
 
-/// Communication tasks that libomp does not wait for, whatever becomes of them (check.hpp): counts it, tells the handler,
-/// and prints the sentence the first time by default.
+/// Communication tasks that libomp does not wait for, whatever becomes of them (check.hpp): counts it, and tells the handler;
+/// without one, as a refusal.
 void report_not_waited_for(unsigned kind, const char* sentence) noexcept;
 
 /// Whether all OpenMP code of the process runs on the OpenMP runtime that this library is linked to; asked once.

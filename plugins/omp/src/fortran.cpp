@@ -71,22 +71,22 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     // A module of another release of this library, since programs compile it from source.
     if (operation->struct_size != sizeof *operation || clauses->struct_size != sizeof *clauses) {
         return report_refusal(
-            COMMTASK_ERR_ARGUMENT, 0, nullptr,
+            COMMTASK_ERR_ARGUMENT, nullptr, COMMTASK_OMP_OPTIONS_INIT,
             "the Fortran module commtask_omp that the program was compiled with is not this library's: "
             "compile share/commtask/commtask_omp.f90 of this installation");
     }
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
-    options.flags = clauses->flags;
+    options.flags = clauses->flags | (clauses->has_ierror != 0 ? flag_caller_looks : 0U);
     options.priority = clauses->priority;
     options.status = clauses->status;
     const commtask_op op = operation_of(*operation);
     if (fortran_recording* const recording = fortran_recording::of_this_thread(); recording != nullptr) {
-        return recording->record(op, *clauses);
+        return recording->record(op, options, *clauses);
     }
     if (clauses->hold != 0) {
         if (clauses->n_in + clauses->n_out + clauses->n_inout != 0 || clauses->priority != 0) {
             return report_refusal(
-                COMMTASK_ERR_ARGUMENT, op.kind, options.status,
+                COMMTASK_ERR_ARGUMENT, &op, options,
                 "hold=.true. makes no task: in, out, inout and priority are for the task that calls it");
         }
         return commtask_omp_hold_operation(&op, &options);

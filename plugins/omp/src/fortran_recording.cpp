@@ -73,10 +73,9 @@ std::vector<commtask_t> fortran_recording::predecessors_of(const commtask_omp_fo
     return found;
 }
 
-int fortran_recording::record(const commtask_op& operation, const commtask_omp_fortran_clauses& clauses) noexcept {
-    const auto refuse = [&](int code, const char* why) {
-        return report_refusal(code, operation.kind, clauses.status, why);
-    };
+int fortran_recording::record(const commtask_op& operation, const commtask_omp_options& given,
+                              const commtask_omp_fortran_clauses& clauses) noexcept {
+    const auto refuse = [&](int code, const char* why) { return report_refusal(code, &operation, given, why); };
     if (clauses.hold != 0) {
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "hold=.true. is for what starts now, and a member of a plan starts with each run");
@@ -91,7 +90,7 @@ int fortran_recording::record(const commtask_op& operation, const commtask_omp_f
         options.n_after = predecessors.size();
         commtask_t member = COMMTASK_NULL;
         const int code = commtask_post(&operation, &options, &member);
-        if (code != COMMTASK_OK) return refuse(code, commtask_last_error());
+        if (code != COMMTASK_OK) return refuse(code, nullptr);
         members_.push_back(member);
         read_by(member, read(clauses));
         written_by(member, written(clauses));

@@ -23,8 +23,9 @@ public:
     fortran_recording& operator=(const fortran_recording&) = delete;
     ~fortran_recording();
 
-    /// Posts a member. @return as commtask_post; what was refused is reported
-    int record(const commtask_op& operation, const commtask_omp_fortran_clauses& clauses) noexcept;
+    /// Posts a member. @param given  for a refusal's report @return as commtask_post
+    int record(const commtask_op& operation, const commtask_omp_options& given,
+               const commtask_omp_fortran_clauses& clauses) noexcept;
 
 private:
     /// What members have done to an address.

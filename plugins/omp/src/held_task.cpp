@@ -68,8 +68,7 @@ public:
         if (options.mpi_status != nullptr) {
             told = new (std::nothrow) told_status{held_, options.mpi_status};
             if (told == nullptr) {
-                return report_refusal(COMMTASK_ERR_NO_MEMORY, operation.kind, options.status,
-                                      "no memory for its status");
+                return report_refusal(COMMTASK_ERR_NO_MEMORY, &operation, options, "no memory for its status");
             }
         }
         held_->n_open.fetch_add(1, std::memory_order_relaxed); // before its post, which publishes it
@@ -90,23 +89,23 @@ private:
 };
 
 /// Why nothing can hold the current task; reports it.
-int refuse(unsigned kind, const commtask_omp_options& options) noexcept {
+int refuse(const commtask_op& operation, const commtask_omp_options& options) noexcept {
     if (!binding_objection().empty()) {
-        return report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, binding_objection().c_str());
+        return report_refusal(COMMTASK_ERR_RUNTIME, &operation, options, binding_objection().c_str());
     }
     if (const char* const wrong = objection_to(options); wrong != nullptr) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, wrong);
+        return report_refusal(COMMTASK_ERR_ARGUMENT, &operation, options, wrong);
     }
     if (omp_in_explicit_task() != 0 && innermost_task() == nullptr) {
         return report_refusal(
-            COMMTASK_ERR_RUNTIME, kind, options.status,
+            COMMTASK_ERR_RUNTIME, &operation, options,
             "its task was not created through libcommtask-omp-hold, so that its end cannot be put off: "
             "the code that created it reaches libomp past that library, e.g. since it was loaded "
             "with a libomp of its own");
     }
     if (!is_current(innermost_task()) && commtask_is_driving() != 0) {
         return report_refusal(
-            COMMTASK_ERR_WORKER_THREAD, kind, options.status,
+            COMMTASK_ERR_WORKER_THREAD, &operation, options,
             "it was started in a callback, where no task is that it could hold and nobody can wait for it");
     }
     return COMMTASK_OK;
@@ -147,28 +146,28 @@ int commtask_omp_hold_operation(const commtask_op* operation, const commtask_omp
         // Of a program that was compiled when they had fewer fields; a size that is not set is refused below.
         std::memcpy(&given, options, std::clamp(options->struct_size, sizeof given.struct_size, sizeof given));
     }
-    const unsigned kind = operation != nullptr ? operation->kind : 0;
     if (operation == nullptr) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, given.status, "the operation is null");
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, given, "the operation is null");
     }
-    if (const int code = refuse(kind, given); code != COMMTASK_OK) {
+    if (const int code = refuse(*operation, given); code != COMMTASK_OK) {
         if (given.ticket.number != 0) {
             (void)commtask_ticket_drop(operation->comm, given.ticket);
         }
         return code;
     }
     tool::begin_to_hear(false);
-    (void)check::note_start(kind);
+    (void)check::note_start(operation->kind);
     return holder().start(*operation, given);
 }
 
 int commtask_omp_hold_requests(size_t n_requests, MPI_Request* requests) noexcept {
     const commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     if (requests == nullptr && n_requests > 0) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, COMMTASK_OP_ATTACH, nullptr,
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options,
                               "the list of requests is null and its length is not zero");
     }
-    if (const int code = refuse(COMMTASK_OP_ATTACH, options); code != COMMTASK_OK) {
+    MPI_Request none = MPI_REQUEST_NULL;
+    if (const int code = refuse(commtask_op_attach(&none, MPI_COMM_WORLD), options); code != COMMTASK_OK) {
         return code;
     }
     tool::begin_to_hear(false);

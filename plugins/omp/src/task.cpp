@@ -85,15 +85,14 @@ private:
 
 /// Why no task can be created for this operation; reports it.
 int refuse(const commtask_op* operation, const commtask_omp_options& options, source_place where) noexcept {
-    const unsigned kind = operation != nullptr ? operation->kind : 0;
     if (operation == nullptr) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, "the operation is null", where);
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options, "the operation is null", where);
     }
     if (!runtime_objection().empty()) {
-        return report_refusal(COMMTASK_ERR_RUNTIME, kind, options.status, runtime_objection().c_str(), where);
+        return report_refusal(COMMTASK_ERR_RUNTIME, operation, options, runtime_objection().c_str(), where);
     }
     if (const char* const wrong = objection_to(options); wrong != nullptr) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, kind, options.status, wrong, where);
+        return report_refusal(COMMTASK_ERR_ARGUMENT, operation, options, wrong, where);
     }
     return COMMTASK_OK;
 }
@@ -103,8 +102,9 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     options.ticket = {};
     options.flags = (options.flags & ~flag_parent_is_implicit) | flag_of_parent();
     if (const int code = take_turn(operation, options.flags, where, options.ticket); code != COMMTASK_OK) {
-        return report_refusal(code, operation.kind, options.status, commtask_last_error(), where);
+        return report_refusal(code, &operation, options, nullptr, where);
     }
+    options.flags &= ~flag_caller_looks; // not at what comes after this call
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
                                     {operation, options, where, {}, false, {}, nullptr});
     if (options.priority != 0) {
@@ -151,12 +151,12 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
         return code;
     }
     if ((n_in > 0 && in == nullptr) || (n_out > 0 && out == nullptr) || (n_inout > 0 && inout == nullptr)) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, operation->kind, given.status,
+        return report_refusal(COMMTASK_ERR_ARGUMENT, operation, given,
                               "a list of addresses is null and its length is not zero");
     }
     depend_list depends;
     if (!depends.reserve(n_in + n_out + n_inout)) {
-        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation->kind, given.status, "no memory for its dependences");
+        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation, given, "no memory for its dependences");
     }
     depends.add(kmp_depend_in, {in, n_in});
     depends.add(kmp_depend_inout, {out, n_out});
@@ -183,8 +183,7 @@ int commtask_omp_spawn_clauses(const commtask_op* operation, size_t n_clauses, c
     }
     depend_list depends;
     if (!depends.reserve(n_depends)) {
-        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation->kind, options.status, "no memory for its dependences",
-                              where);
+        return report_refusal(COMMTASK_ERR_NO_MEMORY, operation, options, "no memory for its dependences", where);
     }
     for (const commtask_omp_clause& clause : given) {
         if (clause.n_addresses > 0) {

@@ -158,6 +158,7 @@ template <commtask_kind Kind, typename Function, typename Then>
         raw.callback = &calls::then;
         raw.callback_argument = record.get();
         raw.flags |= COMMTASK_CALLBACK_ONCE;
+        if constexpr (std::same_as<Then, no_closure>) raw.flags |= COMMTASK_CALLBACK_RELAYS; // nobody looks at the end
         const commtask_op operation = door_operation<calls, Kind>(record.get(), what.comm());
         const int code = commtask_post(&operation, &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's

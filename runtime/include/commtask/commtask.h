@@ -5,7 +5,8 @@
  *
  * Errors, for every function: a negative commtask_code means that nothing was changed and nothing printed, but by
  * commtask_init, which says why it was refused on stderr, on the first rank that has a reason (COMMTASK_VERBOSE=0: not).
- * commtask_last_error() on the same thread gives a sentence that names the argument. No function exits or aborts.
+ * commtask_last_error() on the same thread gives a sentence that names the argument. A task that fails where the program does not look,
+ * by a status, a callback or its handle, follows the error handler of its communicator, which may end the job (docs/errors.md).
  * Threads, for every function: any thread may call it at any time between commtask_init and commtask_finalize,
  * unless it says otherwise. One thread at a time calls MPI for a lane: its worker, or a thread inside this library that does
  * the worker's work. There is one lane unless more are asked for (lanes.h). */
@@ -37,7 +38,8 @@ COMMTASK_API int commtask_init(const commtask_config* config) COMMTASK_NOEXCEPT;
  *  Tasks that can never complete (they wait for an event that nobody can signal any more, or nothing has moved for
  *  COMMTASK_FINALIZE_TIMEOUT_S) are listed on stderr and given up: their state is CANCELED. Their callbacks are called;
  *  these cannot post or wait any more. It is not collective: the ranks may call it where they like.
- *  @return COMMTASK_OK; ERR_UNFINISHED after such a list (the library is finalised all the same), or if a function of the
+ *  @return COMMTASK_OK; FAILED: tasks failed or were refused where the program does not look, as stderr says; the library is
+ *          finalised all the same. ERR_UNFINISHED after such a list (the library is finalised all the same), or if a function of the
  *          program's that the worker runs does not come back: what is unfinished is left as it is then;
  *          ERR_NOT_INITIALIZED; ERR_WORKER_THREAD.
  *  @blocking Until all tasks ended, or were given up. With COMMTASK_STATS=1 rank 0 waits for the others' numbers, at most
@@ -79,7 +81,8 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *            and nobody else drives MPI, the calling thread makes MPI's nonblocking call itself, and those for what others
  *            have posted before, up to some tens: a post costs there what MPI's call costs. It runs no callback and no
  *            function of a door.
- *  @failures What MPI reports later ends the task: state FAILED, its successors CANCELED. */
+ *  @failures What MPI reports later ends the task: state FAILED, its successors CANCELED. With neither status nor callback nor
+ *           `task` the communicator's error handler decides whether the job ends. */
 COMMTASK_API int commtask_post(const commtask_op* operation, const commtask_options* options,
                                commtask_t* task) COMMTASK_NOEXCEPT;
 

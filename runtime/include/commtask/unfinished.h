@@ -44,8 +44,32 @@ COMMTASK_API commtask_kept_t commtask_keep(commtask_op* operation) COMMTASK_NOEX
 COMMTASK_API void commtask_drop(commtask_kept_t kept) COMMTASK_NOEXCEPT;
 
 /** Writes a line to stderr: "commtask: rank 3: ", without the rank before commtask_init, also one that was refused, and a sentence.
- *  @param sentence  may begin with "commtask: ", which is written once. */
+ *  @param sentence  may begin with "commtask: ", or with that and the rank, which are written once. */
 COMMTASK_API void commtask_say(const char* sentence) COMMTASK_NOEXCEPT;
+
+/** Has commtask_last_error() name the operation that a front end refuses, as commtask_post does by itself.
+ *  @param code       why.
+ *  @param operation  null: there was none.
+ *  @param reason     the rest of the sentence.
+ *  @return the code. */
+COMMTASK_API int commtask_refuse_operation(int code, const commtask_op* operation,
+                                           const char* reason) COMMTASK_NOEXCEPT;
+
+/** A front end has refused an operation of its program's. Where nobody looks, the error handler of the operation's communicator,
+ *  window or file decides: the job ends here, or the sentence is printed, and commtask_finalize returns COMMTASK_FAILED. Also without
+ *  commtask_init. No lock may be held.
+ *  @param code          why.
+ *  @param operation     null: there was none, and MPI_COMM_WORLD's handler decides.
+ *  @param is_looked_at  not 0: the program gave a status, which says so. Then the sentence alone is printed.
+ *  @param sentence      as for commtask_say. */
+COMMTASK_API void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at,
+                                        const char* sentence) COMMTASK_NOEXCEPT;
+
+/** In a callback with COMMTASK_CALLBACK_RELAYS, of a task that did not complete, before the front end lets the program go on.
+ *  Without this call the error handler is asked after the callback.
+ *  @param is_told  not 0: the front end has told the program, so that no error handler is asked. 0: it is asked now, and may end
+ *                  the job. */
+COMMTASK_API void commtask_failure_is_told(int is_told) COMMTASK_NOEXCEPT;
 
 /** Tells of the end of a standing receive, whoever ends it: commtask_unlisten, or commtask_finalize, by force too. Not where
  *  commtask_finalize leaves behind a worker that does not come back.

@@ -9,6 +9,7 @@
 #include "base/speech.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/clock.hpp"
+#include "mpi/describe.hpp"
 #include "mpi/identity.hpp"
 #include "mpi/network_contexts.hpp"
 #include "report/gather.hpp"
@@ -161,6 +162,7 @@ lane_settings context::lane_plan() {
     plan.callback_limit_ns = static_cast<std::uint64_t>(settings_.callback_limit_us) * 1000U;
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
+    plan.failures = &failures_;
     plan.posters_issue = place_.idle != idle_policy::reserved;
     plan.node = bells_.get();
     plan.announced = bells_ && !announcing_.world.empty() ? &announcing_ : nullptr;
@@ -191,9 +193,8 @@ std::vector<unfinished_line> context::list_elsewhere() {
         auto& mine = *static_cast<list*>(to);
         const comm_queue* const queue = mine.of.comms_.find(op->comm);
         try {
-            mine.lines.push_back({since_ns, mine.of.transports_.front().describe(*op) +
-                                                (queue == nullptr ? "" : ", " + queue->name) +
-                                                mpi_transport::describe(source_place{file, line}) + "; " + where});
+            mine.lines.push_back({since_ns, describe(*op, true) + (queue == nullptr ? "" : ", " + queue->name) +
+                                                describe(source_place{file, line}) + "; " + where});
         } catch (const std::bad_alloc&) { // a line less: the face has a lock in hand
         }
     };
@@ -357,7 +358,10 @@ void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
 }
 
 void commtask_say(const char* sentence) noexcept {
-    constexpr std::string_view opening = "commtask: ";
     const std::string_view given = sentence;
-    commtask::detail::say("%s", sentence + (given.starts_with(opening) ? opening.size() : 0));
+    const std::string_view whole = commtask::detail::opening(); // with the rank
+    constexpr std::string_view name = "commtask: ";
+    commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
+                                            : given.starts_with(name) ? name.size()
+                                                                      : 0));
 }

@@ -4,6 +4,7 @@
 // knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
 #pragma once
 
+#include "api/failures.hpp"
 #include "api/lane_selection.hpp"
 #include "api/listener.hpp"
 #include "api/plan_book.hpp"
@@ -233,6 +234,7 @@ private:
     const int thread_level_;
     const agreed_start start_;
     mpi_error_handling errors_;
+    task_failures failures_;
     const rank_place place_;
     std::mutex starting_; ///< Whether a lane has a worker, which lends its core itself, changes under it.
     std::mutex lending_;  ///< Guards the next two.

@@ -3,6 +3,7 @@
 // Posting. The way without options writes two lines of the task, its shared line and one cell of the inbox, and loads
 // nothing that the worker writes. A wrong argument is refused before a slot is taken, so nothing needs to be undone.
 #include "api/context.hpp"
+#include "api/failures.hpp"
 #include "api/keeping.hpp"
 #include "api/record.hpp"
 #include "api/spread.hpp"
@@ -270,6 +271,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     if (code != COMMTASK_OK) return code;
     if (operation.has_partitions) return refuse_single_partitions(operation);
     std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & (flag_is_call | flag_stands);
+    if (task_out != nullptr) flags |= flag_has_handle;
     std::uint32_t n_predecessors = 0;
     if (options != nullptr) {
         flags |= options->flags | flag_has_extras;
@@ -405,7 +407,7 @@ int check_post(context& runtime, const commtask_op& op, const commtask_options* 
 
 using namespace commtask::detail;
 
-int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
+static int post_any(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
     context* const runtime = context_for(operation);
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "operation is null");
@@ -420,6 +422,11 @@ int commtask_post(const commtask_op* operation, const commtask_options* options,
     return post(*runtime, *operation, options, task);
 }
 
+int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
+    const int code = post_any(operation, options, task);
+    return code < COMMTASK_AGAIN ? name_refused(code, operation) : code;
+}
+
 int commtask_comm_register(MPI_Comm comm) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
@@ -427,8 +434,8 @@ int commtask_comm_register(MPI_Comm comm) noexcept {
     return runtime->queue_of(comm, code) != nullptr ? COMMTASK_OK : code;
 }
 
-int commtask_ticket_take_with(const commtask_op* operation, const commtask_options* options,
-                              commtask_ticket* ticket) noexcept {
+static int take_ticket(const commtask_op* operation, const commtask_options* options,
+                       commtask_ticket* ticket) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (operation == nullptr || ticket == nullptr) {
@@ -460,6 +467,12 @@ int commtask_ticket_take_with(const commtask_op* operation, const commtask_optio
     *ticket = {};
     if (number != 0) *ticket = {number, static_cast<std::uint32_t>(kind.ordered_in), queue->number};
     return COMMTASK_OK;
+}
+
+int commtask_ticket_take_with(const commtask_op* operation, const commtask_options* options,
+                              commtask_ticket* ticket) noexcept {
+    const int code = take_ticket(operation, options, ticket);
+    return code < COMMTASK_AGAIN ? name_refused(code, operation) : code;
 }
 
 int commtask_ticket_take(const commtask_op* operation, commtask_ticket* ticket) noexcept {

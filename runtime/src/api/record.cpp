@@ -46,16 +46,16 @@ struct end_of_thread {
             COMMTASK_ERR_ARGUMENT,
             "options->flags asks for COMMTASK_ORDERED, and partitions go in the order in which they are filled");
     }
+    if ((options->flags & COMMTASK_CALLBACK_ONCE) != 0) {
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "the callback can be called once, and a member ends in every run: capture a reference "
+                      "or a pointer, and nothing else");
+    }
     if ((options->flags & COMMTASK_CALLBACK_RELAYS) != 0) {
         return refuse(
             COMMTASK_ERR_ARGUMENT,
             "a task of OpenMP or oneTBB ends once and cannot be recorded: record plain posts, and start the plan by "
             "COMM_PLAN or a plan_node");
-    }
-    if ((options->flags & COMMTASK_CALLBACK_ONCE) != 0) {
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "the callback can be called once, and a member ends in every run: capture a reference "
-                      "or a pointer, and nothing else");
     }
     if (options->ticket.number != 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->ticket is good once, and a member takes a place in every run");

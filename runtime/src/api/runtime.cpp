@@ -429,13 +429,14 @@ int commtask_finalize(void) noexcept {
     }
     const context::drained how = mine->drain();
     if (how == context::drained::not_at_all) {
-        return refuse(
+        return conclude_failures(refuse(
             COMMTASK_ERR_UNFINISHED,
-            "the worker is inside a call of the program's that does not come back; what is unfinished stays so");
+            "the worker is inside a call of the program's that does not come back; what is unfinished stays so"));
     }
     delete mine;
-    if (how == context::drained::completely) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were given up; stderr has the list");
+    if (how == context::drained::completely) return conclude_failures(COMMTASK_OK);
+    return conclude_failures(
+        refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were given up; stderr has the list"));
 }
 
 int commtask_get_info(commtask_info* info) noexcept {

@@ -13,7 +13,7 @@
 
 namespace commtask::detail {
 namespace {
-thread_local std::array<char, 512> sentence{};
+thread_local std::array<char, 1024> sentence{};
 
 /// Why commtask_init was refused the last time; empty if it was not. Process-wide, as there is no context then.
 std::mutex refusal_mutex;

@@ -184,6 +184,13 @@ inline constexpr std::uint64_t longest_turn_of_others_ns = 2'000'000'000;
 /// baton. More: such an end takes longer. Less: one that has lost its processor for a moment is called stuck.
 inline constexpr std::uint64_t wait_for_others_at_the_end_ns = 500'000'000;
 
+/// How long the job's end waits, after the sentence that says why, for its launcher to read that: MPICH's drops the last line of one
+/// of 30 jobs otherwise. As long a thread waits first for the right to call MPI.
+inline constexpr long wait_before_abort_ns = 200'000'000;
+
+/// After so many seconds in MPI_Abort the process ends without it. Less: a launcher that answers late has not heard of the abort.
+inline constexpr unsigned abort_patience_s = 3;
+
 // Communicators: mpi/comms.cpp ----------------------------------------------------------------------------------------
 
 /// At most so many queues of freed communicators are looked at for one that can be used again: those whose tickets were never used stay

@@ -432,8 +432,13 @@ void lane::finish(task& which, task_state state) noexcept {
     which.live_in.store(nullptr, std::memory_order_relaxed);
     ++ended_in_pass_;
     count_one(n_ended_);
+    failure_sink* const told = state == task_state::completed ? nullptr : settings_.failures;
+    if (told != nullptr) [[unlikely]]
+        told->before_callback(which, state);
     if (which.has_extras()) run_callback(which, state);
     if ((which.flags() & (flag_keeps_types | flag_keeps_comm)) != 0) transport_->let_go(which);
+    if (told != nullptr) [[unlikely]]
+        told->after_callback();
     count_one(n_live_, -1);
     if (which.stands()) count_one(n_standing_, -1);
     const bool is_member = which.is_member(); // then its plan has a reference too

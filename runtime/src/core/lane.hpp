@@ -48,6 +48,7 @@ struct lane_settings {
     bool has_heavy_barrier = false;
     bool posters_issue = false; ///< The worker shares its core: who posts, and finds the baton free, issues.
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
+    failure_sink* failures = nullptr;        ///< Told of tasks that do not complete; outlasts the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
     const node_bells* node = nullptr; ///< By which the ranks of the node ring each other's workers; null: they do not.
     /// What is told to other nodes' watchers; null: nothing. Not without `node`.

@@ -86,7 +86,7 @@ void lane::tell_run(task& member, task_state how) noexcept {
 /// All that it is made of has ended.
 void lane::end_run(task& run) noexcept {
     plan& recorded = plan_of(run);
-    recorded.sum_up(run.result);
+    run.run.failed_member = recorded.sum_up(run.result);
     run.result.is_of_run = true;
     recorded.end_run(); // the callback may start the next run
 }

@@ -30,4 +30,16 @@ protected:
     ~task_observer() = default;
 };
 
+/// Is told of tasks that do not complete, by the driver of the task's lane. What it says in between costs others nothing.
+class failure_sink {
+public:
+    /// Before the task's callback, which finds the sentence in commtask_last_error().
+    virtual void before_callback(const task& which, task_state how) noexcept = 0;
+    /// After it, and before the task's successors. Does not come back where the program's error handler ends the job.
+    virtual void after_callback() noexcept = 0;
+
+protected:
+    ~failure_sink() = default;
+};
+
 } // namespace commtask::detail

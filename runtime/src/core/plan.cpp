@@ -266,16 +266,18 @@ task* plan::member_ended(const plan_member& member, task_state how) noexcept {
     return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? running_ : nullptr;
 }
 
-void plan::sum_up(task_result& result) noexcept {
+const task* plan::sum_up(task_result& result) noexcept {
     const std::uint32_t failed = first_failed_.load(std::memory_order_relaxed);
-    if (failed != nobody) {
-        const task_result& first = running_of(members_[failed]).result;
-        result.error = first.error;
-        result.error_class = first.error_class;
+    const task* const first = failed != nobody ? &running_of(members_[failed]) : nullptr;
+    if (first != nullptr) {
+        result.error = first->result.error;
+        result.error_class = first->result.error_class;
     }
     result.is_canceled = result.is_canceled || was_canceled_.load(std::memory_order_relaxed);
-    if (!computes_) return;
-    for (plan_member& each : members_) result.flags |= running_of(each).result.flags;
+    if (computes_) {
+        for (plan_member& each : members_) result.flags |= running_of(each).result.flags;
+    }
+    return first;
 }
 
 void plan::sum_up_groups(const plan_member& whole, task_result& result) noexcept {

@@ -187,7 +187,8 @@ public:
         return member.its_turn != nullptr && member.its_turn->is_open() ? member.its_turn.get() : nullptr;
     }
     /// The run's result, of its members'.
-    void sum_up(task_result& result) noexcept;
+    /// @return the first member that failed, or null; its slot stays as it is until the next run has ended
+    [[nodiscard]] const task* sum_up(task_result& result) noexcept;
     /// What the groups of a member in partitions came to; they have ended.
     void sum_up_groups(const plan_member& whole, task_result& result) noexcept;
     /// All has ended. From here on the next run may be started.

@@ -96,6 +96,7 @@ enum task_flag : std::uint32_t {
     flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
     flag_stands = 1U << 21,     ///< A standing receive: nobody waits for its end, so it is not unfinished.
     flag_stays_home = 1U << 22, ///< Goes to its communicator's first lane, even where that is spread by threads.
+    flag_has_handle = 1U << 25, ///< The program got a handle, and asks by that how the task ends.
     flag_has_source = 1U << 24, ///< task::source is set.
     flag_has_queue = 1U << 23,  ///< In a post alone: op.result is the queue, of a communicator that may be freed.
     // What the library keeps for a task until it has ended (mpi/kept_handles.hpp, mpi/kept_lists.hpp).
@@ -150,8 +151,9 @@ struct task_run {
         0; ///< Messages that it has room for and that would be announced, if they come from another node.
     std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
     std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
-    void* scratch = nullptr;       ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
-    std::int64_t sent_bytes = 0;   ///< Payload that this rank gives, from its issue on. Only with observers.
+    void* scratch = nullptr;     ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.
+    std::int64_t sent_bytes = 0; ///< Payload that this rank gives, from its issue on. Only with observers.
+    const task* failed_member = nullptr; ///< Of a run that failed: the first member that did.
     std::uint64_t accepted_ns = 0; ///< In the pass that first saw it, if it stayed; for the list of unfinished tasks.
     std::uint64_t since_ns = 0;    ///< In the pass that brought it into its phase. Only with observers.
     std::uint64_t number = 0;      ///< Of its lane; never used again.

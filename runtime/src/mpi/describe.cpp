@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task in the user's words, for the list of unfinished tasks and for warnings. Written when something is wrong, so it
-// may ask MPI for names; it is called by a driver only.
-#include "mpi/transport.hpp"
+// Written when something is wrong, so it may ask for memory, and MPI for names where the calling thread may call MPI. Of a task it is
+// called by a driver only.
+#include "mpi/describe.hpp"
 
 #include "base/printable.hpp"
 #include "core/handed_over.hpp"
 #include "core/plan.hpp"
 #include "mpi/one_sided.hpp"
+#include "mpi/transport.hpp"
 
 #include <array>
 #include <cstdio>
@@ -26,10 +27,11 @@ namespace {
     return tag == MPI_ANY_TAG ? std::string("any tag") : "tag " + std::to_string(tag);
 }
 
-[[nodiscard]] std::string payload_text(MPI_Count count, MPI_Datatype type) {
+[[nodiscard]] std::string payload_text(MPI_Count count, MPI_Datatype type, bool may_ask_mpi) {
     std::array<char, MPI_MAX_OBJECT_NAME> name{};
     int length = 0;
-    if (type == MPI_DATATYPE_NULL || MPI_Type_get_name(type, name.data(), &length) != MPI_SUCCESS || length == 0) {
+    if (!may_ask_mpi || type == MPI_DATATYPE_NULL || MPI_Type_get_name(type, name.data(), &length) != MPI_SUCCESS ||
+        length == 0) {
         return " of " + std::to_string(count) + " elements";
     }
     return " of " + std::to_string(count) + " " + printable(name.data());
@@ -44,12 +46,12 @@ namespace {
 
 } // namespace
 
-std::string mpi_transport::describe(const commtask_op& op) const {
+std::string describe(const commtask_op& op, bool may_ask_mpi) {
     const operation_traits& kind = operation_of(kind_of(op));
     std::string text{kind.name};
-    if (kind.family == operation_family::send) text += payload_text(op.send.count, op.send.type);
+    if (kind.family == operation_family::send) text += payload_text(op.send.count, op.send.type, may_ask_mpi);
     if (kind.family == operation_family::receive && kind.has_recv_side) {
-        text += payload_text(op.recv.count, op.recv.type);
+        text += payload_text(op.recv.count, op.recv.type, may_ask_mpi);
     }
     if (kind.has_partitions) {
         text += " in " + std::to_string(kind.has_recv_side ? op.send.count : op.recv.count) + " partitions";
@@ -59,8 +61,9 @@ std::string mpi_transport::describe(const commtask_op& op) const {
     if (kind.has_dests) text += ", " + tag_text(op.send_tag);
     if (kind.has_target && kind.counts != count_shape::none) {
         const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
-        text += payload_text(here.count, here.type) + (kind.has_recv_side ? " from " : " to ") + rank_text(op.peer) +
-                ", displacement " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
+        text += payload_text(here.count, here.type, may_ask_mpi) + (kind.has_recv_side ? " from " : " to ") +
+                rank_text(op.peer) + ", displacement " +
+                std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
     } else if (kind.has_target) {
         text += " of " + rank_text(op.peer);
     }
@@ -71,7 +74,7 @@ std::string mpi_transport::describe(const commtask_op& op) const {
     }
     if (kind.takes_file) {
         const commtask_side& here = kind.has_recv_side ? op.recv : op.send;
-        text += payload_text(here.count, here.type);
+        text += payload_text(here.count, here.type, may_ask_mpi);
         if (kind.has_offset) {
             text += ", offset " + std::to_string(displacement_of(kind.has_recv_side ? op.send : op.recv));
         }
@@ -84,7 +87,7 @@ std::string mpi_transport::describe(const commtask_op& op) const {
     return text;
 }
 
-std::string mpi_transport::describe(source_place created_at) {
+std::string describe(source_place created_at) {
     if (created_at.file == nullptr) return {};
     const char* const slash = std::strrchr(created_at.file, '/');
     return std::string(", created at ") + (slash != nullptr ? slash + 1 : created_at.file) + ":" +
@@ -93,7 +96,7 @@ std::string mpi_transport::describe(source_place created_at) {
 
 std::string mpi_transport::describe(const task& which) const {
     if (which.is_run()) {
-        return "plan of " + std::to_string(which.op.send.count) + " members" + describe(which.created_at());
+        return "plan of " + std::to_string(which.op.send.count) + " members" + detail::describe(which.created_at());
     }
     if (!which.is_member()) return describe_posted(which);
     const plan_member& member = *which.member;
@@ -102,16 +105,16 @@ std::string mpi_transport::describe(const task& which) const {
     const plan_member& whole = member.of->posted(member.number);
     const partition_set& parts = *whole.partitions;
     const std::uint32_t group = member.index - parts.first_group;
-    return describe(whole.op) + ", " + which.queue->name + ", " + of_plan + ": elements " +
+    return detail::describe(whole.op, true) + ", " + which.queue->name + ", " + of_plan + ": elements " +
            std::to_string(parts.groups.begin_of(group)) + " to " +
-           std::to_string(parts.groups.begin_of(group + 1) - 1) + describe(which.created_at());
+           std::to_string(parts.groups.begin_of(group + 1) - 1) + detail::describe(which.created_at());
 }
 
 std::string mpi_transport::describe_posted(const task& which) const {
     const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
-    return describe(which.op) + (is_held ? ", held behind an mprobe" : "") + ", " +
+    return detail::describe(which.op, true) + (is_held ? ", held behind an mprobe" : "") + ", " +
            (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator") +
-           describe(which.created_at());
+           detail::describe(which.created_at());
 }
 
 } // namespace commtask::detail

@@ -42,18 +42,28 @@ handler_table& handlers() {
     return *table;
 }
 
+/// Whether the communicator's own handler is fatal, or ours in its place. True where MPI does not say.
+[[nodiscard]] bool has_fatal_handler(MPI_Comm comm) noexcept {
+    MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+    if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) return true;
+    const bool is_predefined = now == MPI_ERRORS_ARE_FATAL || now == MPI_ERRORS_RETURN;
+#if MPI_VERSION >= 4
+    const bool is_abort = now == MPI_ERRORS_ABORT;
+#else
+    constexpr bool is_abort = false;
+#endif
+    const bool is_fatal = now == MPI_ERRORS_ARE_FATAL || is_abort || now == handlers().ours;
+    if (!is_predefined && !is_abort) MPI_Errhandler_free(&now); // only our reference to it
+    return is_fatal;
+}
+
 #if defined(MPICH_VERSION)
 /// In MPICH a communicator that inherited the default handler follows MPI_COMM_WORLD's, whatever that is by then.
-[[nodiscard]] bool worlds_handler_has_it(MPI_Comm comm, int code) {
-    MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
-    if (comm == MPI_COMM_WORLD || MPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world) != MPI_SUCCESS) return false;
-    const bool is_fatal = of_world == handlers().ours || of_world == MPI_ERRORS_ARE_FATAL;
-    if (!is_fatal) MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
-    if (of_world != MPI_ERRORS_ARE_FATAL && of_world != MPI_ERRORS_RETURN) MPI_Errhandler_free(&of_world);
-    return !is_fatal;
+[[nodiscard]] bool follows_world(MPI_Comm comm) noexcept {
+    return comm != MPI_COMM_WORLD && !has_fatal_handler(MPI_COMM_WORLD);
 }
 #else
-[[nodiscard]] bool worlds_handler_has_it(MPI_Comm /*comm*/, int /*code*/) { return false; }
+[[nodiscard]] bool follows_world(MPI_Comm /*comm*/) noexcept { return false; }
 #endif
 
 #if defined(MPICH_VERSION)
@@ -74,7 +84,10 @@ void on_error(MPI_Comm* comm, int* code, ...) {
     if (mpi_error_handling::is_quiet()) return mpi_error_handling::keep(*code);
     // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
     if (handlers().may_call_mpi.load(std::memory_order_relaxed)) {
-        if (worlds_handler_has_it(*comm, *code)) return;
+        if (follows_world(*comm)) {
+            MPI_Comm_call_errhandler(MPI_COMM_WORLD, *code);
+            return;
+        }
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_call_errhandler(*comm, *code);
     }
@@ -145,6 +158,11 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
         return MPI_ERR_NO_MEM;
     }
     return MPI_Comm_set_errhandler(comm, table.ours);
+}
+
+bool mpi_error_handling::are_fatal(MPI_Comm comm) noexcept {
+    const errors_come_back scope;
+    return has_fatal_handler(comm) && !follows_world(comm);
 }
 
 void mpi_error_handling::forget(MPI_Comm comm) noexcept {

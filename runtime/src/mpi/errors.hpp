@@ -59,6 +59,10 @@ public:
     /// @return an MPI error code: the communicator's if it is not one.
     int take_over(MPI_Comm comm) noexcept;
 
+    /// Whether an error on the communicator ends the program: the handler that counts is the program's. A function of the
+    /// program's own does not say so; MPI calls it where it finds an error itself. May be asked without a context.
+    [[nodiscard]] static bool are_fatal(MPI_Comm comm) noexcept;
+
     /// The communicator is about to be freed.
     static void forget(MPI_Comm comm) noexcept;
 };

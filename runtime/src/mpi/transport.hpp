@@ -75,10 +75,6 @@ public:
     void show_messages(const commtask_op& op, message_visitor& visitor) const noexcept override;
     [[nodiscard]] std::int64_t given_bytes(const commtask_op& op) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
-    /// Without its communicator.
-    [[nodiscard]] std::string describe(const commtask_op& op) const;
-    /// ", created at halo.c:50"; "" if that is not known.
-    [[nodiscard]] static std::string describe(source_place created_at);
 
 private:
     /// In started_part::part, of an operation of many messages: it is no receive.

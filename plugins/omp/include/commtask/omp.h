@@ -97,7 +97,8 @@ COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
  *  @buffers As for commtask_post, from this call until the task has completed. The status too. Handles may be freed when
  *           the call returns with MPI_THREAD_MULTIPLE; a reduction operation, when the task has completed.
  *  @blocking No; like every task construct it may run other tasks.
- *  @failures Everything that happens after this call reaches the status and the error handler; dependents run. */
+ *  @failures Everything that happens after this call reaches the status and the error handler; dependents run. Without both,
+ *           the communicator's error handler decides (commtask_omp_set_error_handler); for refusals too. */
 COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options* options, size_t n_in,
                                     const void* const* in, size_t n_out, const void* const* out, size_t n_inout,
                                     const void* const* inout) COMMTASK_NOEXCEPT;
@@ -197,9 +198,10 @@ COMMTASK_API int commtask_omp_wait_some(size_t most_open) COMMTASK_NOEXCEPT;
  *  @threads Any, in a task or outside. */
 COMMTASK_API int commtask_omp_progress(void) COMMTASK_NOEXCEPT;
 
-/** Says who hears of communication tasks that went wrong.
- *  @param handler   null: the default, which prints one sentence on stderr for each kind of operation and code: of tasks
- *                   that were refused, and of those that failed or were canceled and have no status to tell it.
+/** Sets the function that hears of communication tasks that went wrong.
+ *  @param handler   null: none. Then a task that fails or is refused and has no status follows the error handler of its
+ *                   communicator, as an MPI call does: MPI_ERRORS_ARE_FATAL, MPI's default, ends the job with a sentence on
+ *                   stderr; with MPI_ERRORS_RETURN the program goes on, and commtask_finalize returns COMMTASK_FAILED.
  *  @param argument  handed to it.
  *  @threads Any, at any time; tasks that end meanwhile may still reach the former handler. */
 COMMTASK_API void commtask_omp_set_error_handler(commtask_omp_error_handler handler, void* argument) COMMTASK_NOEXCEPT;
@@ -214,7 +216,7 @@ COMMTASK_API uint64_t commtask_omp_error_count(void) COMMTASK_NOEXCEPT;
  *  @return its code; COMMTASK_OK if there was none (text is then empty). */
 COMMTASK_API int commtask_omp_first_error(char* text, size_t size_bytes) COMMTASK_NOEXCEPT;
 
-/** Forgets the errors so far; the default handler prints again. */
+/** Forgets the errors so far. What commtask_finalize says of tasks that failed where nobody looked stays. */
 COMMTASK_API void commtask_omp_clear_errors(void) COMMTASK_NOEXCEPT;
 
 /** The sentence of the last negative code that a commtask_omp_ function returned on this thread.

@@ -60,6 +60,7 @@ typedef struct commtask_omp_fortran_clauses {
     size_t n_inout;           /**< How many addresses `inout` has. */
     const void* const* inout; /**< What it reads and writes. */
     commtask_status* status;  /**< As in commtask_omp_options; may be null. */
+    int has_ierror;           /**< Other than 0: the program gave ierror, and so takes the code of a refusal. */
     int hold; /**< Other than 0: the operation holds the calling task; no task is created, so it has no dependences. */
 } commtask_omp_fortran_clauses;
 

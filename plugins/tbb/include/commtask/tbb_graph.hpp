@@ -26,6 +26,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -94,6 +96,8 @@ protected:
     explicit pending_operation(graph_side& side) noexcept : side_(side) {}
     virtual ~pending_operation() = default;
     [[nodiscard]] const outcome& result() const noexcept { return result_; }
+    /// How it failed or was canceled; "" without memory.
+    [[nodiscard]] const std::string& sentence() const noexcept { return sentence_; }
 
 private:
     friend class graph_side;
@@ -101,6 +105,7 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
+    std::string sentence_;           ///< The same.
     bool is_looked_for_ = false;     ///< The driver takes it, instead of a task that the worker makes.
     std::atomic<int> references_{2}; ///< The starter's and the worker's; then those of the task that sends on.
     bool is_carried_ = false;        ///< The worker's reference has gone over to a task. The worker only.
@@ -236,6 +241,12 @@ public:
     /// On the worker: the operation has ended. The graph may be gone when this returns.
     void deliver(pending_operation& ended, const outcome& result) noexcept {
         ended.result_ = result;
+        if (!result.is_completed()) {
+            try {
+                ended.sentence_ = commtask_last_error();
+            } catch (const std::bad_alloc&) { // the outcome says that it failed
+            }
+        }
         if (ended.is_looked_for_) return leave(ended);
         ended.trace_id_ = commtask_trace_ended();
         ::tbb::flow::graph& graph = graph_;

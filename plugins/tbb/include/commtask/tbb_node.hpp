@@ -66,12 +66,9 @@ class operation_failed : public std::runtime_error {
 public:
     /// @param node  what kind of node it was.
     /// @param result  how the operation ended.
-    operation_failed(const char* node, const outcome& result)
-        : std::runtime_error(std::string{node} + (result.is_canceled()
-                                                      ? ": the operation was canceled"
-                                                      : ": the operation failed with an MPI error of class " +
-                                                            std::to_string(result.error_class()))),
-          result_(result) {}
+    /// @param sentence  which names the operation.
+    operation_failed(const char* node, const outcome& result, const std::string& sentence)
+        : std::runtime_error(std::string{node} + ": " + sentence), result_(result) {}
 
     /// How the operation ended.
     /// @return its outcome.
@@ -185,7 +182,7 @@ private:
             const outcome& ended = result();
             if (!ended.is_completed()) {
                 if (std::get<1>(node_.output_ports()).try_put({message, ended})) return;
-                throw operation_failed{node_.kind_.name, ended};
+                throw operation_failed{node_.kind_.name, ended, sentence()};
             }
             if constexpr (requires(Message& mine, const status& what) { mine.received(what); }) {
                 message.received(ended.status());

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sentence is made when something went wrong, so it may ask for memory and, where the calling thread may call MPI, for names.
+// The job is ended by MPI_Abort on a thread that holds no lock; should that not come back, a signal ends the process.
+#include "api/failures.hpp"
+
+#include "api/context.hpp"
+#include "base/last_error.hpp"
+#include "base/speech.hpp"
+#include "base/tuning.hpp"
+#include "core/operation_traits.hpp"
+#include "core/plan.hpp"
+#include "mpi/describe.hpp"
+#include "mpi/one_sided.hpp"
+#include "mpi/status_fields.hpp"
+
+#include <commtask/unfinished.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <unistd.h>
+
+namespace commtask::detail {
+namespace {
+
+/// Where nobody looked. relaxed: numbers to say at the end, when all that count have ended.
+struct counts {
+    std::atomic<unsigned> said{0}; ///< Sentences, those of refusals with a status included.
+    std::atomic<unsigned> failed{0};
+    std::atomic<unsigned> canceled{0};
+};
+counts unseen;
+
+constexpr unsigned said_at_most = 10;
+
+using sentence_buffer = std::array<char, 1024>;
+
+/// From before the callback of a task that did not complete to after it.
+struct telling {
+    const task* of = nullptr; ///< Null: the program was told, or the error handler was asked.
+    task_state how = task_state::open;
+    sentence_buffer sentence{};
+    sentence_buffer earlier{}; ///< What commtask_last_error() said on this thread, which may be the program's.
+};
+thread_local constinit telling now;
+
+void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_sentence()); }
+
+/// "rank 1: ", or nothing if that is not known.
+[[nodiscard]] std::string_view rank_text() noexcept {
+    constexpr std::string_view begins_all = "commtask: ";
+    return opening().substr(begins_all.size());
+}
+
+[[nodiscard]] bool is_mpi_alive() noexcept {
+    int is_initialized = 0;
+    int is_finalized = 0;
+    MPI_Initialized(&is_initialized);
+    MPI_Finalized(&is_finalized);
+    return is_initialized != 0 && is_finalized == 0;
+}
+
+/// Gives the calling thread the right to call MPI. It waits for that a moment only, since what is left to do is to ask for a
+/// handler and to end the job.
+class mpi_caller {
+public:
+    explicit mpi_caller(context* runtime) noexcept {
+        if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
+        if (lane::is_driving() || runtime->lanes().is_held_by_me()) return;
+        if (runtime->lanes().try_take_all_batons(now_ns() + tuning::wait_before_abort_ns)) held_ = &runtime->lanes();
+    }
+    mpi_caller(const mpi_caller&) = delete;
+    mpi_caller& operator=(const mpi_caller&) = delete;
+    ~mpi_caller() {
+        if (held_ != nullptr) held_->return_all_batons();
+    }
+
+private:
+    lane_set* held_ = nullptr;
+};
+
+/// What the handler that counts wants, and the communicator to abort.
+struct choice {
+    bool is_fatal;
+    MPI_Comm comm;
+};
+
+[[nodiscard]] bool has_fatal_handler(MPI_File file) noexcept {
+    MPI_Errhandler its = MPI_ERRORS_RETURN; // a file's default
+    MPI_File_get_errhandler(file, &its);
+    if (its != MPI_ERRORS_ARE_FATAL && its != MPI_ERRORS_RETURN) MPI_Errhandler_free(&its);
+    return its == MPI_ERRORS_ARE_FATAL;
+}
+
+/// On a thread that may call MPI.
+/// @param comm_is_bad  MPI must not be asked about it
+[[nodiscard]] choice choice_of(const commtask_op* op, bool comm_is_bad) noexcept {
+    const bool has_comm = op != nullptr && !comm_is_bad && op->comm != MPI_COMM_NULL;
+    const MPI_Comm comm = has_comm ? op->comm : MPI_COMM_WORLD;
+    const errors_come_back scope;
+    if (op != nullptr && operation_of(op->kind).takes_file) return {has_fatal_handler(file_of(*op)), comm};
+    context* const runtime = context::running();
+    if (op != nullptr && operation_of(op->kind).takes_window && runtime != nullptr) {
+        // While the window is registered the program's handler is not in its place.
+        const auto window = runtime->windows().find(window_of(*op));
+        if (window) return {window->handler_before == MPI_ERRORS_ARE_FATAL, MPI_COMM_WORLD};
+    }
+    return {mpi_error_handling::are_fatal(comm), comm};
+}
+
+/// One thread ends the job. MPI_Abort ends the process by exit(); what OpenMP has for that may wait for the threads of a team, or
+/// take away what they use, and is left out. MPICH's waits for ever where another rank is in MPI_Finalize.
+[[noreturn]] void end_job(MPI_Comm comm, int error_class) noexcept {
+    static std::atomic<int> exit_code{MPI_SUCCESS}; // not success: somebody does
+    int none = MPI_SUCCESS;
+    while (!exit_code.compare_exchange_strong(none, error_class) && none != MPI_SUCCESS) pause();
+    const timespec until_read{0, tuning::wait_before_abort_ns};
+    nanosleep(&until_read, nullptr);
+    std::signal(SIGALRM, [](int /*signal*/) { std::_Exit(exit_code.load()); });
+    alarm(tuning::abort_patience_s);
+    std::atexit([] {
+        std::fflush(stdout);
+        std::_Exit(exit_code.load());
+    });
+    // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
+    if (is_mpi_alive()) MPI_Abort(comm, error_class);
+    // lint-allow(ending): as above, without MPI.
+    std::abort();
+}
+
+/// @param sentence  with the rank, or as commtask_say has it
+void say_whole(const char* sentence) noexcept {
+    const bool has_rank = !rank_text().empty() && std::string_view{sentence}.starts_with(rank_text());
+    commtask_say(sentence + (has_rank ? rank_text().size() : 0));
+}
+
+void say_if_few(const char* sentence) noexcept {
+    if (unseen.said.fetch_add(1, std::memory_order_relaxed) < said_at_most) say_whole(sentence);
+}
+
+/// Nobody looks.
+void follow(const choice& wanted, int error_class, const char* sentence) noexcept {
+    unseen.failed.fetch_add(1, std::memory_order_relaxed);
+    if (!wanted.is_fatal) return say_if_few(sentence);
+    say_whole(sentence);
+    end_job(wanted.comm, error_class);
+}
+
+/// The class of MPI that says the same as a code of this library.
+[[nodiscard]] int class_of(int code) noexcept {
+    switch (code) {
+    case COMMTASK_ERR_COMM: return MPI_ERR_COMM;
+    case COMMTASK_ERR_RANK: return MPI_ERR_RANK;
+    case COMMTASK_ERR_TAG: return MPI_ERR_TAG;
+    case COMMTASK_ERR_COUNT: return MPI_ERR_COUNT;
+    case COMMTASK_ERR_BUFFER: return MPI_ERR_BUFFER;
+    case COMMTASK_ERR_TYPE: return MPI_ERR_TYPE;
+    case COMMTASK_ERR_OP: return MPI_ERR_OP;
+    case COMMTASK_ERR_ARGUMENT: return MPI_ERR_ARG;
+    default: return MPI_ERR_OTHER;
+    }
+}
+
+/// Whether the program has asked how it ends. A callback that relays is its front end's, which says so itself.
+[[nodiscard]] bool is_looked_at(const task& which) noexcept {
+    if ((which.flags() & (flag_has_handle | flag_is_call | flag_stands)) != 0) return true;
+    if (!which.has_extras()) return false;
+    const bool has_callback = which.extras.callback != nullptr && (which.flags() & COMMTASK_CALLBACK_RELAYS) == 0;
+    return has_callback || which.extras.user_status != nullptr ||
+           (which.is_member() && which.member->of->tells_of(*which.member));
+}
+
+/// Of the run of a plan, the member that failed; of others the task itself.
+[[nodiscard]] const task& failed_part(const task& which) noexcept {
+    return which.is_run() && which.run.failed_member != nullptr ? *which.run.failed_member : which;
+}
+
+/// What MPI says of a code, in one line.
+[[nodiscard]] std::string mpi_text(int code) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return "error code " + std::to_string(code);
+    std::string line{text.data()};
+    std::ranges::replace(line, '\n', ' ');
+    return line;
+}
+
+/// What a receive has room for; -1 of what is none.
+[[nodiscard]] std::int64_t room_of(const task& which, const transport& below) noexcept {
+    std::int64_t room = -1;
+    if (operation_of(which.op.kind).has_dests) return room; // the program may have used its lists again
+    below.each_message(which.op, [&](const message_shape& each) {
+        if (each.is_received) room = each.bytes;
+    });
+    return room;
+}
+
+/// Whether MPI has told how long the message was. MPICH leaves the length of one that was cut as it was before.
+[[nodiscard]] bool knows_length(const task& which, std::int64_t room) noexcept {
+    return which.result.error_class != MPI_ERR_TRUNCATE || (!status_of_mpich<MPI_Status> && which.result.bytes > room);
+}
+
+/// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room for 4 bytes and got 16: ..."
+[[nodiscard]] std::string failure_text(const task& which) {
+    const errors_come_back scope;
+    const transport& below = which.queue->served_by->below();
+    std::string text = std::string{rank_text()} + below.describe(which) + ", failed: ";
+    if (const std::int64_t room = room_of(which, below); room >= 0) {
+        text += "it has room for " + std::to_string(room) + " bytes and got " +
+                (knows_length(which, room) ? std::to_string(which.result.bytes) : "more") + ": ";
+    }
+    return text + mpi_text(which.result.error);
+}
+
+[[nodiscard]] std::string cancel_text(const task& which, task_state how) {
+    return std::string{rank_text()} + which.queue->served_by->below().describe(which) + ", was canceled" +
+           (how == task_state::given_up ? ": commtask_finalize gave it up" : "");
+}
+
+[[nodiscard]] std::string comm_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {
+    if (op.comm == MPI_COMM_NULL) return operation_of(op.kind).takes_window ? "a window" : "MPI_COMM_NULL";
+    const comm_queue* const queue = runtime != nullptr ? runtime->comms().find(op.comm) : nullptr;
+    if (queue != nullptr) return queue->name;
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    const bool is_named = runtime == nullptr && may_ask_mpi &&
+                          MPI_Comm_get_name(op.comm, name.data(), &length) == MPI_SUCCESS && length > 0;
+    return is_named ? name.data() : "a communicator without tasks";
+}
+
+/// Before the task's successors, and before a front end lets the program go on. Once for each task.
+void ask_handler() noexcept {
+    const task* const which = std::exchange(now.of, nullptr);
+    // The run of a plan speaks for its members.
+    if (which == nullptr || which->is_member() || is_looked_at(*which)) return;
+    if (now.how == task_state::canceled) {
+        unseen.canceled.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    const task& failed = failed_part(*which);
+    if (&failed != which && is_looked_at(failed)) return;
+    const bool comm_is_bad = !failed.queue->serves(failed.op.comm);
+    follow(choice_of(&failed.op, comm_is_bad), failed.result.error_class, now.sentence.data());
+}
+
+} // namespace
+
+void task_failures::before_callback(const task& which, task_state how) noexcept {
+    copy_last_sentence(now.earlier);
+    now.how = how;
+    now.of = how == task_state::given_up ? nullptr : &which;
+    try {
+        if (how == task_state::failed) {
+            static_cast<void>(refuse(COMMTASK_FAILED, "%s", failure_text(failed_part(which)).c_str()));
+        } else {
+            static_cast<void>(refuse(COMMTASK_CANCELED, "%s", cancel_text(which, how).c_str()));
+        }
+    } catch (const std::bad_alloc&) {
+        static_cast<void>(
+            refuse(COMMTASK_FAILED, "a task failed or was canceled, and there is no memory to say which"));
+    }
+    copy_last_sentence(now.sentence);
+}
+
+void task_failures::after_callback() noexcept {
+    ask_handler();
+    static_cast<void>(refuse(COMMTASK_OK, "%s", now.earlier.data()));
+}
+
+int name_refused(int code, const commtask_op* operation) noexcept {
+    const bool is_own = operation != nullptr && (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
+    if (is_own) return code;
+    try {
+        const std::string reason = last_sentence();
+        context* const runtime = context::running();
+        const errors_come_back scope;
+        bool may_ask_mpi = false;
+        if (runtime != nullptr) {
+            may_ask_mpi = runtime->thread_level() == MPI_THREAD_MULTIPLE || lane::is_driving();
+        } else if (is_mpi_alive()) {
+            may_ask_mpi = true;
+            int rank = 0;
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            introduce(rank);
+        }
+        std::string text = operation == nullptr ? "a task" : describe(*operation, may_ask_mpi);
+        if (operation != nullptr && !operation_of(operation->kind).takes_plan) {
+            text += ", " + comm_text(*operation, runtime, may_ask_mpi);
+        }
+        return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());
+    } catch (const std::bad_alloc&) {
+        return code; // the reason alone
+    }
+}
+
+int conclude_failures(int code) noexcept {
+    const unsigned n_failed = unseen.failed.exchange(0, std::memory_order_relaxed);
+    const unsigned n_canceled = unseen.canceled.exchange(0, std::memory_order_relaxed);
+    unseen.said.store(0, std::memory_order_relaxed);
+    if (n_failed == 0) return code;
+    sentence_buffer text{};
+    const int length = std::snprintf(text.data(), text.size(), "%u %s failed or %s refused%s", n_failed,
+                                     n_failed == 1 ? "task" : "tasks", n_failed == 1 ? "was" : "were",
+                                     n_failed > said_at_most ? "; the first 10 are named above" : "");
+    if (n_canceled > 0) {
+        const auto used = static_cast<std::size_t>(length);
+        std::snprintf(&text[used], text.size() - used, "; %u %s canceled, which came after such a task", n_canceled,
+                      n_canceled == 1 ? "task was" : "tasks were");
+    }
+    say("%s", text.data());
+    return code == COMMTASK_OK ? refuse(COMMTASK_FAILED, "%s", text.data()) : code;
+}
+
+} // namespace commtask::detail
+
+using namespace commtask::detail;
+
+int commtask_refuse_operation(int code, const commtask_op* operation, const char* reason) noexcept {
+    return name_refused(refuse(code, "%s", reason), operation);
+}
+
+void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at, const char* sentence) noexcept {
+    if (is_looked_at != 0) return say_if_few(sentence);
+    if (!is_mpi_alive()) return follow({true, MPI_COMM_WORLD}, class_of(code), sentence);
+    const mpi_caller scope{context::running()};
+    follow(choice_of(operation, code == COMMTASK_ERR_COMM), class_of(code), sentence);
+}
+
+void commtask_failure_is_told(int is_told) noexcept {
+    if (is_told != 0) now.of = nullptr;
+    ask_handler();
+}
