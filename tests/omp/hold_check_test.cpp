@@ -8,7 +8,7 @@
 
 namespace {
 
-const auto* const library = testing::AddGlobalTestEnvironment(new omp_test::library);
+const auto* const library = testing::AddGlobalTestEnvironment(new omp_test::library_of_failures);
 
 class HoldCheck : public omp_test::ring {};
 
