@@ -254,7 +254,7 @@ private:
     std::atomic<bool> is_armed_{true};
     bool has_other_queues_ = false;
     bool has_other_lanes_ = false;
-    bool has_waiting_ = false; ///< Members that start later than the plan, in their turn.
+    bool has_waiting_ = false;                      ///< Members that start later than the plan, in their turn.
     std::atomic<bool> has_outlived_runtime_{false}; ///< Here, since whoever claims the plan looks at it.
     std::uint32_t n_told_ = 0;                      ///< As n_posted(): here, since a start tells its task.
     std::atomic<std::uint64_t> n_started_{0};

@@ -3,6 +3,7 @@
 // Starting messages and doors. MPI-3.1 has no nonblocking sendrecv: it is a receive and a send with one task, the receive
 // first, so that a send to oneself finds it. sendrecv_replace sends a copy, because the same buffer receives: packed, or where
 // packing has no number for so many bytes, with the gaps between them.
+#include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"

@@ -454,7 +454,7 @@ void mpi_transport::abandon(task& which) noexcept {
         --n_left;
     }
     count_in_flight();
-    which.run.scratch = nullptr; // MPI may still read it: it is left alone
+    which.run.scratch = nullptr; // left alone: MPI may still read it
 }
 
 /// Of an operation that receives: whether this request does.
@@ -467,7 +467,7 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
     MPI_Request& abandoned = requests_[index];
     const bool is_active = abandoned != MPI_REQUEST_NULL && !parts_[index].is_refused;
     if (kind.waits_for_message && is_receive(parts_[index]) && is_active) {
-        // An unmatched receive ends at once; MPI_Finalize would wait for a freed one that is active.
+        // An unmatched receive ends at once; MPI_Finalize would wait for a freed one.
         MPI_Cancel(&abandoned);
         int has_ended = 0;
         MPI_Test(&abandoned, &has_ended, MPI_STATUS_IGNORE);
@@ -492,14 +492,9 @@ std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {
     return payload_bytes(op);
 }
 
-void mpi_transport::compare_lists(task& which) noexcept {
-    if (has_changed_lists(which)) take_error(which, MPI_ERR_ARG);
-}
-
 void mpi_transport::clean_up(task& which) noexcept {
     if (computes(which.op)) which.result.flags = reductions_in_flight::end(which.modes);
-    std::free(which.run.scratch);
-    which.run.scratch = nullptr;
+    std::free(std::exchange(which.run.scratch, nullptr));
 }
 
 } // namespace commtask::detail

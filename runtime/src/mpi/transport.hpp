@@ -18,6 +18,7 @@
 #include "core/transport.hpp"
 #include "mpi/early_ends.hpp"
 #include "mpi/kept_handles.hpp"
+#include "mpi/kept_lists.hpp"
 #include "mpi/notices.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/windows.hpp"
@@ -62,7 +63,9 @@ public:
     void forget(plan_member& recorded) noexcept override;
     void keep(task& which) noexcept override { handles_->keep(which); }
     void let_go(task& which) noexcept override { handles_->let_go(which); }
-    void compare_lists(task& which) noexcept override;
+    void compare_lists(task& which) noexcept override {
+        if (has_changed_lists(which)) take_error(which, MPI_ERR_ARG);
+    }
     [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override;
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
