@@ -26,6 +26,7 @@ TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
 # What makes requests that move only when somebody looks at just them (polled.hpp); those of files, if they are no tasks.
 POLLED_FILE = re.compile("MPI_File_i(read|write)\\w*_all")
 POLLED = re.compile("MPIX_Grequest_(start|class_allocate)")
+PERSISTENT_SEND = re.compile("MPI_([BRSP]s|S)end_init")
 # Request-based operations on windows, and nonblocking ones on files; what the runtime calls them.
 ON_WINDOW = re.compile("MPI_R(put|get|accumulate|get_accumulate)")
 ON_FILE = re.compile("MPI_File_i((?:read|write)\\w*)")
@@ -94,7 +95,9 @@ class Wrapper:
         if self.name.endswith(("_init", "_init_c")) and self.position_of("MPI_Request*") is not None:
             request = self.arguments[self.position_of("MPI_Request*")]
             comm = self.arguments[self.position_of("MPI_Comm")]
-            return f"commtask::interposer::make_persistent<{section}>({comm}, {request}, [&] {{ return {self.call(self.real)}; }})"
+            is_send = str(PERSISTENT_SEND.fullmatch(self.base()) is not None).lower()
+            return (f"commtask::interposer::make_persistent<{section}>({comm}, {is_send}, {request}, "
+                    f"[&] {{ return {self.call(self.real)}; }})")
         if POLLED.fullmatch(self.base()):
             request = self.arguments[self.position_of("MPI_Request*")]
             return f"commtask::interposer::make_polled<{section}>({request}, [&] {{ return {self.call(self.real)}; }})"
@@ -223,7 +226,7 @@ def text_of_wrappers(wrappers):
         kind = "look" if LOOK.fullmatch(w.base()) else "call"
         lines.append(f"    const commtask::interposer::traced_{kind} traced{{{index}}};")
         if w.name in WHERE_ALL_MEET:
-            lines.append("    if (a0 != nullptr) commtask::interposer::persistents::outlive(*a0);")
+            lines.append("    if (a0 != nullptr) commtask::interposer::outlive(*a0);")
         lines.append(f"    return {w.body()};\n}}")
         lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")
         lines.append(f"    if (tool_{w.name} != nullptr) return {w.call('tool_' + w.name)};")

@@ -1,18 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the program's.
-// Errors that the library itself asked about are kept from it.
+// Errors that the library itself asked about are kept from it. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a
+// function: nothing can be asked of MPI there, so MPI_COMM_WORLD's handler is noted as it is set, and the program ends when its
+// call has come back from MPI.
 #include "errors.hpp"
 
+#include "base/speech.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/fatal_errors.hpp"
 #include "own.hpp"
+#include "persistent.hpp"
 #include "sections.hpp"
 #include "stand_ins.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <unordered_map>
 
 namespace commtask::interposer {
 namespace {
 
 constinit stand_ins<MPI_Comm_errhandler_function> programs_handlers;
+
+/// What the program chose for MPI_COMM_WORLD, and what it may choose from.
+struct chosen_handlers {
+    std::mutex mutex; // guards the rest
+    std::unordered_map<MPI_Errhandler, MPI_Comm_errhandler_function*>
+        functions; ///< A handle that MPI gives out again is overwritten.
+    MPI_Errhandler worlds = MPI_ERRORS_ARE_FATAL;
+    MPI_Comm_errhandler_function* worlds_function = nullptr;
+    /// Of communicators that were freed, with a reference; by handles that mean nothing any more.
+    std::unordered_map<MPI_Comm, MPI_Errhandler> of_freed;
+};
+chosen_handlers& chosen() {
+    static auto* const made = new chosen_handlers; // calls may come during exit
+    return *made;
+}
+
+/// Stands in for MPI_ERRORS_ARE_FATAL where the program chose it.
+MPI_Errhandler chosen_fatal = MPI_ERRHANDLER_NULL;
 
 template <std::size_t Index>
 struct handler_function {
@@ -23,53 +52,211 @@ struct handler_function {
     }
 };
 
-/// What MPI gets for a handler of the program's.
-[[nodiscard]] MPI_Errhandler to_mpi(MPI_Errhandler programs) noexcept {
-    const MPI_Errhandler ours = detail::mpi_error_handling::returning_fatal();
-    return programs == MPI_ERRORS_ARE_FATAL && ours != MPI_ERRHANDLER_NULL ? ours : programs;
+[[nodiscard]] bool is_fatal(MPI_Errhandler handler) noexcept {
+    return handler == MPI_ERRORS_ARE_FATAL || handler == chosen_fatal ||
+           handler == detail::mpi_error_handling::returning_fatal();
+}
+
+/// Whether a communicator that has this handler has none of its own, and follows MPI_COMM_WORLD's.
+[[nodiscard]] bool is_inherited([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] MPI_Errhandler handler) noexcept {
+#ifdef MPICH_VERSION
+    return comm != MPI_COMM_WORLD && is_fatal(handler) && handler != chosen_fatal;
+#else
+    return false;
+#endif
+}
+
+/// The call that the program made has failed, and no function of its own is to hear of it. Inside MPI.
+void end_from_inside(MPI_Comm comm, int code) {
+    if (!current.lets_threads_in) end_program(comm, code);
+    if (mine.call != 0 && mine.depth > 0) {
+        mine.fatal_comm = comm;
+        mine.fatal_code = code;
+        return;
+    }
+    detail::say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", code);
+    // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
+    std::abort();
+}
+
+/// In place of the runtime's: where the program has chosen nothing. Inside MPI.
+void on_error_of_none(MPI_Comm comm, int code) {
+    if (!is_inherited(comm, MPI_ERRORS_ARE_FATAL)) return end_from_inside(comm, code);
+    MPI_Errhandler worlds = MPI_ERRORS_ARE_FATAL;
+    MPI_Comm_errhandler_function* function = nullptr;
+    {
+        const std::lock_guard guard{chosen().mutex};
+        worlds = chosen().worlds;
+        function = chosen().worlds_function;
+    }
+    if (worlds == MPI_ERRORS_RETURN) return;
+    if (function == nullptr) return end_from_inside(MPI_COMM_WORLD, code);
+    MPI_Comm world = MPI_COMM_WORLD;
+    const detail::lane::refused_waits scope{current.lets_threads_in};
+    function(&world, &code, nullptr);
+}
+
+/// Where it has chosen MPI_ERRORS_ARE_FATAL. Inside MPI.
+void on_fatal_error(MPI_Comm* comm, int* code, ...) {
+    if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
+    end_from_inside(*comm, *code);
+}
+
+/// What MPI gets for a handler of the program's. The caller may call MPI.
+[[nodiscard]] MPI_Errhandler to_mpi(MPI_Errhandler programs) {
+    if (programs != MPI_ERRORS_ARE_FATAL || detail::mpi_error_handling::returning_fatal() == MPI_ERRHANDLER_NULL) {
+        return programs;
+    }
+    if (chosen_fatal == MPI_ERRHANDLER_NULL) commtask_real_MPI_Comm_create_errhandler(&on_fatal_error, &chosen_fatal);
+    return chosen_fatal;
 }
 
 [[nodiscard]] int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
     const int code = commtask_real_MPI_Comm_get_errhandler(comm, handler);
-    const MPI_Errhandler ours = detail::mpi_error_handling::returning_fatal();
-    if (code != MPI_SUCCESS || ours == MPI_ERRHANDLER_NULL || *handler != ours) return code;
-    MPI_Errhandler reference = *handler; // only the one that the call added
-    commtask_real_MPI_Errhandler_free(&reference);
+    if (code != MPI_SUCCESS || *handler == MPI_ERRORS_ARE_FATAL || !is_fatal(*handler)) return code;
+    release_handler(*handler);
     *handler = MPI_ERRORS_ARE_FATAL;
     return code;
 }
 
+void note_worlds(MPI_Errhandler handler) {
+    const std::lock_guard guard{chosen().mutex};
+    chosen().worlds = handler;
+    const auto found = chosen().functions.find(handler);
+    chosen().worlds_function = found == chosen().functions.end() ? nullptr : found->second;
+}
+
+/// How a text names a communicator.
+[[nodiscard]] std::string describe(MPI_Comm comm) {
+    if (comm == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
+    if (comm == MPI_COMM_SELF) return "MPI_COMM_SELF";
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    commtask_real_MPI_Comm_get_name(comm, name.data(), &length);
+    if (length > 0) return name.data();
+    int n_ranks = 0;
+    MPI_Comm_size(comm, &n_ranks);
+    return "a communicator of " + std::to_string(n_ranks) + " ranks";
+}
+
+void say_what_failed(const std::string& where, int code) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(code, text.data(), &length);
+    detail::say("fatal error in %s on %s: %s", mine.call == 0 ? "a call of MPI" : wrapper_names[mine.call - 1],
+                where.c_str(), text.data());
+}
+
+/// A function of the program's hears of an error on a communicator that is no more: it gets one of this rank alone.
+void call_handler_of_freed(MPI_Errhandler handler, int code) {
+    static MPI_Comm stands_in = MPI_COMM_NULL;
+    if (stands_in == MPI_COMM_NULL) commtask_real_MPI_Comm_dup(MPI_COMM_SELF, &stands_in);
+    commtask_real_MPI_Comm_set_errhandler(stands_in, handler);
+    commtask_real_MPI_Comm_call_errhandler(stands_in, code);
+}
+
+/// On a communicator that lives.
+void call_handler(MPI_Comm comm, int code) {
+    MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+    commtask_real_MPI_Comm_get_errhandler(comm, &handler);
+    if (is_inherited(comm, handler)) {
+        release_handler(handler);
+        return call_handler(MPI_COMM_WORLD, code);
+    }
+    if (is_fatal(handler)) end_program(comm, code);
+    commtask_real_MPI_Comm_call_errhandler(comm, code);
+    release_handler(handler);
+}
+
 } // namespace
+
+void end_program(MPI_Comm comm, int code) {
+    say_what_failed(describe(comm), code);
+    commtask_real_MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    commtask_real_MPI_Comm_call_errhandler(comm, code);
+    // lint-allow(ending): MPI has not ended the program, which asked for that.
+    std::abort();
+}
 
 int raise(MPI_Comm comm, int code) {
     const baton_section section;
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    if (get_handler(comm, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_ARE_FATAL && current.lets_threads_in) {
-        // What stands in for it may not call MPI then. MPI ends the program, in its own words.
-        commtask_real_MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
-    }
-    commtask_real_MPI_Comm_call_errhandler(comm, code);
-    if (handler != MPI_ERRHANDLER_NULL && handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) {
-        commtask_real_MPI_Errhandler_free(&handler); // the reference that asking added
-    }
+    call_handler(comm, code);
     return code;
 }
 
 int raise(const error_home& home, int code) {
-    if (home.window == MPI_WIN_NULL && home.file == MPI_FILE_NULL) return raise(home.comm, code);
     const baton_section section;
     if (home.window != MPI_WIN_NULL) {
+        MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+        commtask_real_MPI_Win_get_errhandler(home.window, &handler);
+        if (handler == MPI_ERRORS_ARE_FATAL) say_what_failed("a window", code);
         commtask_real_MPI_Win_call_errhandler(home.window, code);
-    } else {
+        release_handler(handler);
+    } else if (home.file != MPI_FILE_NULL) {
+        MPI_Errhandler handler = MPI_ERRORS_RETURN;
+        commtask_real_MPI_File_get_errhandler(home.file, &handler);
+        if (handler == MPI_ERRORS_ARE_FATAL) say_what_failed("a file", code);
         commtask_real_MPI_File_call_errhandler(home.file, code);
+        release_handler(handler);
+    } else if (home.of_freed == MPI_ERRHANDLER_NULL) {
+        call_handler(home.comm, code);
+    } else if (is_fatal(home.of_freed)) {
+        say_what_failed("a communicator that was freed", code);
+        end_program(MPI_COMM_WORLD, code);
+    } else if (home.of_freed != MPI_ERRORS_RETURN) {
+        call_handler_of_freed(home.of_freed, code);
     }
     return code;
 }
 
+void hear_fatal_errors() { detail::hear_fatal_errors_of_program(&on_error_of_none); }
+
+MPI_Errhandler own_handler(MPI_Comm comm) {
+    const detail::errors_come_back scope;
+    MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+    if (commtask_real_MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return MPI_ERRHANDLER_NULL;
+    if (!is_inherited(comm, handler)) return handler;
+    release_handler(handler);
+    return MPI_ERRHANDLER_NULL;
+}
+
+void release_handler(MPI_Errhandler handler) {
+    if (handler == MPI_ERRHANDLER_NULL || handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN) return;
+    commtask_real_MPI_Errhandler_free(&handler);
+}
+
+void outlive(MPI_Comm freed) {
+    if (passes_through() || freed == MPI_COMM_NULL) return;
+    const baton_section section;
+    persistents::outlive(freed);
+    const MPI_Errhandler handler = own_handler(freed);
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    {
+        const std::lock_guard guard{chosen().mutex};
+        auto& known = chosen().of_freed;
+        if (const auto found = known.find(freed); found != known.end()) {
+            before = found->second;
+            known.erase(found);
+        }
+        if (handler != MPI_ERRHANDLER_NULL) known.emplace(freed, handler);
+    }
+    release_handler(before);
+}
+
+MPI_Errhandler handler_of_freed(MPI_Comm freed) noexcept {
+    const std::lock_guard guard{chosen().mutex};
+    const auto found = chosen().of_freed.find(freed);
+    return found == chosen().of_freed.end() ? MPI_ERRHANDLER_NULL : found->second;
+}
+
 int own_MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
     return inside<baton_section>([&] {
-        return commtask_real_MPI_Comm_create_errhandler(programs_handlers.stand_in_for<handler_function>(function),
-                                                        handler);
+        const int code = commtask_real_MPI_Comm_create_errhandler(
+            programs_handlers.stand_in_for<handler_function>(function), handler);
+        if (code != MPI_SUCCESS) return code;
+        const std::lock_guard guard{chosen().mutex};
+        chosen().functions[*handler] = function;
+        return code;
     });
 }
 
@@ -79,7 +266,11 @@ int own_MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhan
 
 int own_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     if (passes_through() && mine.depth == 0) return commtask_real_MPI_Comm_set_errhandler(comm, handler);
-    return inside<baton_section>([&] { return commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler)); });
+    return inside<baton_section>([&] {
+        const int code = commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler));
+        if (code == MPI_SUCCESS && comm == MPI_COMM_WORLD) note_worlds(handler);
+        return code;
+    });
 }
 
 int own_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler) { return own_MPI_Comm_set_errhandler(comm, handler); }

@@ -4,6 +4,7 @@
 // then, and on a crowded core much more; else MPI_THREAD_SERIALIZED, which the worker needs. A program that ends without MPI_Finalize must not
 // have its worker inside MPI while the libraries are taken down.
 #include "attributes.hpp"
+#include "errors.hpp"
 #include "handles.hpp"
 #include "order_check.hpp"
 #include "own.hpp"
@@ -91,16 +92,29 @@ void say_what_is_done(int asked, int given) {
     detail::say("%s", runtime.place().reason.c_str());
 }
 
+/// What this MPI makes of statuses where the standard leaves it a choice: programs rely on either.
+void learn_statuses() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    commtask_real_MPI_Wait(&request, &current.empty_status);
+    current.empty_status.MPI_ERROR = MPI_SUCCESS;
+    request = polled::start_generalized();
+    commtask_real_MPI_Grequest_complete(request);
+    MPI_Status status = current.empty_status;
+    status.MPI_ERROR = MPI_ERR_OTHER;
+    commtask_real_MPI_Waitall(1, &request, &status);
+    current.waitall_writes_success = status.MPI_ERROR == MPI_SUCCESS;
+}
+
 /// MPI is initialised: starts the worker. Without one the calls go straight to MPI.
 void start(int asked, int given) {
     ++mine.depth;
     current.lets_threads_in = given == MPI_THREAD_MULTIPLE;
-    MPI_Request none = MPI_REQUEST_NULL;
-    commtask_real_MPI_Wait(&none, &current.empty_status);
+    learn_statuses();
     // The output is the program's: the worker's advice is for those who ask.
     const int code = start_runtime(!is_verbose());
     if (code == COMMTASK_OK) {
         handles::reserve();
+        hear_fatal_errors();
         detail::context& runtime = *detail::context::running();
         current.waiting = runtime.waiting();
         current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself

@@ -5,6 +5,7 @@
 #include "handles.hpp"
 #include "own.hpp"
 #include "requests.hpp"
+#include "status.hpp"
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 namespace commtask::interposer {
@@ -45,7 +46,7 @@ int own_MPI_Request_get_status_any(int count, request_list requests, int* index,
         *index = i;
         return MPI_SUCCESS;
     }
-    if (*flag == 1 && status != MPI_STATUS_IGNORE) *status = current.empty_status;
+    if (*flag == 1) copy_but_error(current.empty_status, status);
     return MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include "persistent.hpp"
 
 #include "core/task_pool.hpp"
+#include "errors.hpp"
 #include "handles.hpp"
 #include "own.hpp"
 #include "start_sets.hpp"
@@ -36,19 +37,23 @@ persistent* find_listed(MPI_Request request) noexcept {
     return found == known.entries.end() ? nullptr : found->second.get();
 }
 
-void add(MPI_Comm comm, MPI_Request request) {
+void add(MPI_Comm comm, MPI_Request request, bool is_send) {
     table& known = all();
     const std::lock_guard guard{known.mutex};
-    known.entries[request] = std::make_unique<persistent>(persistent{.request = request, .comm = comm});
+    known.entries[request] =
+        std::make_unique<persistent>(persistent{.request = request, .comm = comm, .is_send = is_send});
     count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
 }
 
-void outlive(MPI_Comm comm) noexcept {
+void outlive(MPI_Comm comm) {
     if (count.load(std::memory_order_relaxed) == 0) return;
     table& known = all();
     const std::lock_guard guard{known.mutex};
     for (const auto& [request, each] : known.entries) {
-        if (each->comm == comm) each->comm = MPI_COMM_WORLD;
+        if (each->comm != comm || each->is_orphan) continue;
+        each->of_freed = own_handler(comm);
+        each->comm = MPI_COMM_WORLD;
+        each->is_orphan = true;
     }
 }
 
@@ -83,10 +88,16 @@ int free(persistent* which) {
         known.entries.erase(found);
         count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
     }
-    if (task == COMMTASK_NULL) return inside<baton_section>([&] { return commtask_real_MPI_Request_free(&request); });
+    if (task == COMMTASK_NULL) {
+        return inside<baton_section>([&] {
+            release_handler(taken->of_freed);
+            return commtask_real_MPI_Request_free(&request);
+        });
+    }
     // A task that comes after it frees the request; nobody waits for either.
     const auto give_back = [](void* argument) -> int {
         const std::unique_ptr<persistent> last{static_cast<persistent*>(argument)};
+        release_handler(last->of_freed);
         return commtask_real_MPI_Request_free(&last->request);
     };
     commtask_options options = COMMTASK_OPTIONS_INIT;

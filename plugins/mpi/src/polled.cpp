@@ -28,15 +28,19 @@ table& all() {
 /// A request that is over when finalize() says so.
 [[nodiscard]] MPI_Request never() {
     MPI_Request& made = all().never;
-    if (made == MPI_REQUEST_NULL) {
-        commtask_real_MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
-                                         [](void* /*state*/) { return MPI_SUCCESS; },
-                                         [](void* /*state*/, int /*is_over*/) { return MPI_SUCCESS; }, nullptr, &made);
-    }
+    if (made == MPI_REQUEST_NULL) made = start_generalized();
     return made;
 }
 
 } // namespace
+
+MPI_Request start_generalized() {
+    MPI_Request made = MPI_REQUEST_NULL;
+    commtask_real_MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
+                                     [](void* /*state*/) { return MPI_SUCCESS; },
+                                     [](void* /*state*/, int /*is_over*/) { return MPI_SUCCESS; }, nullptr, &made);
+    return made;
+}
 
 void add(MPI_Request request) {
     table& known = all();

@@ -51,6 +51,9 @@ private:
 /// A call of MPI that completes nothing. The caller may call MPI.
 void make_progress();
 
+/// A generalized request that does nothing. The caller may call MPI.
+[[nodiscard]] MPI_Request start_generalized();
+
 /// Before MPI_Finalize.
 void finalize();
 

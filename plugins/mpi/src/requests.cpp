@@ -42,7 +42,7 @@ int batch::collect(int index, MPI_Status* status, error_home& home_of_error) {
     write_status(*of.task, status);
     detail::raise_flags(of.task->result.flags);
     const int error = error_of(*of.task);
-    if (error != MPI_SUCCESS) home_of_error = home_of(*of.task);
+    if (error != MPI_SUCCESS) home_of_error = home_of_one_of_several(*of.task);
     detail::task_pool::drop(of.task);
     let_go(of, requests_[index]);
     of = {};

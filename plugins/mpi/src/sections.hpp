@@ -26,6 +26,10 @@ namespace commtask::interposer {
 struct thread_state {
     int depth = 0; ///< Sections that it is in; the outermost one may have the baton.
     unsigned n_sections = 0;
+    unsigned call = 0; ///< The wrapper that the program called, from 1; 0: none.
+    /// An error that ends the program when the call is out of MPI, whose lock it has in hand until then.
+    MPI_Comm fatal_comm = MPI_COMM_NULL;
+    int fatal_code = MPI_SUCCESS;
 };
 inline thread_local thread_state mine;
 
@@ -43,9 +47,10 @@ struct interposed_program {
     std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go straight to MPI.
     std::atomic<workers> state{workers::none};
     detail::waiting_policy waiting;
-    bool lets_threads_in = false; ///< MPI_THREAD_MULTIPLE below.
-    look_patience patience;       ///< Of blocking calls.
-    MPI_Status empty_status{};    ///< What a null request's wait gives.
+    bool lets_threads_in = false;        ///< MPI_THREAD_MULTIPLE below.
+    look_patience patience;              ///< Of blocking calls.
+    MPI_Status empty_status{};           ///< What a null request's wait gives.
+    bool waitall_writes_success = false; ///< This MPI's MPI_Waitall writes MPI_ERROR also when nothing has failed.
     /// The lanes after the program's exit() has begun: their workers are kept out of MPI.
     std::atomic<detail::lane_set*> parked_lanes{nullptr};
 };

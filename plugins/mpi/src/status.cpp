@@ -17,9 +17,17 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     if (status == MPI_STATUS_IGNORE || status == nullptr)
         return; // null is an error for MPI, and here no reason to crash
     const int error_of_program = status->MPI_ERROR;
+    const bool is_canceled = ended.life.state() == detail::task_state::canceled;
     const bool was_seen = ended.run.now == detail::phase::ended;
-    const bool is_persistent = detail::operation_of(ended.op.kind).takes_start_function;
-    const auto* const kept = is_persistent ? static_cast<const persistent*>(ended.op.result) : nullptr;
+    const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
+    const auto* const kept = kind.takes_start_function ? static_cast<const persistent*>(ended.op.result) : nullptr;
+#ifdef MPICH_VERSION
+    if (kept != nullptr ? kept->is_send : kind.family == detail::operation_family::send) {
+        // MPICH leaves all else as the program had it.
+        MPI_Status_set_cancelled(status, is_canceled ? 1 : 0);
+        return;
+    }
+#endif
     if (kept != nullptr && kept->ended_at_start) {
         *status = kept->status_at_start;
     } else if (was_seen) {
@@ -27,22 +35,25 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     } else {
         *status = current.empty_status;
     }
-    // Of what MPI_Start began MPI gives it, as MPICH does for partitioned messages.
-    status->MPI_ERROR = kept == nullptr ? error_of_program : MPI_SUCCESS;
-    const detail::task_state state = ended.life.state();
-    if (state == detail::task_state::canceled) MPI_Status_set_cancelled(status, 1);
+    status->MPI_ERROR = error_of_program;
+    if (is_canceled) MPI_Status_set_cancelled(status, 1);
 }
 
 error_home home_of(const detail::task& ended) noexcept {
     detail::context* const runtime = detail::context::running();
     error_home home;
     if (ended.queue == nullptr || runtime == nullptr) return home;
-    // What was freed has no handler any more.
+    const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
     const detail::comm_queue* const known = runtime->comms().find(ended.op.comm);
     const bool is_one_of_several =
         known != nullptr && known->spread() != nullptr && known->spread()->find(ended.queue->number) == ended.queue;
-    if (known == ended.queue || is_one_of_several) home.comm = ended.op.comm;
-    const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
+    if (kind.takes_start_function && static_cast<const persistent*>(ended.op.result)->is_orphan) {
+        home.of_freed = static_cast<const persistent*>(ended.op.result)->of_freed;
+    } else if (known == ended.queue || is_one_of_several) {
+        home.comm = ended.op.comm;
+    } else {
+        home.of_freed = handler_of_freed(ended.op.comm);
+    }
     if (kind.takes_window && windows::is_known(detail::window_of(ended.op))) home.window = detail::window_of(ended.op);
     if (kind.takes_file && files::is_known(detail::file_of(ended.op))) home.file = detail::file_of(ended.op);
     return home;

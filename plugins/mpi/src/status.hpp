@@ -18,6 +18,14 @@ namespace commtask::interposer {
     return which->life.state() != detail::task_state::open;
 }
 
+/// Copies all but MPI_ERROR, which is the program's own; null and inactive requests give current.empty_status.
+inline void copy_but_error(const MPI_Status& from, MPI_Status* status) noexcept {
+    if (status == MPI_STATUS_IGNORE) return;
+    const int error_of_program = status->MPI_ERROR;
+    *status = from;
+    status->MPI_ERROR = error_of_program;
+}
+
 /// Fills all of a status but MPI_ERROR. The task has ended.
 void write_status(const detail::task& ended, MPI_Status* status) noexcept;
 
@@ -28,6 +36,14 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
 
 /// Whose handler hears of the task's error.
 [[nodiscard]] error_home home_of(const detail::task& ended) noexcept;
+/// The same of a call that takes several requests, or only asks about one: MPICH looks at no communicator there.
+[[nodiscard]] inline error_home home_of_one_of_several(const detail::task& ended) noexcept {
+    const error_home home = home_of(ended);
+#ifdef MPICH_VERSION
+    if (home.window == MPI_WIN_NULL && home.file == MPI_FILE_NULL) return {};
+#endif
+    return home;
+}
 
 /// Ends a wait for one task: writes the status, gives the task back, raises its error.
 /// @return what the MPI function returns.

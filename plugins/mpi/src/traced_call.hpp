@@ -7,17 +7,36 @@
 #include "api/context.hpp"
 #include "base/system.hpp"
 #include "core/tracer.hpp"
+#include "errors.hpp"
+#include "sections.hpp"
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace commtask::interposer {
+
+/// Keeps which function the program called, for the text of a fatal error, and ends the program if there was one.
+class named_call {
+public:
+    explicit named_call(unsigned number) noexcept : outer_(std::exchange(mine.call, number + 1)) {}
+    named_call(const named_call&) = delete;
+    named_call& operator=(const named_call&) = delete;
+    ~named_call() {
+        if (mine.fatal_code != MPI_SUCCESS) [[unlikely]]
+            end_program(mine.fatal_comm, mine.fatal_code);
+        mine.call = outer_;
+    }
+
+private:
+    unsigned outer_;
+};
 
 /// The call of this number, in the order of the wrappers, as long as one of these lives.
 class traced_call {
 public:
-    explicit traced_call(unsigned number) noexcept {
+    explicit traced_call(unsigned number) noexcept : named_(number) {
         if (detail::tracer::current() != nullptr) [[unlikely]]
             begin(number);
     }
@@ -32,13 +51,14 @@ private:
     void begin(unsigned number) noexcept;
     void end() const noexcept;
 
+    named_call named_;
     std::uint32_t name_ = 0; ///< Its number in traces; 0: there is none, or it is not worth it.
 };
 
 /// A call that only looks, as MPI_Test does: programs make it so often that only long ones are worth a record.
 class traced_look {
 public:
-    explicit traced_look(unsigned number) noexcept {
+    explicit traced_look(unsigned number) noexcept : named_(number) {
         if (detail::tracer::current() == nullptr) return;
         number_ = number;
         begin_ns_ = detail::now_ns();
@@ -53,6 +73,7 @@ public:
 private:
     void end() const noexcept;
 
+    named_call named_;
     unsigned number_ = 0;
     std::uint64_t begin_ns_ = 0;
 };

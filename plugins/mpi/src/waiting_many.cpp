@@ -29,6 +29,14 @@ public:
     [[nodiscard]] MPI_Status* at(int index) const noexcept {
         return first_ == nullptr ? MPI_STATUS_IGNORE : first_ + index;
     }
+    /// What MPI's function is to find in a status of its own: of a send it may write nothing.
+    [[nodiscard]] MPI_Status copy_of(int index) const noexcept {
+        return first_ == nullptr ? current.empty_status : first_[index];
+    }
+    /// MPI_Waitall has completed the request at this place well, as all others.
+    void set_success(int index) const noexcept {
+        if (current.waitall_writes_success) set_error(index, MPI_SUCCESS);
+    }
     void set_error(int index, int error) const noexcept {
         if (first_ != nullptr) first_[index].MPI_ERROR = error;
     }
@@ -37,46 +45,37 @@ private:
     MPI_Status* first_;
 };
 
-/// Copies all but MPI_ERROR, which is the program's own; null and inactive requests give current.empty_status.
-void copy_but_error(const MPI_Status& from, MPI_Status* status) noexcept {
-    if (status == MPI_STATUS_IGNORE) return;
-    const int error_of_program = status->MPI_ERROR;
-    *status = from;
-    status->MPI_ERROR = error_of_program;
-}
-
 /// Errors of several requests that ended in one call.
 class outcome_of_many {
 public:
+    /// The first one counts; no handler has been called.
     void add(int error, const error_home& home) noexcept {
-        if (error == MPI_SUCCESS || has_failed_) return;
-        has_failed_ = true;
+        if (error == MPI_SUCCESS || has_error()) return;
+        code_ = MPI_ERR_IN_STATUS;
         home_ = home;
     }
-    /// MPI's function said so, and has called the handler.
-    void add_native(int code) noexcept {
-        if (code != MPI_SUCCESS) native_ = code;
+    /// @param code  what MPI's function returned, on requests of its own
+    void add_of_natives(int code) noexcept {
+        if (code != MPI_SUCCESS && !has_error()) code_ = code;
     }
-    [[nodiscard]] bool has_error() const noexcept { return has_failed_ || native_ != MPI_SUCCESS; }
-    [[nodiscard]] int raise_all() const {
-        if (native_ != MPI_SUCCESS && !is_in_status(native_)) return native_;
-        if (has_failed_) return raise(home_, MPI_ERR_IN_STATUS);
-        return native_;
-    }
+    [[nodiscard]] bool has_error() const noexcept { return code_ != MPI_SUCCESS; }
+    /// Calls the handler. @return what the MPI function returns
+    [[nodiscard]] int raised() const { return has_error() ? raise(home_, code_) : MPI_SUCCESS; }
 
 private:
-    bool has_failed_ = false;
+    int code_ = MPI_SUCCESS;
     error_home home_{};
-    int native_ = MPI_SUCCESS;
 };
 
 /// Collects all of an array whose tasks have ended and whose other requests MPI has completed into `statuses_of_natives`.
+/// @param native_code  what MPI returned; no handler has been called
 [[nodiscard]] int collect_all(batch& all, const status_array& statuses, int native_code,
-                              const std::vector<MPI_Status>& statuses_of_natives) {
+                              const std::vector<MPI_Status>& statuses_of_natives, bool is_waitall) {
     outcome_of_many outcome;
-    outcome.add_native(native_code);
+    outcome.add_of_natives(native_code);
     std::vector<int> errors(static_cast<std::size_t>(all.count()), MPI_SUCCESS);
     std::vector<bool> is_native(static_cast<std::size_t>(all.count()));
+    std::vector<bool> was_task(static_cast<std::size_t>(all.count()));
     for (std::size_t i = 0; i < statuses_of_natives.size(); ++i) {
         const int place = all.place_of_native(static_cast<int>(i));
         is_native[static_cast<std::size_t>(place)] = true;
@@ -88,40 +87,66 @@ private:
         if (all.at(i).task != COMMTASK_NULL) {
             error_home home;
             const int error = all.collect(i, statuses.at(i), home);
+            was_task[static_cast<std::size_t>(i)] = true;
             errors[static_cast<std::size_t>(i)] = error;
             outcome.add(error, home);
         } else if (!is_native[static_cast<std::size_t>(i)]) {
             copy_but_error(current.empty_status, statuses.at(i));
         }
     }
-    if (!outcome.has_error()) return MPI_SUCCESS;
-    for (int i = 0; i < all.count(); ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
-    return outcome.raise_all();
+    for (int i = 0; i < all.count(); ++i) {
+        if (outcome.has_error()) {
+            statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
+        } else if (is_waitall && (is_native[static_cast<std::size_t>(i)] || was_task[static_cast<std::size_t>(i)])) {
+            statuses.set_success(i);
+        }
+    }
+    return outcome.raised();
+}
+
+/// For MPI's function on the requests of its own.
+[[nodiscard]] std::vector<MPI_Status> statuses_for_natives(batch& all, const status_array& statuses) {
+    std::vector<MPI_Status> copies(all.natives().size());
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        copies[i] = statuses.copy_of(all.place_of_native(static_cast<int>(i)));
+    }
+    return copies;
 }
 
 /// MPI_Waitall for requests of MPI's own. A look at one brings all forward but the polled ones, so there are two to look at:
 /// the first of each kind that is open.
+/// @return MPI_ERR_IN_STATUS if one has failed: all have ended, and each status has its error. No handler has been called.
 [[nodiscard]] int wait_for_natives(int count, MPI_Request* requests, const status_array& statuses) {
     std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
     for (int i = 0; i < count; ++i) {
-        copy_but_error(current.empty_status, statuses.at(i));
-        if (requests[i] != MPI_REQUEST_NULL) errors[static_cast<std::size_t>(i)] = MPI_ERR_PENDING;
+        if (requests[i] == MPI_REQUEST_NULL) {
+            copy_but_error(current.empty_status, statuses.at(i));
+        } else {
+            statuses.set_success(i);
+        }
     }
     const polled::among looked_at{count, requests};
-    int code = MPI_SUCCESS;
+    int refusal = MPI_SUCCESS; // one of the handles is none
+    bool has_failed = false;
     const auto is_over = [&](int index) {
+        const detail::errors_come_back scope;
         int n_ended = 0;
         int which = 0;
-        MPI_Status status = current.empty_status;
+        MPI_Status status = statuses.copy_of(index);
+        status.MPI_ERROR = MPI_SUCCESS;
         // Some of one: what is wrong with it comes in the status, as from Waitall.
-        code = commtask_real_MPI_Testsome(1, &requests[index], &n_ended, &which, &status);
+        const int code = scope.code_of(commtask_real_MPI_Testsome(1, &requests[index], &n_ended, &which, &status));
         if (code == MPI_SUCCESS && n_ended == 0) return false;
-        if (n_ended == 1) copy_but_error(status, statuses.at(index));
-        errors[static_cast<std::size_t>(index)] = code == MPI_SUCCESS ? code : status.MPI_ERROR;
+        copy_but_error(n_ended == 1 ? status : current.empty_status, statuses.at(index));
+        if (code != MPI_SUCCESS && !is_in_status(code)) refusal = code;
+        if (code == MPI_SUCCESS && status.MPI_ERROR == MPI_SUCCESS) return true;
+        has_failed = true;
+        // Some MPIs do not say which error a persistent request had.
+        errors[static_cast<std::size_t>(index)] = status.MPI_ERROR == MPI_SUCCESS ? MPI_ERR_OTHER : status.MPI_ERROR;
         return true;
     };
     const auto are_over = [&](int& next, bool are_polled) {
-        for (; next < count && code == MPI_SUCCESS; ++next) {
+        for (; next < count && refusal == MPI_SUCCESS; ++next) {
             if (looked_at.has(next) == are_polled && !is_over(next)) return false;
         }
         return true;
@@ -132,10 +157,10 @@ private:
         const bool are_polled_over = are_over(next_polled, true);
         return are_over(next_other, false) && are_polled_over;
     });
-    if (is_in_status(code)) {
-        for (int i = 0; i < count; ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
-    }
-    return code;
+    if (refusal != MPI_SUCCESS) return refusal;
+    if (!has_failed) return MPI_SUCCESS;
+    for (int i = 0; i < count; ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
+    return MPI_ERR_IN_STATUS;
 }
 
 /// How far look_once() must go through an array.
@@ -181,6 +206,7 @@ enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
             continue;
         }
         write_status(*task, status);
+        statuses.set_success(i);
         detail::task_pool::drop(task);
         let_go({task, handles::slot_of(requests[i]), nullptr}, requests[i]);
     }
@@ -200,16 +226,17 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
             const polled::among completed{count, requests};
             return commtask_real_MPI_Waitall(count, requests, statuses);
         }
-        return wait_for_natives(count, requests, status_array{statuses});
+        const int code = wait_for_natives(count, requests, status_array{statuses});
+        return code == MPI_SUCCESS ? code : raise(error_home{}, code);
     }
-    std::vector<MPI_Status> statuses_of_natives(all.natives().size());
+    std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
     if (all.has_natives()) { // first, since only MPI knows of them: the lane is driven meanwhile
         code = wait_for_natives(static_cast<int>(all.natives().size()), all.natives().data(),
                                 status_array{statuses_of_natives.data()});
     }
     wait_for_tasks([&] { return all.have_all_ended(); });
-    return collect_all(all, status_array{statuses}, code, statuses_of_natives);
+    return collect_all(all, status_array{statuses}, code, statuses_of_natives, true);
 }
 
 namespace {
@@ -238,7 +265,7 @@ namespace {
     all.return_natives();
     copy_but_error(how, statuses.at(failed));
     for (int i = 0; i < all.count(); ++i) statuses.set_error(i, i == failed ? how.MPI_ERROR : MPI_ERR_PENDING);
-    return raise(MPI_COMM_SELF, MPI_ERR_IN_STATUS);
+    return raise(error_home{}, MPI_ERR_IN_STATUS);
 }
 
 } // namespace
@@ -254,7 +281,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
-    std::vector<MPI_Status> statuses_of_natives(all.natives().size());
+    std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
     if (all.has_natives()) {
         const polled::among which{static_cast<int>(all.natives().size()), all.natives().data()};
@@ -265,12 +292,13 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         if (!look_at_natives(all, which, how, failed)) *flag = 0;
         if (failed < count) return one_has_failed(all, failed, how, status_array{statuses});
         if (*flag != 0) {
-            code = commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(), flag,
-                                             statuses_of_natives.data());
+            const detail::errors_come_back scope; // one handler is called for all
+            code = scope.code_of(commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(),
+                                                           flag, statuses_of_natives.data()));
         }
     }
     if (*flag == 0 && code == MPI_SUCCESS) return MPI_SUCCESS;
-    return collect_all(all, status_array{statuses}, code, statuses_of_natives);
+    return collect_all(all, status_array{statuses}, code, statuses_of_natives, false);
 }
 
 namespace {
@@ -288,8 +316,7 @@ namespace {
     if (!all.has_natives()) return false;
     int has_come = 0;
     int which = MPI_UNDEFINED;
-    MPI_Status own_status;
-    own_status.MPI_ERROR = status == MPI_STATUS_IGNORE ? MPI_SUCCESS : status->MPI_ERROR;
+    MPI_Status own_status = status == MPI_STATUS_IGNORE ? current.empty_status : *status;
     const polled::among completed{static_cast<int>(all.natives().size()), all.natives().data()};
     const baton_section section;
     code = commtask_real_MPI_Testany(static_cast<int>(all.natives().size()), all.natives().data(), &which, &has_come,
@@ -320,6 +347,8 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
             code = commtask_real_MPI_Testany(count, requests, index, &has_come, status);
             return code != MPI_SUCCESS || has_come != 0;
         });
+        // There, unlike here, an MPI may leave the status as it was.
+        if (code == MPI_SUCCESS && *index == MPI_UNDEFINED) copy_but_error(current.empty_status, status);
         return code;
     }
     int code = MPI_SUCCESS;
@@ -376,12 +405,16 @@ namespace {
         const polled::among completed{n_natives, all.natives().data()};
         std::vector<int> ended(static_cast<std::size_t>(n_natives));
         std::vector<MPI_Status> their_statuses(static_cast<std::size_t>(n_natives));
+        for (int i = 0; i < n_natives; ++i) {
+            their_statuses[static_cast<std::size_t>(i)] = statuses.copy_of(*n_ended + i);
+        }
         int n_of_them = 0;
         const int code = inside<baton_section>([&] {
-            return commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
-                                              their_statuses.data());
+            const detail::errors_come_back scope; // one handler is called for all
+            return scope.code_of(commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
+                                                            their_statuses.data()));
         });
-        outcome.add_native(code);
+        outcome.add_of_natives(code);
         for (int i = 0; i < (n_of_them == MPI_UNDEFINED ? 0 : n_of_them); ++i) {
             const MPI_Status& theirs = their_statuses[static_cast<std::size_t>(i)];
             copy_but_error(theirs, statuses.at(*n_ended));
@@ -391,7 +424,7 @@ namespace {
     }
     if (!outcome.has_error()) return MPI_SUCCESS;
     for (int i = 0; i < *n_ended; ++i) statuses.set_error(i, errors[static_cast<std::size_t>(i)]);
-    return outcome.raise_all();
+    return outcome.raised();
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "polled.hpp"
 #include "requests.hpp"
 #include "sections.hpp"
+#include "status.hpp"
 
 namespace commtask::interposer {
 namespace {
@@ -27,7 +28,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
     const polled::among completed{1, request};
     if (passes_through() || request == nullptr) return commtask_real_MPI_Wait(request, status);
     if (*request == MPI_REQUEST_NULL) {
-        if (status != MPI_STATUS_IGNORE) *status = current.empty_status;
+        copy_but_error(current.empty_status, status);
         return MPI_SUCCESS;
     }
     int code = MPI_SUCCESS;
@@ -63,7 +64,7 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     if (*flag == 0) return MPI_SUCCESS;
     write_status(*of.task, status);
     const int error = error_of(*of.task);
-    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(home_of(*of.task), error);
+    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(home_of_one_of_several(*of.task), error);
 }
 
 int own_MPI_Cancel(MPI_Request* request) {

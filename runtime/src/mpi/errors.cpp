@@ -7,6 +7,7 @@
 
 #include "base/speech.hpp"
 #include "core/lane.hpp"
+#include "mpi/fatal_errors.hpp"
 #include "mpi/identity.hpp"
 
 #include <array>
@@ -32,6 +33,7 @@ struct handler_table {
     std::atomic<bool> may_call_mpi{false};         ///< In the handler.
     std::atomic<bool> codes_get_lost{false};       ///< The MPI returns MPI_SUCCESS after a handler that is a function.
     std::atomic<bool> statuses_lack_errors{false}; ///< Those of persistent requests.
+    std::atomic<fatal_error_function*> of_program{nullptr}; ///< Set: errors that would end the program are its.
     std::unordered_set<MPI_Comm> taken_over;
 };
 
@@ -82,6 +84,7 @@ handler_table& handlers() {
 
 void on_error(MPI_Comm* comm, int* code, ...) {
     if (mpi_error_handling::is_quiet()) return mpi_error_handling::keep(*code);
+    if (auto* const of_program = handlers().of_program.load(std::memory_order_relaxed)) return of_program(*comm, *code);
     // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
     if (handlers().may_call_mpi.load(std::memory_order_relaxed)) {
         if (follows_world(*comm)) {
@@ -133,6 +136,10 @@ bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::i
 bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost.load(std::memory_order_relaxed); }
 bool mpi_error_handling::statuses_lack_errors() noexcept {
     return handlers().statuses_lack_errors.load(std::memory_order_relaxed);
+}
+
+void hear_fatal_errors_of_program(fatal_error_function* function) noexcept {
+    handlers().of_program.store(function, std::memory_order_relaxed);
 }
 
 void mpi_error_handling::keep(int code) noexcept {
