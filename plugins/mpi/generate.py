@@ -237,12 +237,15 @@ def text_of_wrappers(wrappers):
     lines += ["}", f"const char* const collective_names[] = {{{names}}};"]
     all_names = ", ".join(f'"{w.name}"' for w in wrappers)
     lines.append(f"const char* const wrapper_names[n_wrappers] = {{{all_names}}};")
+    all_addresses = ", ".join(f"reinterpret_cast<void*>(&P{w.name})" for w in wrappers)
+    lines.append(f"void* const wrapper_addresses[n_wrappers] = {{{all_addresses}}};")
     return "\n".join([*lines, "} // namespace commtask::interposer", ""])
 
 
 def text_of_own(wrappers):
     lines = [NOTE, "#pragma once\n", "#include <mpi.h>\n", "namespace commtask::interposer {",
-             f"inline constexpr unsigned n_wrappers = {len(wrappers)};", "extern const char* const wrapper_names[n_wrappers];"]
+             f"inline constexpr unsigned n_wrappers = {len(wrappers)};", "extern const char* const wrapper_names[n_wrappers];",
+             "/// In the order of their names.", "extern void* const wrapper_addresses[n_wrappers];"]
     for w in wrappers:
         if w.class_ in ("request", "own") or w.base() in BY_HAND:
             lines.append(f"{w.returns} own_{w.name}({w.declared});")

@@ -6,6 +6,7 @@
 #include "attributes.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
+#include "lookups.hpp"
 #include "order_check.hpp"
 #include "own.hpp"
 #include "polled.hpp"
@@ -41,11 +42,11 @@ namespace {
     return text != nullptr && std::string_view{text} == "1";
 }
 
-/// The workers of several lanes call MPI at once, and a watcher does beside its program. A bad value is refused when the runtime starts.
+/// The workers of several lanes call MPI at once, a watcher does beside its program, and so does a library whose calls pass by. A bad value is refused when the runtime starts.
 [[nodiscard]] bool needs_multiple() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
-    return settings.lanes > 1 || settings.node_announce_bytes > 0;
+    return settings.lanes > 1 || settings.node_announce_bytes > 0 || lookups::are_passed_by();
 }
 
 thread_local bool ends_the_program = false;

@@ -5,6 +5,8 @@
 // hands the call to the tool, which comes back through our PMPI_X.
 #pragma once
 
+#include "lookups.hpp"
+
 #include <dlfcn.h>
 
 namespace commtask::interposer {
@@ -15,9 +17,9 @@ void resolve_all() noexcept;
 /// @param profiling_name  "PMPI_X"
 template <typename Function>
 void resolve(const char* profiling_name, Function& real, Function& tool) noexcept {
-    void* const found = dlsym(RTLD_NEXT, profiling_name);
+    void* const found = lookups::find(RTLD_NEXT, profiling_name);
     real = reinterpret_cast<Function>(found);
-    void* const next = dlsym(RTLD_NEXT, profiling_name + 1);
+    void* const next = lookups::find(RTLD_NEXT, profiling_name + 1);
     Dl_info of_real{};
     Dl_info of_next{};
     if (found == nullptr || next == nullptr || next == found) return;
