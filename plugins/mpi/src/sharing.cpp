@@ -7,6 +7,7 @@
 #include "post.hpp"
 
 #include "api/context.hpp"
+#include "api/failures.hpp"
 #include "api/starting.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
@@ -152,5 +153,5 @@ int commtask_finalize() noexcept {
                 ? "commtask_finalize was called on the worker, from a callback"
                 : "commtask_finalize was called in a function that MPI calls: it must not wait there");
     }
-    return interposer::end_programs_use();
+    return detail::conclude_failures(interposer::end_programs_use());
 }
