@@ -64,7 +64,7 @@ protected:
 TEST_F(Errors, OfARefusedPostReachTheStatusAndTheHandler) {
     EXPECT_TRUE(dependent_runs_after([&] {
         EXPECT_EQ(COMM_TASK(send(cell.data(), 1, MPI_INT, n_ranks + 1000, 0, comm), inout(&cell), status(&status)),
-                  COMMTASK_OK);
+                  COMMTASK_ERR_RANK);
     }));
     EXPECT_EQ(status.state, COMMTASK_STATE_FAILED);
     EXPECT_EQ(status.error_class, MPI_ERR_RANK);

@@ -443,6 +443,11 @@ static int take_ticket(const commtask_op* operation, const commtask_options* opt
     }
     commtask_op op = *operation;
     const operation_traits& kind = operation_of(op.kind);
+    const std::uint32_t flags = options != nullptr ? options->flags : COMMTASK_NONE;
+    if (!can_have_turn(kind, flags)) { // its post looks at the rest
+        *ticket = {};
+        return COMMTASK_OK;
+    }
     int code = runtime->give_channel(op);
     if (code != COMMTASK_OK) return code;
     comm_queue* queue = runtime->queue_of(op.comm, code);
@@ -456,11 +461,6 @@ static int take_ticket(const commtask_op* operation, const commtask_options* opt
         return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the turns of its members when it is started, none before");
     }
     if (kind.has_partitions) return refuse_single_partitions(kind);
-    const std::uint32_t flags = options != nullptr ? options->flags : COMMTASK_NONE;
-    if (!can_have_turn(kind, flags)) {
-        *ticket = {};
-        return COMMTASK_OK;
-    }
     const source_place where = options != nullptr ? source_of(*options) : source_place{};
     std::uint64_t number = 0;
     if (code = runtime->take_ticket(op, flags, where, *queue, number); code != COMMTASK_OK) return code;

@@ -69,6 +69,14 @@ public:
     /// @param sentence  which names the operation.
     operation_failed(const char* node, const outcome& result, const std::string& sentence)
         : std::runtime_error(std::string{node} + ": " + sentence), result_(result) {}
+    /// The same without a sentence that names the operation.
+    /// @param node  what kind of node it was.
+    /// @param result  how the operation ended.
+    operation_failed(const char* node, const outcome& result)
+        : operation_failed(node, result,
+                           result.is_canceled() ? "the operation was canceled"
+                                                : "the operation failed with an MPI error of class " +
+                                                      std::to_string(result.error_class())) {}
 
     /// How the operation ended.
     /// @return its outcome.
