@@ -216,7 +216,7 @@ class Delays(unittest.TestCase):
 
     def test_a_wait_is_a_delay_from_the_moment_at_which_its_thread_idles(self):
         delay, = delays.delays(self.run_with_wait())
-        self.assertEqual((delay.begin, delay.end, delay.idle, delay.cause, delay.where), (200, 620, 420, causes.IMBALANCE, 1))
+        self.assertEqual((delay.begin, delay.end, delay.idle, delay.cause, delay.where), (200, 620, 420, causes.LATE_SENDER, 1))
 
     def test_a_compute_task_waits_for_the_last_message_before_it(self):
         first, last = receive(0, 10, 100), receive(0, 10, 400)
@@ -238,7 +238,7 @@ class Delays(unittest.TestCase):
     def test_findings_come_in_the_order_of_what_they_cost(self):
         found = delays.findings(delays.delays(self.run_with_wait()))
         self.assertEqual([(f.cause, f.ns) for f in found],
-                         [(causes.IMBALANCE, 390), (causes.NO_THREAD, 20), (causes.BUSY, 10)])
+                         [(causes.LATE_SENDER, 390), (causes.NO_THREAD, 20), (causes.BUSY, 10)])
         self.assertEqual(found[0].count, 1)
         self.assertTrue(found[0].advice.endswith("."))
 

@@ -8,8 +8,6 @@ from model import subtract
 
 LATE_SENDER = "late sender"
 LATE_POST = "late post"
-IMBALANCE = "imbalance"
-WAITED = "other side waited"
 PREDECESSOR = "predecessor"
 ORDER = "program order"
 BUSY = "worker busy"
@@ -26,13 +24,10 @@ UNDER_WAY = (TRANSFER, UNKNOWN)
 CAUSES = {
     LATE_SENDER: ("the other side had not posted its part yet",
                   "Create the send, and what it packs, before the computing that does not need the message (in an OpenMP team of one thread "
-                  "after it: the last created runs first); give both a priority."),
+                  "after it: the last created runs first); give both a priority; "
+                  "if the sender simply has more to do, balance the work."),
     LATE_POST: ("the other side was there, this side had not posted",
                 "Post receives before the computing that they do not depend on: a receive costs nothing while it waits."),
-    IMBALANCE: ("the other side had more to compute before it came",
-                "Give the rank that computes longer less to do; no order of messages gains this time."),
-    WAITED: ("the other side came late, and had not computed more",
-             "It waited itself, or did what the trace does not show: look for the causes of its own waits."),
     NO_CORE: ("the worker wanted its core and did not have it",
               "Give each rank one core more than it has compute threads and leave it free for the worker (docs/slow.md says how "
               "for each launcher); commtask-info shows who got one."),

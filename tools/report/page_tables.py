@@ -50,7 +50,7 @@ def findings(summary):
         items.append(f'<li data-cause="{escape(finding.cause)}"><span class="time">{units.time(finding.ns)}, {units.share(share)}</span>'
                      f"<b>{number}. {escape(finding.cause)}</b><div class=\"share\"><i style=\"width:{100 * share:.1f}%\"></i></div>"
                      f'<p class="soft">{escape(finding.meaning)}; mostly rank {worst}; first cause of {units.waits(finding.count)}</p>'
-                     f"<p>{escape((finding.detail + ' ' + summary.advice(finding)).strip())}</p></li>")
+                     f"<p>{escape(finding.advice)}</p></li>")
     of = f" of {units.time(summary.thread_ns)} of thread time" if summary.thread_ns else ""
     return (f'<section id="findings"><h2>What threads waited for: {units.time(summary.idle_ns)}{of}</h2>'
             f'<ol class="findings">{"".join(items)}</ol>' + (f'<p class="soft">Below {units.share(LEAST_SHARE)}: {escape(", ".join(small))}.</p>'
@@ -132,14 +132,6 @@ def _workers(summary):
             table(("rank", "lane", "CPU", "core", "uses of it", "gets while awake", "states", ""), rows, (0, 1, 2, 4, 5)) + "</section>")
 
 
-def _ranks(summary):
-    rows = [("", (use.rank, use.n_threads, units.time(use.computing), units.time(use.waiting), units.time(use.worker), units.time(use.on_path)))
-            for use in summary.ranks]
-    return ('<section id="ranks"><h2>Ranks</h2><p class="soft">Computing and waiting for messages: the sum over the threads that compute. Worker: '
-            'processor time of the workers, or time awake where no sample tells it.</p>' +
-            table(("rank", "threads", "computing", "waiting", "worker", "of the critical path"), rows, (0, 1, 2, 3, 4, 5)) + "</section>")
-
-
 def _path(summary):
     whole = sum(summary.path_kinds.values())
     if not whole:
@@ -147,7 +139,7 @@ def _path(summary):
     parts = [(kind, ns / whole) for kind, ns in summary.path_kinds.items()]
     rows = [("", (kind, units.time(ns), units.share(ns / whole))) for kind, ns in summary.path_kinds.items()]
     return ('<section id="path-table"><h2>Critical path</h2><p class="soft">What the length of the run hangs on; "other" is a thread between its '
-            'compute tasks. It runs on ' + escape(summary.path_ranks()) + '. Tick "critical path" above the timeline to see where.</p>' + stack(parts, PATH_COLOURS)[0] +
+            'compute tasks. Tick "critical path" above the timeline to see where it runs.</p>' + stack(parts, PATH_COLOURS)[0] +
             table(("kind", "time", "share"), rows, (1, 2)) + "</section>")
 
 
@@ -175,4 +167,4 @@ def _depth(summary):
 
 def analyses(summary, index):
     pair = f'<div class="columns"><div>{_phases(summary)}</div><div>{_overlap(summary)}{_path(summary)}</div></div>'
-    return _delays(summary, index) + _ranks(summary) + pair + _workers(summary) + _depth(summary)
+    return _delays(summary, index) + pair + _workers(summary) + _depth(summary)
