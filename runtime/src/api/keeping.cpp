@@ -6,6 +6,7 @@
 #include "api/keeping.hpp"
 
 #include "base/last_error.hpp"
+#include "core/operation_traits.hpp"
 #include "core/task_pool.hpp"
 #include "mpi/kept_lists.hpp"
 

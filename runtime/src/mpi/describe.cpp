@@ -6,6 +6,7 @@
 
 #include "base/printable.hpp"
 #include "core/handed_over.hpp"
+#include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/transport.hpp"

@@ -5,6 +5,7 @@
 // refers to its communicator.
 #include "mpi/kept_handles.hpp"
 
+#include "core/operation_traits.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/kept_lists.hpp"
