@@ -113,6 +113,13 @@ static void flushing(void) {
 static void flushing(void) {}
 #endif
 
+// Of three ranks only some add, and with Open MPI one of two may get the sum from the other.
+#ifdef OPEN_MPI
+static const int each_adds = 0;
+#else
+static const int each_adds = 1;
+#endif
+
 static void flags(void) {
     double large = 1e308, sum = 0;
     int n_missing = 0, n_wrong = 0;
@@ -126,8 +133,7 @@ static void flags(void) {
         } else {
             MPI_Allreduce(&large, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         }
-        // Of three ranks only some add.
-        n_missing += n_ranks == 2 && isinf(sum) && fetestexcept(FE_OVERFLOW) == 0;
+        n_missing += each_adds && n_ranks == 2 && isinf(sum) && fetestexcept(FE_OVERFLOW) == 0;
         n_wrong += fetestexcept(FE_INVALID | FE_DIVBYZERO) != 0;
         MPI_Barrier(MPI_COMM_WORLD);
     }

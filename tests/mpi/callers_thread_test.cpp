@@ -162,7 +162,9 @@ TEST_F(CallersThread, FlagsOfASumComeBackToWhoWaits) {
         std::feclearexcept(FE_ALL_EXCEPT);
         commtask_t task = post(commtask_op_allreduce(&large, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_));
         EXPECT_EQ(finish(task), COMMTASK_OK);
+#ifndef OPEN_MPI // one of its ranks may add, and the other gets the sum
         EXPECT_EQ(std::fetestexcept(FE_OVERFLOW) != 0, n_ranks_ > 1);
+#endif
         EXPECT_EQ(std::fetestexcept(FE_DIVBYZERO | FE_INVALID), 0);
         std::feclearexcept(FE_ALL_EXCEPT);
         const double small = 1;
