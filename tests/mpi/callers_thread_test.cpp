@@ -18,6 +18,13 @@
 namespace commtask::test {
 namespace {
 
+/// Whether each of two ranks adds in a reduction: with Open MPI one may add, and the other gets the sum.
+#ifdef OPEN_MPI
+constexpr bool each_adds = false;
+#else
+constexpr bool each_adds = true;
+#endif
+
 std::atomic<int> rounding_seen{-1}; ///< By the last function of the program that has run.
 
 /// Needs what a recursive function or a Fortran array may need, where the limit is the library's.
@@ -59,7 +66,8 @@ protected:
             EXPECT_EQ(finish(task), COMMTASK_OK) << name;
             EXPECT_EQ(std::fegetround(), FE_TOWARDZERO);
             EXPECT_EQ(commtask_event_release(&go), COMMTASK_OK);
-            if (n_ranks_ > 1 || std::strcmp(name, "reduction") != 0) {
+            const bool is_called_here = std::strcmp(name, "reduction") != 0 || (each_adds && n_ranks_ > 1) || rounding_seen != -1;
+            if (is_called_here) {
                 EXPECT_EQ(rounding_seen, mode) << name;
             }
         }
@@ -162,9 +170,9 @@ TEST_F(CallersThread, FlagsOfASumComeBackToWhoWaits) {
         std::feclearexcept(FE_ALL_EXCEPT);
         commtask_t task = post(commtask_op_allreduce(&large, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_));
         EXPECT_EQ(finish(task), COMMTASK_OK);
-#ifndef OPEN_MPI // one of its ranks may add, and the other gets the sum
-        EXPECT_EQ(std::fetestexcept(FE_OVERFLOW) != 0, n_ranks_ > 1);
-#endif
+        if (each_adds) {
+            EXPECT_EQ(std::fetestexcept(FE_OVERFLOW) != 0, n_ranks_ > 1);
+        }
         EXPECT_EQ(std::fetestexcept(FE_DIVBYZERO | FE_INVALID), 0);
         std::feclearexcept(FE_ALL_EXCEPT);
         const double small = 1;
