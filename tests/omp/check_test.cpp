@@ -22,16 +22,6 @@ struct heard {
 
 class Check : public omp_test::ring {
 protected:
-    /// Without COMMTASK_OMP_CHECK=1 the first communication task of a task turns the check on, for the regions after this one.
-    static void SetUpTestSuite() {
-#pragma omp parallel
-#pragma omp single
-#pragma omp taskgroup
-        {
-#pragma omp task
-            COMM_TASK(noop(MPI_COMM_WORLD));
-        }
-    }
     void SetUp() override {
         ring::SetUp();
         commtask_omp_set_error_handler(&Check::hear, this);

@@ -18,6 +18,9 @@ namespace {
 ompt_get_task_info_t get_task_info = nullptr;
 constinit std::atomic<bool> are_foreign_events{false};
 
+/// Of all tasks, since libomp started. -1: not counted. Before tasks are watched it tells whether any may be around a task.
+constinit std::atomic<int> n_open_groups{-1};
+
 using records::of;
 
 ompt_data_t* current_task(int* flags = nullptr) noexcept {
@@ -100,7 +103,8 @@ task_record* make_up_record(ompt_data_t& data) noexcept {
         return nullptr;
     }
     made->is_explicit = (static_cast<unsigned>(flags) & ompt_task_explicit) != 0;
-    made->is_whole = false;
+    // Relaxed: a taskgroup around the current task was begun before it was created.
+    made->is_whole = n_open_groups.load(std::memory_order_relaxed) == 0;
     made->implicit = made->is_explicit ? nullptr : made;
     data.ptr = made;
     return made;
@@ -218,6 +222,12 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
     if (kind != ompt_sync_region_taskgroup) {
         return;
     }
+    if (n_open_groups.load(std::memory_order_relaxed) >= 0) {
+        n_open_groups.fetch_add(endpoint == ompt_scope_begin ? 1 : -1, std::memory_order_relaxed);
+    }
+    if (!tool::is_there.load(std::memory_order_relaxed)) {
+        return;
+    }
     task_record* record = of(task);
     if (endpoint == ompt_scope_begin) {
         if (record == nullptr) {
@@ -266,6 +276,8 @@ bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept {
     events = {&on_implicit_task, &on_task_create, &on_task_schedule, &on_sync_region, nullptr};
     return true;
 }
+
+void count_groups() noexcept { n_open_groups.store(0, std::memory_order_relaxed); }
 
 task_record* of_current_task() noexcept { return get_task_info != nullptr ? of(current_task()) : nullptr; }
 

@@ -4,7 +4,8 @@
 // comes to it through here. It keeps its own data in libomp's task data, as it is used to; the records do too, so these two
 // exclude each other: the other one goes first, unless the check was asked for.
 //
-// Nothing is heard until somebody needs it, so that a program whose workers have cores of their own pays for no callback.
+// Of tasks nothing is heard until somebody needs it, so that a program whose workers have cores of their own pays for no callback
+// of a task. Taskgroups are counted from the start: of a task that began earlier than the records, that tells whether one is around.
 #include "tool.hpp"
 
 #include "announce.hpp"
@@ -243,6 +244,10 @@ int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/)
     }
     tool::is_records_only.store(!traces && other == nullptr, std::memory_order_relaxed);
     if (!traces && !check::is_asked_for()) {
+        const bool may_check = other == nullptr && !check::is_off() && records::begin(real_lookup, of_records);
+        if (may_check && hear(ompt_callback_sync_region, &on_sync_region)) {
+            records::count_groups();
+        }
         return 1;
     }
     if (other == nullptr && !keep_records()) {

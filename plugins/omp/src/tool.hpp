@@ -29,6 +29,9 @@ namespace check {
 namespace records {
 /// @return false if libomp does not tell what the records need
 [[nodiscard]] bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept;
+
+/// While libomp starts: no taskgroup is open, and the events hear of all that follow.
+void count_groups() noexcept;
 } // namespace records
 
 namespace tracing {
