@@ -31,6 +31,14 @@ static void note(const commtask_omp_error* error, void* count) {
     *(int*)count += 1;
 }
 
+static int n_called, class_called = MPI_SUCCESS;
+
+static void on_error(MPI_Comm* comm, int* code, ...) {
+    check(*comm == halo, "the function is called with the communicator of the operation");
+    MPI_Error_class(*code, &class_called);
+    ++n_called;
+}
+
 /* A receive that is too short. */
 static void truncate_one(commtask_status* status) {
     if (status != NULL) {
@@ -88,6 +96,12 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &halo);
     MPI_Comm_set_name(halo, "halo");
     if (is("returns")) MPI_Comm_set_errhandler(halo, MPI_ERRORS_RETURN);
+    if (is("function")) {
+        MPI_Errhandler function = MPI_ERRHANDLER_NULL;
+        MPI_Comm_create_errhandler(on_error, &function);
+        MPI_Comm_set_errhandler(halo, function);
+        MPI_Errhandler_free(&function);
+    }
     if (!is("noinit")) check(commtask_init(NULL) == COMMTASK_OK, commtask_last_error());
     if (is("handler")) commtask_omp_set_error_handler(note, &n_heard);
 
@@ -101,8 +115,9 @@ int main(int argc, char** argv) {
     printf("rank %d goes on\n", rank);
     check(!is("status") || status.state == COMMTASK_STATE_FAILED, "the status says that it failed");
     check(!is("handler") || n_heard == n_rounds, "the handler has heard of each");
+    if (is("function")) check(n_called == 1 && class_called == MPI_ERR_RANK, "the function of the communicator is called once");
     const int code = commtask_finalize();
-    if (is("returns")) check(code == COMMTASK_FAILED, "commtask_finalize tells of failures");
+    if (is("returns") || is("function")) check(code == COMMTASK_FAILED, "commtask_finalize tells of failures");
     if (is("status") || is("handler") || is("ierror")) check(code == COMMTASK_OK, commtask_last_error());
     printf("rank %d came to its end\n", rank);
     MPI_Comm_free(&halo);

@@ -90,17 +90,17 @@ private:
     lane_set* held_ = nullptr;
 };
 
-/// What the handler that counts wants, and the communicator to abort.
+/// The handler that counts, and the communicator to abort, or to call a function with.
 struct choice {
-    bool is_fatal;
+    error_handler handler;
     MPI_Comm comm;
 };
 
-[[nodiscard]] bool has_fatal_handler(MPI_File file) noexcept {
+[[nodiscard]] error_handler handler_of(MPI_File file) noexcept {
     MPI_Errhandler its = MPI_ERRORS_RETURN; // a file's default
     MPI_File_get_errhandler(file, &its);
     if (its != MPI_ERRORS_ARE_FATAL && its != MPI_ERRORS_RETURN) MPI_Errhandler_free(&its);
-    return its == MPI_ERRORS_ARE_FATAL;
+    return its == MPI_ERRORS_ARE_FATAL ? error_handler::fatal : error_handler::returns;
 }
 
 /// On a thread that may call MPI.
@@ -109,14 +109,17 @@ struct choice {
     const bool has_comm = op != nullptr && !comm_is_bad && op->comm != MPI_COMM_NULL;
     const MPI_Comm comm = has_comm ? op->comm : MPI_COMM_WORLD;
     const errors_come_back scope;
-    if (op != nullptr && operation_of(op->kind).takes_file) return {has_fatal_handler(file_of(*op)), comm};
+    if (op != nullptr && operation_of(op->kind).takes_file) return {handler_of(file_of(*op)), comm};
     context* const runtime = context::running();
     if (op != nullptr && operation_of(op->kind).takes_window && runtime != nullptr) {
         // While the window is registered the program's handler is not in its place.
         const auto window = runtime->windows().find(window_of(*op));
-        if (window) return {window->handler_before == MPI_ERRORS_ARE_FATAL, MPI_COMM_WORLD};
+        if (window) {
+            const bool is_fatal = window->handler_before == MPI_ERRORS_ARE_FATAL;
+            return {is_fatal ? error_handler::fatal : error_handler::returns, MPI_COMM_WORLD};
+        }
     }
-    return {mpi_error_handling::are_fatal(comm), comm};
+    return {mpi_error_handling::handler_of(comm), comm};
 }
 
 /// One thread ends the job. MPI_Abort ends the process by exit(); what OpenMP has for that may wait for the threads of a team, or
@@ -152,7 +155,7 @@ void say_if_few(const char* sentence) noexcept {
 /// Nobody looks.
 void follow(const choice& wanted, int error_class, const char* sentence) noexcept {
     unseen.failed.fetch_add(1, std::memory_order_relaxed);
-    if (!wanted.is_fatal) return say_if_few(sentence);
+    if (wanted.handler != error_handler::fatal) return say_if_few(sentence);
     say_whole(sentence);
     end_job(wanted.comm, error_class);
 }
@@ -332,9 +335,12 @@ int commtask_refuse_operation(int code, const commtask_op* operation, const char
 
 void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at, const char* sentence) noexcept {
     if (is_looked_at != 0) return say_if_few(sentence);
-    if (!is_mpi_alive()) return follow({true, MPI_COMM_WORLD}, class_of(code), sentence);
+    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, class_of(code), sentence);
     const mpi_caller scope{context::running()};
-    follow(choice_of(operation, code == COMMTASK_ERR_COMM), class_of(code), sentence);
+    const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
+    follow(wanted, class_of(code), sentence);
+    // MPI calls the function for what MPI refuses; nobody else does for this.
+    if (wanted.handler == error_handler::function) MPI_Comm_call_errhandler(wanted.comm, class_of(code));
 }
 
 void commtask_failure_is_told(int is_told) noexcept {

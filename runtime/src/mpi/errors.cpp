@@ -44,10 +44,10 @@ handler_table& handlers() {
     return *table;
 }
 
-/// Whether the communicator's own handler is fatal, or ours in its place. True where MPI does not say.
-[[nodiscard]] bool has_fatal_handler(MPI_Comm comm) noexcept {
+/// The communicator's own handler, or the one that ours stands for. Fatal where MPI does not say.
+[[nodiscard]] error_handler own_handler(MPI_Comm comm) noexcept {
     MPI_Errhandler now = MPI_ERRHANDLER_NULL;
-    if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) return true;
+    if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) return error_handler::fatal;
     const bool is_predefined = now == MPI_ERRORS_ARE_FATAL || now == MPI_ERRORS_RETURN;
 #if MPI_VERSION >= 4
     const bool is_abort = now == MPI_ERRORS_ABORT;
@@ -56,13 +56,14 @@ handler_table& handlers() {
 #endif
     const bool is_fatal = now == MPI_ERRORS_ARE_FATAL || is_abort || now == handlers().ours;
     if (!is_predefined && !is_abort) MPI_Errhandler_free(&now); // only our reference to it
-    return is_fatal;
+    if (is_fatal) return error_handler::fatal;
+    return is_predefined ? error_handler::returns : error_handler::function;
 }
 
 #if defined(MPICH_VERSION)
 /// In MPICH a communicator that inherited the default handler follows MPI_COMM_WORLD's, whatever that is by then.
 [[nodiscard]] bool follows_world(MPI_Comm comm) noexcept {
-    return comm != MPI_COMM_WORLD && !has_fatal_handler(MPI_COMM_WORLD);
+    return comm != MPI_COMM_WORLD && own_handler(MPI_COMM_WORLD) != error_handler::fatal;
 }
 #else
 [[nodiscard]] bool follows_world(MPI_Comm /*comm*/) noexcept { return false; }
@@ -167,9 +168,10 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     return MPI_Comm_set_errhandler(comm, table.ours);
 }
 
-bool mpi_error_handling::are_fatal(MPI_Comm comm) noexcept {
+error_handler mpi_error_handling::handler_of(MPI_Comm comm) noexcept {
     const errors_come_back scope;
-    return has_fatal_handler(comm) && !follows_world(comm);
+    const error_handler own = own_handler(comm);
+    return own == error_handler::fatal && follows_world(comm) ? own_handler(MPI_COMM_WORLD) : own;
 }
 
 void mpi_error_handling::forget(MPI_Comm comm) noexcept {

@@ -30,6 +30,8 @@ private:
     float_scope modes_;
 };
 
+enum class error_handler : unsigned char { fatal, returns, function /**< Of the program's own. */ };
+
 /// The error handling of a context. Calls MPI, so: on the thread that initialises or finalises, or on a driver.
 class mpi_error_handling {
 public:
@@ -59,9 +61,8 @@ public:
     /// @return an MPI error code: the communicator's if it is not one.
     int take_over(MPI_Comm comm) noexcept;
 
-    /// Whether an error on the communicator ends the program: the handler that counts is the program's. A function of the
-    /// program's own does not say so; MPI calls it where it finds an error itself. May be asked without a context.
-    [[nodiscard]] static bool are_fatal(MPI_Comm comm) noexcept;
+    /// The program's handler for errors on the communicator. May be asked without a context.
+    [[nodiscard]] static error_handler handler_of(MPI_Comm comm) noexcept;
 
     /// The communicator is about to be freed.
     static void forget(MPI_Comm comm) noexcept;
