@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,12 @@ namespace {
 
 /// A function that the program has written for its own thread, whose limit is `unlimited`, needs as much as such programs get by default.
 constexpr std::size_t least_stack_bytes = std::size_t{16} << 20U;
+
+/// What the new thread needs until it runs.
+struct beginning {
+    std::string name;
+    std::function<void()> function;
+};
 
 [[nodiscard]] int create(pthread_t& id, std::size_t stack_bytes, void* (*run)(void*), void* argument) noexcept {
     pthread_attr_t attributes;
@@ -54,14 +61,15 @@ std::size_t stack_for_functions_bytes(std::size_t asked_bytes) noexcept {
 library_thread::~library_thread() { COMMTASK_ASSERT(!is_joinable_); }
 
 void* library_thread::run(void* argument) {
-    const std::unique_ptr<std::function<void()>> function{static_cast<std::function<void()>*>(argument)};
+    const std::unique_ptr<beginning> mine{static_cast<beginning*>(argument)};
     i_am_one = true;
-    (*function)();
+    pthread_setname_np(pthread_self(), mine->name.c_str());
+    mine->function();
     return nullptr;
 }
 
 void library_thread::start(const plan& as, std::function<void()> function) {
-    auto begins = std::make_unique<std::function<void()>>(std::move(function));
+    auto begins = std::make_unique<beginning>(as.name, std::move(function));
     const sigset_t blocked = blocked_beside(as.signals);
     sigset_t before;
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
@@ -73,8 +81,7 @@ void library_thread::start(const plan& as, std::function<void()> function) {
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (failure != 0) throw std::system_error{failure, std::generic_category(), "a thread of commtask"};
-    static_cast<void>(begins.release()); // the thread owns it
-    pthread_setname_np(id_, as.name);    // here, so that a debugger or `ps` finds the name as soon as start() has returned
+    [[maybe_unused]] const beginning* const is_the_threads = begins.release();
     is_joinable_ = true;
 }
 
