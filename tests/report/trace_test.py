@@ -5,6 +5,7 @@
 """Usage: trace_test.py COMMTASK_REPORT   (the program, or the folder of its sources)"""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from report_case import PROGRAM, Case, report
 
 import load  # found by what report_case adds to the path
 import page
+import text
 import trace_run
 from summary import Summary
 from trace_writer import CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, READY, TraceWriter, halo_run
@@ -98,11 +100,26 @@ class Findings(Case):
         folder = halo_run(self.folder / "trace", n_ranks=8, late="send", state=0)
         lines = self.text_of(folder).splitlines()
         self.assertLessEqual(len(lines), 40)
-        at = lines.index("Unblock delays, the longest idle time first:") + 2
+        at = next(k for k, line in enumerate(lines) if line.startswith("Unblock delays, the longest idle time first; 10 of ")) + 2
         self.assertEqual(lines[at + 10], "Time of a task in each phase:")
         self.assertEqual(lines[-1][:14], "Critical path:")
         shown = page.render(Summary(load.load([folder])), None, "0").split('<section id="delays">')[1].split("</section>")[0]
         self.assertEqual(shown.count("data-task="), 10)
+
+    def test_each_rank_has_a_row_of_the_page_and_the_critical_path_names_its_ranks(self):
+        folder = halo_run(self.folder / "trace", late="send")
+        self.assertRegex(self.text_of(folder).splitlines()[-1], r"^Critical path: .*; on rank 1 \d+ %, rank 0 \d+ %\.$")
+        file = self.folder / "page.html"
+        self.assertEqual(report("--html", file, folder).returncode, 0)
+        shown = file.read_text(encoding="utf-8")
+        rows = re.findall(r"<tr>(.*?)</tr>", re.search(r'<section id="ranks">(.*?)</section>', shown)[1])[1:]
+        self.assertEqual([re.findall(r"<td[^>]*>(.*?)</td>", row)[:2] for row in rows], [["0", "1"], ["1", "1"]])
+        self.assertRegex(shown, r"The path runs on rank 1 \d+ %, rank 0 \d+ %\.")
+
+    def test_lines_beyond_the_most_are_counted_in_the_last_line(self):
+        lines = text.render(Summary(load.load([halo_run(self.folder / "trace")])), 5)
+        self.assertEqual(len(lines), 5)
+        self.assertRegex(lines[-1], r"^\d+ more lines are left out: --html FILE shows all\.$")
 
     def test_a_message_is_matched_over_the_ranks_of_a_communicator_that_turns_them_round(self):
         for rank in range(2):
@@ -298,7 +315,7 @@ class Refusals(Case):
     def test_text_of_a_trace_and_results_has_both(self):
         (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
         said = report("--text", halo_run(self.folder / "trace"), "a.json", folder=self.folder).stdout
-        self.assertIn("Unblock delays, the longest idle time first:", said)
+        self.assertIn("Unblock delays, the longest idle time first", said)
         self.assertIn("post, here: no goals", said)
 
     def test_json_that_is_none(self):

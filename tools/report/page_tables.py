@@ -132,6 +132,14 @@ def _workers(summary):
             table(("rank", "lane", "CPU", "core", "uses of it", "gets while awake", "states", ""), rows, (0, 1, 2, 4, 5)) + "</section>")
 
 
+def _ranks(summary):
+    rows = [("", (use.rank, use.n_threads, units.time(use.computing), units.time(use.waiting), units.time(use.worker), units.time(use.on_path)))
+            for use in summary.ranks]
+    return ('<section id="ranks"><h2>Ranks</h2><p class="soft">Computing, and idle time in waits for messages, of all threads that compute. Worker: '
+            'processor time of the workers, or their time awake in a trace without samples.</p>' +
+            table(("rank", "threads", "computing", "waiting", "worker", "of the critical path"), rows, (0, 1, 2, 3, 4, 5)) + "</section>")
+
+
 def _path(summary):
     whole = sum(summary.path_kinds.values())
     if not whole:
@@ -139,7 +147,8 @@ def _path(summary):
     parts = [(kind, ns / whole) for kind, ns in summary.path_kinds.items()]
     rows = [("", (kind, units.time(ns), units.share(ns / whole))) for kind, ns in summary.path_kinds.items()]
     return ('<section id="path-table"><h2>Critical path</h2><p class="soft">What the length of the run hangs on; "other" is a thread between its '
-            'compute tasks. Tick "critical path" above the timeline to see where it runs.</p>' + stack(parts, PATH_COLOURS)[0] +
+            'compute tasks. The path runs on ' + escape(summary.path_ranks()) + '. Tick "critical path" above the timeline to see where.</p>' +
+            stack(parts, PATH_COLOURS)[0] +
             table(("kind", "time", "share"), rows, (1, 2)) + "</section>")
 
 
@@ -167,4 +176,4 @@ def _depth(summary):
 
 def analyses(summary, index):
     pair = f'<div class="columns"><div>{_phases(summary)}</div><div>{_overlap(summary)}{_path(summary)}</div></div>'
-    return _delays(summary, index) + pair + _workers(summary) + _depth(summary)
+    return _delays(summary, index) + _ranks(summary) + pair + _workers(summary) + _depth(summary)

@@ -9,6 +9,9 @@ import tables
 import units
 
 
+N_PATH_RANKS = 4
+
+
 class Summary:
     def __init__(self, run):
         self.run = run
@@ -21,6 +24,7 @@ class Summary:
         self.depths = tables.depth_table(run)
         self.path = critical_path.critical_path(run, self.delays)
         self.path_kinds = critical_path.by_kind(self.path)
+        self.ranks = tables.rank_table(run, self.delays, self.path)
 
     @property
     def ns(self):
@@ -34,6 +38,13 @@ class Summary:
     def thread_ns(self):
         """Time of all threads that did anything of the program's."""
         return self.ns * sum(1 for rank in self.run.ranks for thread in rank.threads if thread.computing())
+
+    def path_ranks(self):
+        """`rank 1 70 %, rank 0 30 %`: where the critical path runs, the longest first."""
+        whole = sum(use.on_path for use in self.ranks)
+        longest = sorted((use for use in self.ranks if use.on_path), key=lambda use: -use.on_path)
+        shown = [f"rank {use.rank} {units.share(use.on_path / whole)}" for use in longest[:N_PATH_RANKS]]
+        return ", ".join(shown + ([f"{len(longest) - N_PATH_RANKS} more ranks"] if len(longest) > N_PATH_RANKS else []))
 
     def program(self):
         """Its command, without the folder that it lies in."""

@@ -3,7 +3,7 @@
 # is a pure function from a run to rows; the formulas stand in docs/report.md and in the docstrings here, nowhere else.
 """Tables of a run."""
 
-from model import PHASES, length, overlap_length, quantile, union
+from model import PAUSES, PHASES, length, overlap_length, quantile, union
 
 
 def phase_table(run):
@@ -145,3 +145,29 @@ class WorkerUse:
 def worker_table(run):
     begin, end = run.extent()
     return [WorkerUse(rank.rank, worker, begin, end) for rank in run.ranks for worker in rank.workers]
+
+
+class RankUse:
+    """Times of a rank, ns: computing of its threads, their idle time in waits for messages, processor time of its workers (time awake
+    in a trace without samples), and how much of the critical path runs on the rank."""
+
+    def __init__(self, rank, waiting, on_path):
+        self.rank, self.waiting, self.on_path = rank.rank, waiting, on_path
+        busy = [length(computing) for thread in rank.threads if (computing := thread.computing())]
+        self.n_threads, self.computing = len(busy), sum(busy)
+        self.worker = sum(_work_of(worker) for worker in rank.workers) if rank.workers else None
+
+
+def _work_of(worker):
+    if len(worker.samples) > 1:
+        return worker.samples[-1][1] - worker.samples[0][1]
+    return sum(end - begin for begin, end, state in worker.states if state not in PAUSES)
+
+
+def rank_table(run, delays, path):
+    waiting, on_path = {}, {}
+    for delay in delays:
+        waiting[delay.task.rank] = waiting.get(delay.task.rank, 0) + max(0, delay.idle)
+    for step in path:
+        on_path[step.rank] = on_path.get(step.rank, 0) + step.end - step.begin
+    return [RankUse(rank, waiting.get(rank.rank, 0), on_path.get(rank.rank, 0)) for rank in run.ranks]

@@ -19,11 +19,16 @@ def aligned(rows, indent="  ", n_headings=0):
                                 for cell, width, right in zip(row, widths, numeric))).rstrip() for row in rows]
 
 
+def _shown(n, count):
+    """How many rows of a table are here, if not all."""
+    return f"; {n} of {units.count(count)}" if n < count else ""
+
+
 def _findings(summary, most):
     if not summary.findings:
         return []
     of = f" of {units.time(summary.thread_ns)} of thread time" if summary.thread_ns else ""
-    lines = [f"Threads waited {units.time(summary.idle_ns)}{of}. Causes, the dearest first:"]
+    lines = [f"Threads waited {units.time(summary.idle_ns)}{of}. Causes, the dearest first{_shown(most, len(summary.findings))}:"]
     for number, finding in enumerate(summary.findings[:most], 1):
         worst = max(finding.ranks, key=finding.ranks.get)
         lines.append(f"  {number}. {finding.cause}: {units.time(finding.ns)}, {units.share(finding.ns / summary.idle_ns)}, mostly "
@@ -40,7 +45,7 @@ def _delays(summary):
         title = delay.task.title()
         rows.append((units.time(delay.ns), units.time(delay.idle), str(delay.task.rank), title if len(title) <= 40 else title[:39] + "…",
                      delay.task.number, delay.cause, str(delay.where)))
-    return ["Unblock delays, the longest idle time first:", *aligned(rows, n_headings=1)]
+    return [f"Unblock delays, the longest idle time first{_shown(N_DELAYS, len(summary.delays))}:", *aligned(rows, n_headings=1)]
 
 
 def _phases(summary):
@@ -56,7 +61,7 @@ def _overlap(summary, most):
     rows = [("communicator", "tasks", "bytes", "under way", "covered")]
     rows += [(row.comm[:30], units.count(row.n_tasks), units.sizes(row.sizes), units.time(row.under_way), units.share(row.share))
              for row in summary.overlap[:most]]
-    return ["Overlap (time under way, and how much of it computing covers):", *aligned(rows, n_headings=1)]
+    return [f"Overlap (time under way, and how much of it computing covers){_shown(most, len(summary.overlap))}:", *aligned(rows, n_headings=1)]
 
 
 def _workers(summary, most):
@@ -67,7 +72,8 @@ def _workers(summary, most):
         core = "shared" if use.has_own_core is False else "own" if use.has_own_core else "?"
         states = ", ".join(f"{state} {units.share(share)}" for state, share in list(use.states.items())[:4])
         rows.append((str(use.rank), str(use.lane), core, units.share(use.core_share), units.share(use.got), states or "-"))
-    return ["Workers (share of the core that each uses, and that it gets while it is awake):", *aligned(rows, n_headings=1)]
+    return [f"Workers (share of the core that each uses, and that it gets while it is awake){_shown(most, len(summary.workers))}:",
+            *aligned(rows, n_headings=1)]
 
 
 def _depth(summary):
@@ -96,7 +102,7 @@ def render(summary, most_lines=MOST_LINES):
         lines += _workers(summary, max(1, 4 - shorter))
         lines += _depth(summary)
         if path:
-            lines.append("Critical path: " + ", ".join(path) + ".")
+            lines.append("Critical path: " + ", ".join(path) + f"; on {summary.path_ranks()}.")
         if len(lines) <= most_lines:
-            break
-    return lines[:most_lines]
+            return lines
+    return [*lines[:most_lines - 1], f"{len(lines) - most_lines + 1} more lines are left out: --html FILE shows all."]
