@@ -74,8 +74,8 @@ class Findings(Case):
                 out.region(1, t + 200_000 if rank == 0 else t + 719_000, t + 721_000, "MPI_Waitall", 1)
             out.write(self.folder)
         text = self.text_of(self.folder)
-        self.assertIn("1. late sender", text)
-        self.assertIn("first cause of 5 waits", text)
+        self.assertIn("1. imbalance", text)
+        self.assertIn("first cause of 10 waits", text)
 
     def test_the_depth_of_the_queues_is_said(self):
         out = TraceWriter(0, 1)
@@ -391,7 +391,9 @@ class Leniency(Case):
         self.assertLessEqual(len(lines), 40)
         notes = [line for line in lines if line.startswith("Note: ")]
         self.assertIn(", ".join(f"12 of rank {rank}" for rank in range(7)), notes[0])
-        self.assertEqual(notes[1:], ["Note: 2 more notes: --html FILE shows them."])
+        self.assertEqual(notes[1:], ["Note: of 8 ranks 1 are missing: 7.", "Note: did not come to the end of commtask_finalize: ranks 0, 1, 2, 3, 4, 5, 6."])
+        shortest = text.render(Summary(load.load([folder])), len(lines) - 1)
+        self.assertIn("Note: 2 more notes: --html FILE shows them.", shortest)
 
     def test_a_rank_that_is_missing_is_said(self):
         (halo_run(self.folder) / "rank-1.cttrace").unlink()

@@ -23,7 +23,8 @@ VERSION = globals().get("VERSION", "from the sources")
 FOLDER = globals().get("FOLDER", str(pathlib.Path(__file__).resolve().parent.parent))
 DEFAULT_PAGE = "commtask-report.html"
 EPILOG = """\
-Without --text, --perfetto and --otf2 the page is written. docs/report.md says what each figure means.
+Without --text, --perfetto and --otf2 the page is written. A cause of less than 5 % of the thread time
+gets no advice. docs/report.md says what each figure means.
 
   COMMTASK_TRACE=trace mpiexec.mpich -n 2 ./app && commtask-report --text trace
   commtask-report --html run.html trace

@@ -8,6 +8,8 @@ from model import subtract
 
 LATE_SENDER = "late sender"
 LATE_POST = "late post"
+IMBALANCE = "imbalance"
+WAITED = "other side waited"
 PREDECESSOR = "predecessor"
 ORDER = "program order"
 BUSY = "worker busy"
@@ -24,10 +26,13 @@ UNDER_WAY = (TRANSFER, UNKNOWN)
 CAUSES = {
     LATE_SENDER: ("the other side had not posted its part yet",
                   "Create the send, and what it packs, before the computing that does not need the message (in an OpenMP team of one thread "
-                  "after it: the last created runs first); give both a priority; "
-                  "if the sender simply has more to do, balance the work."),
+                  "after it: the last created runs first); give both a priority."),
     LATE_POST: ("the other side was there, this side had not posted",
                 "Post receives before the computing that they do not depend on: a receive costs nothing while it waits."),
+    IMBALANCE: ("the other side had more to compute before it came",
+                "Give the rank that computes longer less to do; no order of messages gains this time."),
+    WAITED: ("the other side came late, and had not computed more",
+             ""),
     NO_CORE: ("the worker wanted its core and did not have it",
               "Give each rank one core more than it has compute threads and leave it free for the worker (docs/slow.md says how "
               "for each launcher); commtask-info shows who got one."),
@@ -35,7 +40,7 @@ CAUSES = {
              "Raise COMMTASK_SPIN_US where the worker has a core of its own, so that it stays awake between messages."),
     PAUSED: ("the program had paused the workers",
              "Call commtask_resume before something waits for messages: a paused worker only looks now and then."),
-    BUSY: ("the worker was occupied with other tasks",
+    BUSY: ("the lane was occupied with other tasks",
            "Send fewer, larger messages, keep callbacks and call doors short, or use several lanes."),
     PREDECESSOR: ("a communication task before it was not done",
                   "Remove dependences that the data do not need; a chain of messages is as slow as the sum of its links."),
@@ -128,6 +133,11 @@ def _under_way(run, tasks, begin, end):
             if ns > 0:
                 pieces.append((cause, task.rank, ns))
                 left -= ns
+    for rank in () if is_alone else filter(None, map(run.rank, dict.fromkeys(task.rank for task in tasks))):
+        ns = min(left, rank.moved_between(begin, end))
+        if ns > 0:
+            pieces.append((BUSY, rank.rank, ns))
+            left -= ns
     if left > 0:
         pieces.append((UNKNOWN if is_alone else TRANSFER, tasks[0].rank, left))
     return pieces

@@ -7,6 +7,7 @@
 import bisect
 from collections import defaultdict
 
+from delays import NEVER_WAIT
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
 from trace_reader import COLLECTIVE, ENDS, EVERY_LANE, MRECV, NODE, ONETBB, PROC_NULL, RECEIVES, SENDS, STATES
 from trace_run import issues_without_gap, read_run, whole_ranks
@@ -17,8 +18,6 @@ WAITING, HELD, READY, IN_FLIGHT, ENDED, DROPPED = range(1, 7)
 IDLE_WORDS = ("barrier", "wait", "idle")
 #: Class of a region: a call of MPI's.
 MPI_CALL = 1
-#: Calls that start something or only look: a thread never waits in them.
-NEVER_WAIT = ("MPI_I", "MPI_Start", "MPI_Test")
 
 
 class _Loader:

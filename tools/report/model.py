@@ -132,6 +132,8 @@ class Thread:
 
 #: A lane that waits no longer for its next turn counts as driven, ns: the library leaves out pauses of that length itself.
 MOMENT = 20_000
+#: So many posts and ends, none more than MOMENT after the last, are many small messages.
+MANY = 32
 #: States of a worker in which it wants no processor.
 PAUSES = ("asleep", "nap", "driven", "paused")
 
@@ -178,6 +180,7 @@ class Rank:
         self.rank, self.tasks, self.threads, self.workers = rank, list(tasks), list(threads), list(workers)
         self.facts = facts  #: what the trace's head says: host, program, n_ranks, dropped, …
         self._driven = {}  # lane -> intervals
+        self._moved = None
 
     def driven_between(self, lane, begin, end):
         """When threads beside the lane's worker did its work, united with the moments between two turns; intervals that reach beyond are
@@ -188,6 +191,15 @@ class Rank:
         driven = self._driven[lane]
         first = max(0, bisect.bisect_right(driven, (begin,)) - 1)
         return driven[first:bisect.bisect_left(driven, (end,))]
+
+    def moved_between(self, begin, end):
+        """How long many tasks were posted and ended one right after the other."""
+        if self._moved is None:
+            times = sorted(t for task in self.tasks for t in (task.posted, task.ended) if t is not None)
+            cuts = [0, *(k for k in range(1, len(times)) if times[k] - times[k - 1] > MOMENT), len(times)]
+            self._moved = [(times[a], times[b - 1]) for a, b in zip(cuts, cuts[1:]) if b - a >= MANY]
+        low = max(0, bisect.bisect_right(self._moved, (begin,)) - 1)
+        return overlap_length(self._moved[low:bisect.bisect_left(self._moved, (end,))], [(begin, end)])
 
     def worker_of(self, lane):
         for worker in self.workers:

@@ -50,7 +50,7 @@ def findings(summary):
         items.append(f'<li data-cause="{escape(finding.cause)}"><span class="time">{units.time(finding.ns)}, {units.share(share)}</span>'
                      f"<b>{number}. {escape(finding.cause)}</b><div class=\"share\"><i style=\"width:{100 * share:.1f}%\"></i></div>"
                      f'<p class="soft">{escape(finding.meaning)}; mostly rank {worst}; first cause of {units.waits(finding.count)}</p>'
-                     f"<p>{escape(finding.advice)}</p></li>")
+                     f"<p>{escape(f'{finding.detail} {summary.advice(finding)}'.strip())}</p></li>")
     of = f" of {units.time(summary.thread_ns)} of thread time" if summary.thread_ns else ""
     return (f'<section id="findings"><h2>What threads waited for: {units.time(summary.idle_ns)}{of}</h2>'
             f'<ol class="findings">{"".join(items)}</ol>' + (f'<p class="soft">Below {units.share(LEAST_SHARE)}: {escape(", ".join(small))}.</p>'

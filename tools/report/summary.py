@@ -9,6 +9,8 @@ import tables
 import units
 
 
+#: Of the threads' time. A smaller cause gets no advice: any run on any machine has some of it.
+LEAST_ADVISED = 0.05
 N_PATH_RANKS = 4
 
 
@@ -38,6 +40,10 @@ class Summary:
     def thread_ns(self):
         """Time of all threads that did anything of the program's."""
         return self.ns * sum(1 for rank in self.run.ranks for thread in rank.threads if thread.computing())
+
+    def advice(self, finding):
+        """Empty where following it would bring nothing."""
+        return finding.advice if finding.ns >= LEAST_ADVISED * self.thread_ns else ""
 
     def path_ranks(self):
         """`rank 1 70 %, rank 0 30 %`: where the critical path runs, the longest first."""

@@ -33,7 +33,7 @@ def _findings(summary, most):
         worst = max(finding.ranks, key=finding.ranks.get)
         lines.append(f"  {number}. {finding.cause}: {units.time(finding.ns)}, {units.share(finding.ns / summary.idle_ns)}, mostly "
                      f"rank {worst}; first cause of {units.waits(finding.count)}")
-        lines += textwrap.wrap(finding.advice, 110, initial_indent="     ", subsequent_indent="     ")
+        lines += textwrap.wrap(f"{finding.detail} {summary.advice(finding)}".strip(), 110, initial_indent="     ", subsequent_indent="     ")
     return lines
 
 

@@ -430,6 +430,8 @@ class _Reader:
                 last = next((span for span in reversed(thread.waits) if span.end is None), None)
                 if last is not None:
                     last.end, last.id = time, ident or last.id
+                elif ident:  # what it was for had ended
+                    thread.waits.append(Span(time, time, "wait", id=ident))
             elif kind == COMPUTE_CREATED:
                 trace.computes[ident] = Compute(ident, self._name(detail), sub, value, time)
             elif kind == COMPUTE_BEGIN:
