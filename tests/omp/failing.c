@@ -115,7 +115,8 @@ int main(int argc, char** argv) {
     printf("rank %d goes on\n", rank);
     check(!is("status") || status.state == COMMTASK_STATE_FAILED, "the status says that it failed");
     check(!is("handler") || n_heard == n_rounds, "the handler has heard of each");
-    if (is("function")) check(n_called == 1 && class_called == MPI_ERR_RANK, "the function of the communicator is called once");
+    if (is("function"))
+        check(n_called == 1 && class_called == MPI_ERR_RANK, "the function of the communicator is called once");
     const int code = commtask_finalize();
     if (is("returns") || is("function")) check(code == COMMTASK_FAILED, "commtask_finalize tells of failures");
     if (is("status") || is("handler") || is("ierror")) check(code == COMMTASK_OK, commtask_last_error());

@@ -133,7 +133,6 @@ void planner::serve(const rank_list& group) {
     for (const std::size_t rank : wanting) n_workers += requests_[rank].lanes;
     for (const std::size_t rank : wanting) {
         places_[rank].reason = crowded_text(group.size(), n_workers, cpus);
-        places_[rank].is_warning = true;
     }
 }
 

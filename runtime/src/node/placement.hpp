@@ -38,8 +38,9 @@ struct rank_place {
     cpu_set compute_cpus{};                 ///< The mask for compute threads. Never empty unless all_cpus is.
     idle_policy idle = idle_policy::shared; ///< reserved or shared, never automatic.
     std::string reason{};                   ///< Why, in one sentence.
-    bool is_warning = false;                ///< A worker must share although nobody asked for that: say so once.
-    std::optional<std::string> error{};     ///< COMMTASK_CORE cannot be carried out: why, and what would be right.
+    bool is_warning =
+        false; ///< A worker must share although the node may have cores for it, or spins on a shared core: say so once.
+    std::optional<std::string> error{}; ///< COMMTASK_CORE cannot be carried out: why, and what would be right.
 };
 
 /// The map of the node, one place per request in the same order.
