@@ -10,6 +10,7 @@
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/SmallString.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr const char* event_name = "commtask_event_";
 constexpr const char* prepared_name = "commtask_prepared_";
+constexpr const char* copies_name = "commtask_copies_";
 
 /// Appends tokens, all at one location of the user's that can be moved.
 class token_writer {
@@ -109,6 +111,8 @@ void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
     }
 }
 
+token_writer& put_null(token_writer& to, bool is_cplusplus) { return is_cplusplus ? to.name("nullptr") : to.number(0); }
+
 /// What __FILE__ and __LINE__ would be. Those names are no macros any more in text that was preprocessed before.
 void put_place(token_writer& to, clang::Preprocessor& preprocessor, const Token& pragma) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
@@ -144,24 +148,54 @@ void put_preparation(token_writer& to, clang::Preprocessor& preprocessor, const 
     if (what.status.begin != what.status.end) {
         put_callee(to, "commtask_omp_sized_status_", is_cplusplus);
         to.put(tok::l_paren).copy(line.in(what.status)).put(tok::r_paren);
-    } else if (is_cplusplus) {
-        to.name("nullptr");
     } else {
-        to.number(0);
+        put_null(to, is_cplusplus);
     }
     put_place(to.put(tok::comma).at(pragma), preprocessor, pragma);
     to.put(tok::r_paren).put(tok::semi);
 }
 
+/// The ':' behind a word of a depend clause at the clause's own level, as in depend(iterator(i = 0 : n), depobj : d[i]); 0: none.
+unsigned find_colon(llvm::ArrayRef<Token> tokens, llvm::StringRef word) {
+    for (unsigned i = 2; i + 1 < tokens.size(); ++i) {
+        if (tokens[i].is(tok::l_paren)) {
+            i = find_partner(tokens, i, static_cast<unsigned>(tokens.size()));
+        } else if (name_of(tokens[i]) == word && tokens[i + 1].is(tok::colon)) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/// The objects of a depend clause, behind the ':', each by the function that has it say inout instead of mutexinoutset.
+void put_objects(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cplusplus) {
+    const auto end = static_cast<unsigned>(tokens.size()) - 1;
+    for (unsigned begin = 0; begin < end;) {
+        unsigned behind = begin;
+        while (behind < end && tokens[behind].isNot(tok::comma)) {
+            const bool opens = tokens[behind].isOneOf(tok::l_paren, tok::l_square, tok::l_brace);
+            behind = (opens ? std::min(find_partner(tokens, behind, end), end - 1) : behind) + 1;
+        }
+        to.at(tokens[begin]).put(tok::star);
+        put_callee(to, "commtask_omp_depobj_in_turn_", is_cplusplus);
+        to.put(tok::l_paren).put(tok::amp).name(copies_name).put(tok::comma).put(tok::amp).put(tok::l_paren);
+        to.copy(tokens.slice(begin, behind - begin)).put(tok::r_paren).put(tok::r_paren);
+        if (behind < end) to.copy(tokens[behind]);
+        begin = behind + 1;
+    }
+    to.copy(tokens.back());
+}
+
 /// A depend clause. Tasks of a mutexinoutset run in any order, one at a time: one that has the mutex could wait for its turn behind
 /// one that waits for the mutex. As inout they run in the order of their creation, which is one of those that are allowed.
-void put_depend(token_writer& to, llvm::ArrayRef<Token> tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-        if (name_of(tokens[i]) == "mutexinoutset" && i + 1 < tokens.size() && tokens[i + 1].is(tok::colon)) {
-            to.at(tokens[i]).clause_name("inout");
-        } else {
-            to.copy(tokens[i]);
-        }
+void put_depend(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cplusplus) {
+    if (const unsigned colon = find_colon(tokens, "mutexinoutset"); colon != 0) {
+        to.copy(tokens.slice(0, colon - 1)).at(tokens[colon - 1]).clause_name("inout").copy(tokens.slice(colon));
+    } else if (const unsigned objects = find_colon(tokens, "depobj"); objects != 0) {
+        to.copy(tokens.slice(0, objects + 1));
+        put_objects(to, tokens.slice(objects + 1), is_cplusplus);
+    } else {
+        to.copy(tokens);
     }
 }
 
@@ -170,12 +204,21 @@ void put_depend(token_writer& to, llvm::ArrayRef<Token> tokens) {
 void enter_communication(clang::Preprocessor& preprocessor, const directive& line, llvm::ArrayRef<clause> clauses,
                          const communication& what) {
     const Token& pragma = line.tokens.front();
+    const bool is_cplusplus = preprocessor.getLangOpts().CPlusPlus;
+    bool is_untied = false;
+    bool has_objects = false;
+    for (const clause& each : clauses) {
+        const llvm::StringRef name = name_of(line.tokens[each.all.begin]);
+        is_untied = is_untied || name == "untied";
+        has_objects = has_objects || (name == "depend" && what.place != communication::order::unordered &&
+                                      find_colon(line.in(each.all), "depobj") != 0);
+    }
     token_writer to(preprocessor, pragma);
     to.put(tok::l_brace);
     put_preparation(to, preprocessor, line, what);
+    if (has_objects)
+        put_null(to.name("void").put(tok::star).name(copies_name).put(tok::equal), is_cplusplus).put(tok::semi);
 
-    bool is_untied = false;
-    for (const clause& each : clauses) is_untied = is_untied || name_of(line.tokens[each.all.begin]) == "untied";
     // Tied, a task that starts communication and one that waits for it can block each other for ever.
     to.at(pragma).mark(pragma).copy(line.in({1, 2}));
     if (!is_untied) to.clause_name("untied");
@@ -185,7 +228,7 @@ void enter_communication(clang::Preprocessor& preprocessor, const directive& lin
     for (const clause& each : clauses) {
         const llvm::StringRef name = name_of(line.tokens[each.all.begin]);
         if (name == "depend" && what.place != communication::order::unordered) {
-            put_depend(to, line.in(each.all));
+            put_depend(to, line.in(each.all), is_cplusplus);
         } else if (name != "comm") {
             to.copy(line.in(each.all));
         }
@@ -193,7 +236,12 @@ void enter_communication(clang::Preprocessor& preprocessor, const directive& lin
     to.mark(line.tokens.back());
 
     to.name("commtask_omp_start_prepared").put(tok::l_paren).put(tok::amp).name(prepared_name).put(tok::comma);
-    to.name(event_name).put(tok::r_paren).put(tok::semi).put(tok::r_brace);
+    to.name(event_name).put(tok::r_paren).put(tok::semi);
+    if (has_objects) {
+        put_callee(to, "commtask_omp_drop_depobjs_", is_cplusplus);
+        to.put(tok::l_paren).name(copies_name).put(tok::r_paren).put(tok::semi);
+    }
+    to.put(tok::r_brace);
     to.enter();
 }
 

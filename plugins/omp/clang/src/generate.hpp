@@ -9,6 +9,8 @@
 //           commtask_omp_prepare_at(operation(arguments), order, sized(status), __FILE__, __LINE__);
 //       #pragma omp task untied detach(event) firstprivate(event, prepared) <the user's other clauses>
 //       commtask_omp_start_prepared(&prepared, event); }
+//
+// Where the operation has a turn, mutexinoutset becomes inout, also in the objects of depend(depobj: ...).
 #pragma once
 
 #include "comm_clause.hpp"

@@ -168,6 +168,16 @@ COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
 
+/** A dependence object for a task that has a turn in program order; for the comm clause.
+ *  @param copies  where copies are noted, for commtask_omp_drop_depobjs_; null at first.
+ *  @param object  of the program; it stays as it is.
+ *  @return the object, or a copy of it in which mutexinoutset is inout. */
+COMMTASK_API omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, omp_depend_t* object) COMMTASK_NOEXCEPT;
+
+/** Frees the copies, after the task has been created.
+ *  @param copies  of commtask_omp_depobj_in_turn_; may be null. */
+COMMTASK_API void commtask_omp_drop_depobjs_(void* copies) COMMTASK_NOEXCEPT;
+
 /** Waits until every communication task that was made through this library, by any thread, has ended. Meanwhile the thread
  *  runs tasks of its team, and makes progress itself where the worker has no core of its own. Constructs of OpenMP do so
  *  too, for the communication tasks that they wait for; docs/openmp.md names the few that leave it to the worker.

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time, so a task that has the mutex could
+// wait for its turn behind one that waits for the mutex. Such an object is replaced by a copy that says inout, for one task: the
+// program's own object may be in use by other tasks, and keeps its kind.
+#include "kmp.hpp"
+
+#include <commtask/omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace commtask::omp {
+namespace {
+
+static_assert(sizeof(kmp_depend) == 24, "clang and libomp lay out a dependence object as an array of these");
+
+/// A copy, with the one that was made before it. As in the program's own object, the entries follow one that counts them.
+struct copied_object {
+    copied_object* next;
+    omp_depend_t object;
+};
+
+/// The entries of an object; the one before the first has their number as its address.
+[[nodiscard]] kmp_depend* entries_of(const omp_depend_t& object) noexcept {
+    kmp_depend* entries = nullptr;
+    std::memcpy(&entries, &object, sizeof entries);
+    return entries;
+}
+
+} // namespace
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+extern "C" {
+
+omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, omp_depend_t* object) noexcept {
+    const kmp_depend* const given = object != nullptr ? entries_of(*object) : nullptr;
+    if (given == nullptr) {
+        return object;
+    }
+    const auto n = static_cast<std::size_t>(given[-1].address);
+    const auto is_exclusive = [](const kmp_depend& entry) { return entry.kind == kmp_depend_mutexinoutset; };
+    if (std::none_of(given, given + n, is_exclusive)) {
+        return object;
+    }
+    void* const memory = ::operator new(sizeof(copied_object) + (n + 1) * sizeof(kmp_depend), std::nothrow);
+    if (memory == nullptr) {
+        return object; // the dependences hold; tasks that then wait for each other are in the list of incomplete tasks
+    }
+    auto* const copy = ::new (memory) copied_object{static_cast<copied_object*>(*copies), {}};
+    auto* const entries = reinterpret_cast<kmp_depend*>(copy + 1);
+    std::copy(given - 1, given + n, entries);
+    for (std::size_t i = 1; i <= n; ++i) {
+        if (is_exclusive(entries[i])) {
+            entries[i].kind = kmp_depend_inout;
+        }
+    }
+    const kmp_depend* const first = entries + 1;
+    std::memcpy(&copy->object, &first, sizeof first);
+    *copies = copy;
+    return &copy->object;
+}
+
+void commtask_omp_drop_depobjs_(void* copies) noexcept {
+    for (auto* copy = static_cast<copied_object*>(copies); copy != nullptr;) {
+        copied_object* const next = copy->next;
+        ::operator delete(copy);
+        copy = next;
+    }
+}
+}
