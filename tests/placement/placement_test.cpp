@@ -80,6 +80,12 @@ TEST(Placement, TwoUnboundRanksOnTwoCoresShareAndSayWhy) {
     }
 }
 
+TEST(Placement, RanksThatMayUseTooFewCpusOfALargerNodeAreWarned) {
+    const auto places = map("core:8 pu:1", {on("0-1"), on("0-1")});
+    EXPECT_TRUE(places[0].is_warning);
+    EXPECT_THAT(places[0].reason, HasSubstr("2 ranks on this node may use CPUs 0-1"));
+}
+
 TEST(Placement, ARankBoundToOneCpuSharesItAndSaysWhatWouldHelp) {
     const auto places = map("core:2 pu:1", {on("0"), on("1")});
     EXPECT_THAT(workers(places), ElementsAre(no_cpu, no_cpu));

@@ -19,7 +19,8 @@ PUTS_OFF = (NO_CORE, ASLEEP, BUSY, PREDECESSOR, ORDER)
 #: Calls of MPI's that start something or only look: a thread never waits in them.
 NEVER_WAIT = ("MPI_I", "MPI_Start", "MPI_Test")
 
-#: Of two ranks one has more to do if the other computes less than this share of its computing in each of N_PARTS parts of the run.
+#: Of two ranks one has more to do if the other computes less than this share of its computing, in all and in half of N_PARTS parts of the
+#: run at least.
 BALANCED = 0.8
 N_PARTS = 4
 
@@ -56,10 +57,11 @@ class _Lateness:
         self.late, self.other = late.rank, other
         end = late.posted
         mine, theirs = moments.computed(late.rank, went_on, end), moments.computed(other, went_on, end)
-        self.computed, other_computed = moments.in_parts(late.rank), moments.in_parts(other)
+        self.computed, other_computed = moments.in_parts(late.rank, other)
         # One step tells nothing: of two equal ranks either computes longer at times, and more so beside other work.
-        is_unequal = all(one < BALANCED * most for one, most in zip(other_computed, self.computed))
+        n_unequal = sum(one < BALANCED * most for one, most in zip(other_computed, self.computed))
         self.computed = sum(self.computed), sum(other_computed)
+        is_unequal = 2 * n_unequal >= N_PARTS and self.computed[1] < BALANCED * self.computed[0]
         self.excess = max(0, mine - theirs) if is_unequal and mine is not None and theirs is not None else 0
         before = max(went_on, moments.free_since(late.rank, late.poster, end))
         chosen = moments.computed(late.rank, before, end)
@@ -146,10 +148,6 @@ class _Moments:
 
     def __init__(self, run):
         self.run = run
-        posts = [[task.posted for task in rank.tasks if task.peers] for rank in run.ranks]
-        posts = [times for times in posts if times]  #: of each rank that has messages with another
-        #: from when on all ranks have posted a message until one has posted its last
-        self._exchange = max((min(times) for times in posts), default=0), min((max(times) for times in posts), default=0)
         self._in_parts = {}
         self._computing = {}  #: (rank, thread) -> (begins, intervals)
         self._of_rank = {}  #: rank -> those of its threads that compute
@@ -189,13 +187,20 @@ class _Moments:
         k = bisect.bisect_right(times, at)
         return times[k] if k < len(times) else NEVER
 
-    def in_parts(self, rank):
-        """How long the rank computed in each of N_PARTS equal parts of the time in which all ranks have messages."""
-        if rank not in self._in_parts:
-            begin, end = self._exchange
-            cuts = [begin + (end - begin) * k // N_PARTS for k in range(N_PARTS + 1)]
-            self._in_parts[rank] = [self.computed(rank, *part) or 0 for part in zip(cuts, cuts[1:])]
-        return self._in_parts[rank]
+    def in_parts(self, rank, other):
+        """How long each of two ranks computed in each of N_PARTS equal parts of the time in which both have messages."""
+        key = rank, other
+        if key not in self._in_parts:
+            spans = [self._with_messages(one) for one in key]
+            begin, end = max(first for first, _ in spans), min(last for _, last in spans)
+            cuts = [begin + (end - begin) * k // N_PARTS for k in range(N_PARTS + 1)] if begin < end else []
+            self._in_parts[key] = tuple([self.computed(one, *part) or 0 for part in zip(cuts, cuts[1:])] for one in key)
+        return self._in_parts[key]
+
+    def _with_messages(self, rank):
+        """(first, last) post of the rank's messages with others."""
+        posts = [task.posted for task in self.run.rank(rank).tasks if task.peers]
+        return min(posts, default=0), max(posts, default=0)
 
     def computed(self, rank, begin, end):
         """How long the rank computed in a time: the mean of its threads that compute; None if it has none."""

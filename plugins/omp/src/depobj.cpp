@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time, so a task that has the mutex could
-// wait for its turn behind one that waits for the mutex. Such an object is replaced by a copy that says inout, for one task: the
+// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time, so the task that holds the mutex
+// could wait for the turn of a task that waits for the mutex. Such an object is replaced by a copy that says inout, for one task: the
 // program's own object may be in use by other tasks, and keeps its kind.
 #include "kmp.hpp"
 
@@ -36,19 +36,21 @@ using namespace commtask::omp;
 
 extern "C" {
 
-omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, omp_depend_t* object) noexcept {
+omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, const omp_depend_t* object) noexcept {
+    auto* const unchanged = const_cast<omp_depend_t*>(
+        object); // NOLINT(cppcoreguidelines-pro-type-const-cast): a depend clause only reads it
     const kmp_depend* const given = object != nullptr ? entries_of(*object) : nullptr;
     if (given == nullptr) {
-        return object;
+        return unchanged;
     }
     const auto n = static_cast<std::size_t>(given[-1].address);
     const auto is_exclusive = [](const kmp_depend& entry) { return entry.kind == kmp_depend_mutexinoutset; };
     if (std::none_of(given, given + n, is_exclusive)) {
-        return object;
+        return unchanged;
     }
     void* const memory = ::operator new(sizeof(copied_object) + (n + 1) * sizeof(kmp_depend), std::nothrow);
     if (memory == nullptr) {
-        return object; // the dependences hold; tasks that then wait for each other are in the list of incomplete tasks
+        return unchanged; // the dependences hold; tasks that then wait for each other are in the list of incomplete tasks
     }
     auto* const copy = ::new (memory) copied_object{static_cast<copied_object*>(*copies), {}};
     auto* const entries = reinterpret_cast<kmp_depend*>(copy + 1);

@@ -67,21 +67,6 @@ bool tell(const commtask_omp_error& error) noexcept {
     return handler != nullptr;
 }
 
-/// The class of MPI that says the same as a code of this library.
-int mpi_class_of(int code) noexcept {
-    switch (code) {
-    case COMMTASK_ERR_COMM: return MPI_ERR_COMM;
-    case COMMTASK_ERR_RANK: return MPI_ERR_RANK;
-    case COMMTASK_ERR_TAG: return MPI_ERR_TAG;
-    case COMMTASK_ERR_COUNT: return MPI_ERR_COUNT;
-    case COMMTASK_ERR_BUFFER: return MPI_ERR_BUFFER;
-    case COMMTASK_ERR_TYPE: return MPI_ERR_TYPE;
-    case COMMTASK_ERR_OP: return MPI_ERR_OP;
-    case COMMTASK_ERR_ARGUMENT: return MPI_ERR_ARG;
-    default: return MPI_ERR_OTHER;
-    }
-}
-
 } // namespace
 
 const char* name_of_kind(unsigned kind) noexcept {
@@ -134,7 +119,7 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
     }
     if (commtask_status* const status = options.status; status != nullptr) {
         status->state = COMMTASK_STATE_FAILED;
-        status->error = mpi_class_of(code);
+        status->error = commtask_mpi_class_of(code);
         status->error_class = status->error;
         status->source = MPI_ANY_SOURCE;
         status->tag = MPI_ANY_TAG;

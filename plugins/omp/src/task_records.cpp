@@ -18,8 +18,9 @@ namespace {
 ompt_get_task_info_t get_task_info = nullptr;
 constinit std::atomic<bool> are_foreign_events{false};
 
-/// Of all tasks, since libomp started. -1: not counted. Before tasks are watched it tells whether any may be around a task.
-constinit std::atomic<int> n_open_groups{-1};
+/// Taskgroups of all tasks, since libomp started. -1: not counted. While it is 0, no taskgroup is around the current task. On a cache
+/// line of its own: each creation of a task reads what is near.
+alignas(64) constinit std::atomic<int> n_open_groups{-1};
 
 using records::of;
 
@@ -104,7 +105,8 @@ task_record* make_up_record(ompt_data_t& data) noexcept {
     }
     made->is_explicit = (static_cast<unsigned>(flags) & ompt_task_explicit) != 0;
     // Relaxed: a taskgroup around the current task was begun before it was created.
-    made->is_whole = n_open_groups.load(std::memory_order_relaxed) == 0;
+    made->is_whole =
+        tool::is_there.load(std::memory_order_relaxed) && n_open_groups.load(std::memory_order_relaxed) == 0;
     made->implicit = made->is_explicit ? nullptr : made;
     data.ptr = made;
     return made;

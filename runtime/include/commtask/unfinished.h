@@ -15,6 +15,23 @@
 extern "C" {
 #endif
 
+/** The class of MPI that says the same as a code of this library.
+ *  @param code  a COMMTASK_ code
+ *  @return an MPI error class */
+static inline int commtask_mpi_class_of(int code) COMMTASK_NOEXCEPT {
+    switch (code) {
+    case COMMTASK_ERR_COMM: return MPI_ERR_COMM;
+    case COMMTASK_ERR_RANK: return MPI_ERR_RANK;
+    case COMMTASK_ERR_TAG: return MPI_ERR_TAG;
+    case COMMTASK_ERR_COUNT: return MPI_ERR_COUNT;
+    case COMMTASK_ERR_BUFFER: return MPI_ERR_BUFFER;
+    case COMMTASK_ERR_TYPE: return MPI_ERR_TYPE;
+    case COMMTASK_ERR_OP: return MPI_ERR_OP;
+    case COMMTASK_ERR_ARGUMENT: return MPI_ERR_ARG;
+    default: return MPI_ERR_OTHER;
+    }
+}
+
 /** Takes one operation into a list: since when it waits, by CLOCK_MONOTONIC, where it was created (`file` null: not known), and
  *  where it waits. */
 typedef void (*commtask_unfinished_add)(void* list, const commtask_op* operation, uint64_t since_ns, const char* file,

@@ -43,7 +43,7 @@ COMMTASK_API int commtask_win_register_epochs(MPI_Win window, MPI_Comm comm) COM
  *  All ranks of the window call it, before MPI_Win_free and before commtask_finalize.
  *  If the program frees a registered window instead, those of its tasks that have not ended fail with MPI_ERR_WIN, but for a put, get,
  *  accumulate or fetch that has started in the library's epoch: that ends as MPI ends it. An await_notify fails when the next of its
- *  notifications comes; one that no further notification reaches does not end: cancel it.
+ *  notifications comes; if no further notification comes, it never ends: cancel it.
  *  @param window  registered; none of its tasks is unfinished on this rank.
  *  @return COMMTASK_OK; ERR_WINDOW: it is not registered, or an epoch of the program's is open; ERR_RUNNING: tasks of the window have not ended: wait for them, and
  *          call it again, since the other ranks wait; FAILED: MPI could not end the epoch; ERR_WORKER_THREAD: called in a

@@ -78,23 +78,24 @@ public:
     explicit mpi_caller(context* runtime) noexcept {
         if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
         if (lane::is_driving() || runtime->lanes().is_held_by_me()) return;
-        if (runtime->lanes().try_take_all_batons(now_ns() + tuning::wait_before_abort_ns)) held_ = &runtime->lanes();
+        may_call_ = runtime->lanes().try_take_all_batons(now_ns() + tuning::wait_before_abort_ns);
+        if (may_call_) held_ = &runtime->lanes();
     }
     mpi_caller(const mpi_caller&) = delete;
     mpi_caller& operator=(const mpi_caller&) = delete;
     ~mpi_caller() {
         if (held_ != nullptr) held_->return_all_batons();
     }
+    [[nodiscard]] bool may_call() const noexcept {
+        return may_call_;
+    } ///< False: another thread is inside MPI for long.
 
 private:
     lane_set* held_ = nullptr;
+    bool may_call_ = true;
 };
 
-/// The handler that counts, and the communicator to abort, or to call a function with.
-struct choice {
-    error_handler handler;
-    MPI_Comm comm;
-};
+using choice = mpi_error_handling::choice;
 
 [[nodiscard]] error_handler handler_of(MPI_File file) noexcept {
     MPI_Errhandler its = MPI_ERRORS_RETURN; // a file's default
@@ -119,7 +120,7 @@ struct choice {
             return {is_fatal ? error_handler::fatal : error_handler::returns, MPI_COMM_WORLD};
         }
     }
-    return {mpi_error_handling::handler_of(comm), comm};
+    return mpi_error_handling::choice_for(comm);
 }
 
 /// One thread ends the job. MPI_Abort ends the process by exit(); what OpenMP has for that may wait for the threads of a team, or
@@ -158,21 +159,6 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     if (wanted.handler != error_handler::fatal) return say_if_few(sentence);
     say_whole(sentence);
     end_job(wanted.comm, error_class);
-}
-
-/// The class of MPI that says the same as a code of this library.
-[[nodiscard]] int class_of(int code) noexcept {
-    switch (code) {
-    case COMMTASK_ERR_COMM: return MPI_ERR_COMM;
-    case COMMTASK_ERR_RANK: return MPI_ERR_RANK;
-    case COMMTASK_ERR_TAG: return MPI_ERR_TAG;
-    case COMMTASK_ERR_COUNT: return MPI_ERR_COUNT;
-    case COMMTASK_ERR_BUFFER: return MPI_ERR_BUFFER;
-    case COMMTASK_ERR_TYPE: return MPI_ERR_TYPE;
-    case COMMTASK_ERR_OP: return MPI_ERR_OP;
-    case COMMTASK_ERR_ARGUMENT: return MPI_ERR_ARG;
-    default: return MPI_ERR_OTHER;
-    }
 }
 
 /// Whether the program has asked how it ends. A callback that relays is its front end's, which says so itself.
@@ -335,12 +321,14 @@ int commtask_refuse_operation(int code, const commtask_op* operation, const char
 
 void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at, const char* sentence) noexcept {
     if (is_looked_at != 0) return say_if_few(sentence);
-    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, class_of(code), sentence);
+    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), sentence);
     const mpi_caller scope{context::running()};
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
-    follow(wanted, class_of(code), sentence);
-    // MPI calls the function for what MPI refuses; nobody else does for this.
-    if (wanted.handler == error_handler::function) MPI_Comm_call_errhandler(wanted.comm, class_of(code));
+    const int error_class = commtask_mpi_class_of(code);
+    follow(wanted, error_class, sentence);
+    // MPI never saw this operation, so the library calls the function.
+    const bool is_called = wanted.handler == error_handler::function && operation != nullptr && scope.may_call();
+    if (is_called) MPI_Comm_call_errhandler(wanted.comm, error_class);
 }
 
 void commtask_failure_is_told(int is_told) noexcept {

@@ -168,10 +168,11 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     return MPI_Comm_set_errhandler(comm, table.ours);
 }
 
-error_handler mpi_error_handling::handler_of(MPI_Comm comm) noexcept {
+mpi_error_handling::choice mpi_error_handling::choice_for(MPI_Comm comm) noexcept {
     const errors_come_back scope;
     const error_handler own = own_handler(comm);
-    return own == error_handler::fatal && follows_world(comm) ? own_handler(MPI_COMM_WORLD) : own;
+    if (own != error_handler::fatal || !follows_world(comm)) return {own, comm};
+    return {own_handler(MPI_COMM_WORLD), MPI_COMM_WORLD};
 }
 
 void mpi_error_handling::forget(MPI_Comm comm) noexcept {

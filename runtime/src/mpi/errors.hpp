@@ -61,8 +61,14 @@ public:
     /// @return an MPI error code: the communicator's if it is not one.
     int take_over(MPI_Comm comm) noexcept;
 
-    /// The program's handler for errors on the communicator. May be asked without a context.
-    [[nodiscard]] static error_handler handler_of(MPI_Comm comm) noexcept;
+    /// A handler of the program's, and the communicator that has it.
+    struct choice {
+        error_handler handler;
+        MPI_Comm comm;
+    };
+
+    /// The handler for errors on the communicator. May be asked without a context.
+    [[nodiscard]] static choice choice_for(MPI_Comm comm) noexcept;
 
     /// The communicator is about to be freed.
     static void forget(MPI_Comm comm) noexcept;

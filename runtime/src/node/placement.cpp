@@ -131,8 +131,11 @@ void planner::serve(const rank_list& group) {
     if (wanting.empty() || serve_from(whole_cores(cpus), group) || serve_from(hardware_threads(cpus), group)) return;
     int n_workers = 0;
     for (const std::size_t rank : wanting) n_workers += requests_[rank].lanes;
+    const bool node_has_more =
+        std::ranges::any_of(node_.cores, [&](const core_shape& core) { return !(core.cpus - cpus).is_empty(); });
     for (const std::size_t rank : wanting) {
         places_[rank].reason = crowded_text(group.size(), n_workers, cpus);
+        places_[rank].is_warning = node_has_more;
     }
 }
 

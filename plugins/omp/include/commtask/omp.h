@@ -172,7 +172,7 @@ COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXC
  *  @param copies  where copies are noted, for commtask_omp_drop_depobjs_; null at first.
  *  @param object  of the program; it stays as it is.
  *  @return the object, or a copy of it in which mutexinoutset is inout. */
-COMMTASK_API omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, omp_depend_t* object) COMMTASK_NOEXCEPT;
+COMMTASK_API omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, const omp_depend_t* object) COMMTASK_NOEXCEPT;
 
 /** Frees the copies, after the task has been created.
  *  @param copies  of commtask_omp_depobj_in_turn_; may be null. */
