@@ -77,6 +77,62 @@ static void in_rank_order(void) {
     MPI_Type_free(&pair);
 }
 
+static void add_ints(void* left, void* right, int* n, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *n; ++i) {
+        ((int*)right)[i] += ((int*)left)[i];
+    }
+}
+
+static void take_greater(void* left, void* right, int* n, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *n; ++i) {
+        if (((int*)left)[i] > ((int*)right)[i]) ((int*)right)[i] = ((int*)left)[i];
+    }
+}
+
+// Each operation is freed right after the calls that use it, while the reductions of earlier rounds are in progress. MPI may
+// give the handle out again in the next round, for another function.
+static void operations_freed_at_once(void) {
+    enum { n_rounds = 50, n = 1 << 12, n_kinds = 4 };
+    MPI_Request requests[n_rounds * n_kinds];
+    int* const mine = malloc(sizeof(int) * n * (size_t)n_ranks);
+    int* const results = malloc(sizeof(int) * n * n_rounds * n_kinds);
+    int* const counts = malloc(sizeof(int) * (size_t)n_ranks);
+    int n_wrong = 0;
+    for (int i = 0; i < n * n_ranks; ++i) mine[i] = me + 1;
+    for (int i = 0; i < n_ranks; ++i) counts[i] = n;
+    for (int round = 0; round < n_rounds; ++round) {
+        int* const result = results + (size_t)round * n_kinds * n;
+        MPI_Request* const request = requests + round * n_kinds;
+        MPI_Op sum;
+        MPI_Op greatest;
+        if (round % 2 == 0) MPI_Op_create(add_ints, 1, &sum);
+        MPI_Op_create(take_greater, 1, &greatest);
+        if (round % 2 != 0) MPI_Op_create(add_ints, 1, &sum);
+        MPI_Iallreduce(mine, result, n, MPI_INT, sum, MPI_COMM_WORLD, &request[0]);
+        MPI_Ireduce_scatter(mine, result + n, counts, MPI_INT, greatest, MPI_COMM_WORLD, &request[1]);
+        MPI_Iscan(mine, result + 2 * n, n, MPI_INT, sum, MPI_COMM_WORLD, &request[2]);
+        MPI_Op_free(&sum);
+        MPI_Iallreduce(mine, result + 3 * n, n, MPI_INT, greatest, MPI_COMM_WORLD, &request[3]);
+        MPI_Op_free(&greatest);
+        EXPECT(sum == MPI_OP_NULL && greatest == MPI_OP_NULL);
+    }
+    MPI_Waitall(n_rounds * n_kinds, requests, MPI_STATUSES_IGNORE);
+    for (int round = 0; round < n_rounds; ++round) {
+        const int* const result = results + (size_t)round * n_kinds * n;
+        for (int i = 0; i < n; ++i) {
+            n_wrong += result[i] != n_ranks * (n_ranks + 1) / 2 || result[n + i] != n_ranks ||
+                       result[2 * n + i] != (me + 1) * (me + 2) / 2 || result[3 * n + i] != n_ranks;
+        }
+    }
+    say("%d wrong", n_wrong);
+    EXPECT(n_wrong == 0);
+    free(counts);
+    free(results);
+    free(mine);
+}
+
 static pthread_t caller;
 static int n_copies;
 static int n_deletes;
@@ -260,6 +316,7 @@ int main(int argc, char** argv) {
     static const struct probe_case cases[] = {
         {"user_reduction", user_reduction, 1},
         {"in_rank_order", in_rank_order, 1},
+        {"operations_freed_at_once", operations_freed_at_once, 1},
         {"on_communicators", on_communicators, 1},
         {"on_types", on_types, 1},
         {"on_windows", on_windows, 1},
