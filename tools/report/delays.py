@@ -19,8 +19,7 @@ PUTS_OFF = (NO_CORE, ASLEEP, BUSY, PREDECESSOR, ORDER)
 #: Calls of MPI's that start something or only look: a thread never waits in them.
 NEVER_WAIT = ("MPI_I", "MPI_Start", "MPI_Test")
 
-#: Of two ranks one has more to do if the other computes less than this share of its computing, in all and in half of N_PARTS parts of the
-#: run at least.
+#: Of two ranks one has more to do if the other computes less than this share of its computing in each of N_PARTS parts of the run.
 BALANCED = 0.8
 N_PARTS = 4
 
@@ -59,9 +58,8 @@ class _Lateness:
         mine, theirs = moments.computed(late.rank, went_on, end), moments.computed(other, went_on, end)
         self.computed, other_computed = moments.in_parts(late.rank, other)
         # One step tells nothing: of two equal ranks either computes longer at times, and more so beside other work.
-        n_unequal = sum(one < BALANCED * most for one, most in zip(other_computed, self.computed))
+        is_unequal = all(one < BALANCED * most for one, most in zip(other_computed, self.computed))
         self.computed = sum(self.computed), sum(other_computed)
-        is_unequal = 2 * n_unequal >= N_PARTS and self.computed[1] < BALANCED * self.computed[0]
         self.excess = max(0, mine - theirs) if is_unequal and mine is not None and theirs is not None else 0
         before = max(went_on, moments.free_since(late.rank, late.poster, end))
         chosen = moments.computed(late.rank, before, end)
