@@ -191,7 +191,7 @@ class _Moments:
         if key not in self._in_parts:
             spans = [self._with_messages(one) for one in key]
             begin, end = max(first for first, _ in spans), min(last for _, last in spans)
-            cuts = [begin + (end - begin) * k // N_PARTS for k in range(N_PARTS + 1)] if begin < end else []
+            cuts = [begin + max(end - begin, 0) * k // N_PARTS for k in range(N_PARTS + 1)]
             self._in_parts[key] = tuple([self.computed(one, *part) or 0 for part in zip(cuts, cuts[1:])] for one in key)
         return self._in_parts[key]
 
