@@ -187,6 +187,7 @@ TEST_F(CallersThread, FlagsOfASumComeBackToWhoWaits) {
 int n_threads_with_signals_blocked() {
     int n_found = 0;
     DIR* const threads = opendir("/proc/self/task");
+    EXPECT_NE(threads, nullptr);
     while (const dirent* const each = threads != nullptr ? readdir(threads) : nullptr) {
         const std::string folder = std::string{"/proc/self/task/"} + each->d_name;
         std::FILE* const status = std::fopen((folder + "/status").c_str(), "r");

@@ -48,7 +48,7 @@ class Delay:
 
 class _Lateness:
     """Why the later of two sides was late: how much of the time is imbalance, the order of its program, or many messages. `computed`:
-    by the late rank and the other rank, while all ranks had messages."""
+    by the late rank and the other rank, while both had messages."""
 
     __slots__ = ("late", "other", "computed", "excess", "order", "moved")
 
@@ -146,7 +146,8 @@ class _Moments:
 
     def __init__(self, run):
         self.run = run
-        self._in_parts = {}
+        self._in_parts = {}  #: (rank, rank) -> of each, its computing by parts
+        self._spans = {}  #: rank -> (first, last) post of its messages with others
         self._computing = {}  #: (rank, thread) -> (begins, intervals)
         self._of_rank = {}  #: rank -> those of its threads that compute
         self._went_on = {}  #: (rank, thread) -> when it went on after a wait, whether it had idled or not
@@ -189,16 +190,17 @@ class _Moments:
         """How long each of two ranks computed in each of N_PARTS equal parts of the time in which both have messages."""
         key = rank, other
         if key not in self._in_parts:
-            spans = [self._with_messages(one) for one in key]
+            spans = [self._span_of_messages(one) for one in key]
             begin, end = max(first for first, _ in spans), min(last for _, last in spans)
             cuts = [begin + max(end - begin, 0) * k // N_PARTS for k in range(N_PARTS + 1)]
             self._in_parts[key] = tuple([self.computed(one, *part) or 0 for part in zip(cuts, cuts[1:])] for one in key)
         return self._in_parts[key]
 
-    def _with_messages(self, rank):
-        """(first, last) post of the rank's messages with others."""
-        posts = [task.posted for task in self.run.rank(rank).tasks if task.peers]
-        return min(posts, default=0), max(posts, default=0)
+    def _span_of_messages(self, rank):
+        if rank not in self._spans:
+            posts = [task.posted for task in self.run.rank(rank).tasks if task.peers]
+            self._spans[rank] = min(posts, default=0), max(posts, default=0)
+        return self._spans[rank]
 
     def computed(self, rank, begin, end):
         """How long the rank computed in a time: the mean of its threads that compute; None if it has none."""

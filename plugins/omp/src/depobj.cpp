@@ -37,8 +37,8 @@ using namespace commtask::omp;
 extern "C" {
 
 omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, const omp_depend_t* object) noexcept {
-    auto* const unchanged = const_cast<omp_depend_t*>(
-        object); // NOLINT(cppcoreguidelines-pro-type-const-cast): a depend clause only reads it
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): a depend clause only reads it
+    auto* const unchanged = const_cast<omp_depend_t*>(object);
     const kmp_depend* const given = object != nullptr ? entries_of(*object) : nullptr;
     if (given == nullptr) {
         return unchanged;

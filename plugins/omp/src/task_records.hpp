@@ -36,8 +36,7 @@ struct task_record : open_count {
     std::uint64_t trace_id = 0;
     bool is_explicit = false;
     bool is_undeferred = false; ///< By an if clause; not because its team has one thread.
-    bool is_whole =
-        true; ///< False: it began before tasks were watched, and taskgroups that are unknown may be around it.
+    bool is_whole = true;       ///< False: it began before tasks were watched, maybe in taskgroups that are unknown.
     std::atomic<bool> is_communication{false};
     std::atomic<bool> has_ended{false};
     std::atomic<unsigned> n_below{0};          ///< Of an implicit task: communication tasks of all its descendants.

@@ -86,9 +86,8 @@ public:
     ~mpi_caller() {
         if (held_ != nullptr) held_->return_all_batons();
     }
-    [[nodiscard]] bool may_call() const noexcept {
-        return may_call_;
-    } ///< False: another thread is inside MPI for long.
+    /// @return false: another thread has been inside MPI for long
+    [[nodiscard]] bool may_call() const noexcept { return may_call_; }
 
 private:
     lane_set* held_ = nullptr;
