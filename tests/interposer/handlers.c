@@ -392,11 +392,13 @@ static void make_comm(int which, int world, int own) {
     if (which == WINDOW) {
         MPI_Win_create(out, sizeof out, sizeof out[0], MPI_INFO_NULL, MPI_COMM_SELF, &window);
         MPI_Win_lock_all(0, window);
-        return set_of_window(own);
+        set_of_window(own);
+        return;
     }
     if (which == OPENED) {
         MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
-        return set_of_file(own);
+        set_of_file(own);
+        return;
     }
     freed = which == FREED;
     if (which != WORLD) set(comm, own, own_function);
