@@ -251,31 +251,6 @@ TEST_F(FreedHandles, TheDatatypeOfAReductionWhoseFunctionAsksForIt) {
     EXPECT_EQ(MPI_Op_free(&sum), MPI_SUCCESS);
 }
 
-void keep_larger(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
-    for (int i = 0; i < *count; ++i) {
-        if (static_cast<int*>(in)[i] > static_cast<int*>(inout)[i])
-            static_cast<int*>(inout)[i] = static_cast<int*>(in)[i];
-    }
-}
-void keep_nothing(void* /*in*/, void* inout, int* count, MPI_Datatype* /*type*/) {
-    for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] = -99;
-}
-
-TEST_F(FreedHandles, AReductionOperationOfATaskThatNeedNotWait) {
-    for (int round = 0; round < 10 * n_rounds; ++round) {
-        const int in = rank_ + round;
-        int out = -1;
-        MPI_Op larger = MPI_OP_NULL;
-        ASSERT_EQ(MPI_Op_create(&keep_larger, 1, &larger), MPI_SUCCESS);
-        commtask_t task = post(commtask_op_allreduce(&in, &out, 1, MPI_INT, larger, comm_));
-        ASSERT_EQ(MPI_Op_free(&larger), MPI_SUCCESS);
-        ASSERT_EQ(MPI_Op_create(&keep_nothing, 1, &larger), MPI_SUCCESS);
-        EXPECT_EQ(finish(task), COMMTASK_OK);
-        ASSERT_EQ(MPI_Op_free(&larger), MPI_SUCCESS);
-        ASSERT_EQ(out, last() + round);
-    }
-}
-
 TEST_F(FreedHandles, TheCommunicatorOfAMessage) {
     int in = -1;
     for_both_ways(

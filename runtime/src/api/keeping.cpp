@@ -30,10 +30,12 @@ int keep_arguments(context& runtime, task& made) noexcept {
     return COMMTASK_OK;
 }
 
-void start_now(lane& to) noexcept {
-    // A worker in a function of the program's that wants a lock of the caller's must not be waited for without a limit.
-    constexpr std::uint64_t longest_wait_ns = 10'000'000;
-    to.start_posted(now_ns() + longest_wait_ns);
+void start_now(lane& to, task& posted) noexcept {
+    // A worker in a function of the program's that wants a lock of the caller's must not be waited for without a limit. A worker
+    // whose core another thread has takes some tens of milliseconds to give the progress lock back.
+    constexpr std::uint64_t longest_wait_ns = 1'000'000'000;
+    to.start_posted(posted, now_ns() + longest_wait_ns);
+    task_pool::drop(&posted);
 }
 
 } // namespace commtask::detail

@@ -35,7 +35,7 @@ namespace commtask::detail {
            may_be_made_operation(op.reduction);
 }
 
-/// The submitter, after it has handed the task over to this lane.
-void start_now(lane& to) noexcept;
+/// The submitter, after it has handed the task over to this lane, with a reference of its own, which is dropped.
+void start_now(lane& to, task& posted) noexcept;
 
 } // namespace commtask::detail

@@ -278,7 +278,8 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         if (source_of(*options).file != nullptr) flags |= flag_has_source;
         n_predecessors = count_predecessors(*options);
     }
-    std::uint32_t n_references = task_out != nullptr ? 2 : 1; // the worker's, and the handle's
+    const bool starts_here = must_start_now(op, operation, flags, n_predecessors);
+    std::uint32_t n_references = (task_out != nullptr ? 2U : 1U) + (starts_here ? 1U : 0U); // worker, handle, here
     plan* const started = operation.takes_plan ? static_cast<plan*>(op.result) : nullptr;
     if (started != nullptr) {
         if (code = claim_plan(*started); code != COMMTASK_OK) return code;
@@ -317,6 +318,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
     const std::uint64_t begin_ns = is_observed ? now_ns() : 0;
     std::uint64_t trace_id = 0;
     slot->begin_operation(op, *queue, flags, n_references);
+    if (starts_here) slot->run.now = phase::posted; // until the lane has taken it over
     if (operation.computes) slot->modes = modes_of_this_thread();
     if (is_spread) slot->op.comm = queue->comm;
     if (options != nullptr) {
@@ -354,7 +356,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         task_pool::release(slot);
         return code == COMMTASK_AGAIN ? refuse(code, "the queue is full") : code;
     }
-    if (must_start_now(op, operation, flags, n_predecessors)) start_now(*queue->served_by);
+    if (starts_here) start_now(*queue->served_by, *slot);
     if (operation.takes_window && ticket != nullptr) runtime.settle_ticket(op.comm, ticket->number, true);
     if (operation.takes_request) *static_cast<MPI_Request*>(op.result) = MPI_REQUEST_NULL;
     if (task_out != nullptr) *task_out = static_cast<commtask_t>(slot);

@@ -80,9 +80,10 @@ public:
     /// later tasks would wait for it.
     [[nodiscard]] bool try_post_in_turn(task& posted) noexcept;
 
-    /// Starts what was posted before, as far as that is MPI's work alone, as a submitter does where the worker has no core of its own.
-    /// Waits for the progress lock until about `deadline_ns` of now_ns(); afterwards the worker starts it. Not on a driver.
-    void start_posted(std::uint64_t deadline_ns) noexcept;
+    /// Starts a task that was posted with a reference for the caller, and what was posted before it, as a submitter does where the
+    /// worker has no core of its own. Waits until about `deadline_ns` of now_ns() for the progress lock, for submitters that have taken
+    /// an earlier place, and for functions of the program's ahead of the task, which the worker runs. Not on a driver.
+    void start_posted(const task& which, std::uint64_t deadline_ns) noexcept;
 
     /// The last predecessor of a task of this lane is done. Whoever counted it down to zero, once.
     void released(task& which) noexcept;
@@ -321,7 +322,7 @@ private:
     [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
     void see_to_posted(std::uint32_t flags) noexcept;
     [[nodiscard]] bool try_issue_here() noexcept;
-    [[nodiscard]] bool issue_and_give_back() noexcept;
+    [[nodiscard]] bool issue_and_give_back(const task* which = nullptr, bool* is_left = nullptr) noexcept;
     [[nodiscard]] bool issue_posted() noexcept;
     [[nodiscard]] static bool ends_unheard(const task& ended) noexcept;
     /// @return how many sleepers it has rung

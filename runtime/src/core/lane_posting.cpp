@@ -91,18 +91,34 @@ bool lane::try_issue_here() noexcept {
     return issue_and_give_back();
 }
 
-void lane::start_posted(std::uint64_t deadline_ns) noexcept {
+void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
     if (driven_by_me != nullptr || waits_are_refused || is_held_by_me()) return;
-    if (try_take_baton_as_guest(deadline_ns) && !issue_and_give_back()) wake_up.ring();
+    bool has_baton = try_take_baton_as_guest(deadline_ns);
+    while (has_baton) {
+        bool is_left = false;
+        if (!issue_and_give_back(&which, &is_left)) wake_up.ring();
+        if (!is_left) return;
+        // More than one pass takes, or behind something that the worker must do: it would make way for a guest.
+        do {
+            if (is_lost() || now_ns() >= deadline_ns) return;
+            sched_yield();
+            has_baton = try_take_baton();
+        } while (!has_baton);
+    }
 }
 
 /// With the progress lock, which is given back.
+/// @param which    null, or a task of which the caller has a reference
+/// @param is_left  whether that task neither is MPI's yet nor waits for something
 /// @return whether nothing is left but what is in flight; otherwise the worker must be woken
-bool lane::issue_and_give_back() noexcept {
+bool lane::issue_and_give_back(const task* which, bool* is_left) noexcept {
     if (has_neighbors()) [[unlikely]]
         begin_poster_shows();
     // That a poster drives for so short a time is not worth two records of a trace.
     const bool is_all_issued = issue_posted();
+    if (which != nullptr) {
+        *is_left = !is_abandoned() && (which->run.now == phase::posted || which->run.now == phase::ready);
+    }
     if (is_abandoned()) {
         return_baton(); // nobody takes it
         return true;
