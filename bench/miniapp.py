@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the comparisons of whole runs of a miniapp share: how a run is started and judged, what the emulated wire did, and
-# on which machine. A run that cannot be made here is told apart from one that failed.
-"""Runs of miniapps for dslash.py and fft.py."""
+# What the comparisons of whole runs share: how a run is started and judged, how runs alternate, and on which machine. A run that
+# cannot be made here is told apart from one that failed.
+"""Whole runs of programs, and the reports that are made of them."""
 
 import json
 import subprocess
@@ -43,8 +43,7 @@ def is_complete(report_file):
 def execute(command, report_file, limit_s=120):
     """One run, which writes `report_file`; its output is shown only if it does not end well.
 
-    A run that has written its report and does not end is ended: over TCP, MPICH 4.0.2 sometimes stays in
-    MPI_Finalize for ever (docs/benchmarks.md), and that says nothing about what was measured.
+    A run that has written its report and does not end is ended: an MPI that hangs in MPI_Finalize says nothing about what was measured.
     """
     Path(report_file).unlink(missing_ok=True)  # another run's would end this one
     program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -75,39 +74,44 @@ def execute(command, report_file, limit_s=120):
         raise Failed(f"{' '.join(command)}: status {program.returncode}\n{out}\n{errors}")
 
 
-def describe_wire(runs):
-    """How late frames were, over all runs of a case: a wire later than its delay would measure the scheduler."""
-    directions = [direction for run in runs for direction in run["directions"]]
-    n_frames = sum(one["frames"] for one in directions)
-    n_late = sum(n for one in directions for late_us, n in one["late_us"] if late_us > 200)
-    median = figures.quantile([figures.quantile_of_counts(one["late_us"], 0.5) for one in directions], 0.5)
-    worst = max(figures.quantile_of_counts(one["late_us"], 0.99) for one in directions)
-    return f"{n_frames} frames, late by {median:.0f} us (median; worst p99 of a run {worst:.0f} us), {n_late} by > 200 us"
-
-
 def machine_of(build):
     command = build.mpiexec(1) + [str(build.program("bench_yardstick")), "--machine"]
     return json.loads(subprocess.run(command, timeout=60, check=True, capture_output=True, text=True).stdout)
 
 
-def with_mpi(report, mpi):
-    """Of another MPI than the build folder's own: on a page the settings of all are told apart."""
-    report.setting += f", {mpi}" if mpi else ""
-    return report
+def median_run(data):
+    """Of a miniapp's runs, which it writes the fastest first, that of the median time, whole, since the parts of different ones do not add up."""
+    return data["repeats"][len(data["repeats"]) // 2]
+
+
+def alternated(sides, n_rounds, once):
+    """{side: [what `once(side)` gave in each round]}; the side that begins moves on, and one round before the first warms up, if figures are
+    wanted: of a single one nobody quotes any."""
+    results = {side: [] for side in sides}
+    n_warm_ups = 1 if n_rounds > 1 else 0
+    for turn in range(n_warm_ups + n_rounds):
+        for place in range(len(sides)):
+            side = sides[(place + turn) % len(sides)]
+            result = once(side)
+            if turn >= n_warm_ups:
+                results[side].append(result)
+    return results
 
 
 def publish(parts, json_file, mpi=""):
-    """Makes the report of each (name, function), prints it and writes all to `json_file`; the exit status of the driver."""
+    """Makes the report of each (name, function), prints it and writes all to `json_file`; the exit status of the driver. With another MPI than
+    the build folder's own the settings say so."""
     reports = []
     for name, report_of in parts:
         try:
-            report = with_mpi(report_of(), mpi)
+            report = report_of()
         except Skipped as reason:
             print(f"{name}: cannot run here: {reason}", file=sys.stderr)
             continue
         except Failed as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1
+        report.setting += f", {mpi}" if mpi else ""
         print(report.to_table(), flush=True)
         reports.append(report)
     if json_file and reports:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Question: do communication tasks, and several lanes for them, make a multigrid faster than its baseline, and where do they not?
-# Whole runs of the miniapp with 2 ranks at equal cores, the sides alternated; each round gives one paired ratio of times per
-# side. Many boxes with a message for each face are bursts of small messages, one box is few large ones.
+# Question: do communication tasks, and a second lane for them, make a multigrid faster than its baseline, and where do they not?
+# Whole runs of the miniapp with 2 ranks at equal cores, the sides alternated. Many boxes with a message for each face are bursts of
+# small messages, one box is few large ones.
 """The multigrid miniapp's modes and lanes."""
 
-import dataclasses
 import json
 import tempfile
 from pathlib import Path
@@ -12,45 +11,14 @@ from pathlib import Path
 import figures
 import miniapp
 import network
-from network import LANES, LEVEL
 
 N_RANKS = 2
-COMMUNICATORS = "omp, 2 communicators"  # of one lane, all messages in turn: how much of the gain needs no second lane
-ALL_LANES = "omp, all on 2 lanes"
 GAP_US = 100.0  # of a link: it injects a message of a communicator, of which a lane has one, in that time, as an adapter's context does in less
-SIDES = {
-    "baseline": ["--mode", "baseline"],
-    "offload": ["--mode", "offload"],
-    "omp": ["--mode", "omp"],
-    "tbb": ["--mode", "tbb"],
-    LEVEL: ["--mode", "omp"],
-    LANES: ["--mode", "omp", "--lanes", "2"],
-    COMMUNICATORS: ["--mode", "omp", "--communicators", "2"],
-    ALL_LANES: ["--mode", "omp", "--lanes", "2", "--selective", "off"],
-}
-# What each side's ratio refers to.
-REFERENCES = {"offload": "baseline", "omp": "baseline", "tbb": "omp", LEVEL: "omp", LANES: "omp", COMMUNICATORS: "omp",
-              ALL_LANES: LANES}
-OF_LANES = (*network.OF_LANES, COMMUNICATORS, ALL_LANES)
-# Lower bounds on the reference's time over the side's: choosing lanes must not cost what they do not bring.
-GOALS = {LANES: 0.97}
-GAINS = {"64 boxes, faces": 1.25}  # over links, of two lanes: many messages of one size
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """How the cells of a rank are cut, and how their ghost cells travel."""
-
-    name: str
-    box: int
-    ghosts: str
-
-
-CASES = (
-    Case("64 boxes", 16, "aggregated"),
-    Case("64 boxes, faces", 16, "faces"),
-    Case("1 box", 64, "aggregated"),
-)
+LANES = "omp, 2 lanes"
+SIDES = ("baseline", "offload", "omp", "tbb", LANES)
+#: How the cells of a rank are cut, and how their ghost cells travel.
+CASES = {"64 boxes": ["--box", "16", "--ghosts", "aggregated"], "64 boxes, faces": ["--box", "16", "--ghosts", "faces"],
+         "1 box": ["--box", "64", "--ghosts", "aggregated"]}
 
 
 def lane_table(rate_mbs):
@@ -72,53 +40,34 @@ def run_once(over, case, side):
             table = Path(folder) / "lanes.json"
             table.write_text(json.dumps(lane_table(over.rate_mbs)), encoding="utf-8")
             app = ["env", f"COMMTASK_LANE_TABLE={table}"]
-        elif side == LEVEL:
-            app = network.with_thread_multiple(over.build)
-        app += [str(over.build.program("multigrid", "apps/multigrid")), "--cells", f"64.64.{64 * N_RANKS}"]
-        app += ["--box", str(case.box), "--ghosts", case.ghosts, *SIDES[side], "--threads", str(network.cores_of(N_RANKS))]
+        app += [str(over.build.program("multigrid", "apps/multigrid")), "--cells", f"64.64.{64 * N_RANKS}", *CASES[case]]
+        app += ["--mode", side.partition(",")[0], *(["--lanes", "2"] if side == LANES else []), "--threads", str(network.cores_of(N_RANKS))]
         app += ["--cycles", "8", "--repeat", "3", "--json", json_file]
         return over.execute(app, json_file)
 
 
 def balanced_rate_mbs(build, case):
     """The rate at which a V-cycle's messages take as long as what baseline computes."""
-    alone = network.Network(build, "", N_RANKS, cores_each=network.cores_of(N_RANKS))
-    runs = [run_once(alone, case, "baseline") for _ in range(3)]
+    runs = [run_once(network.as_it_comes(build, N_RANKS), case, "baseline") for _ in range(3)]
     return runs[0]["bytes"] / N_RANKS / min(one["median"]["internal_us"] + one["median"]["external_us"] for one in runs)
 
 
-def measure(build, setting, case, n_rounds, report):
-    """Adds the rows of one case."""
+def rows(build, setting, case, n_rounds):
     network.Network(build, setting, N_RANKS)  # refuses what cannot be had before anything is measured
-    over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.SLOW else 0.0, gap_us=GAP_US)
-    sides = network.sides_over(build, setting, SIDES, OF_LANES)
-    times = network.alternated(sides, n_rounds, lambda side, _: run_once(over, case, side)["median"]["slowest_total_us"],
-                               network.OF_LANES)
-    goals = {**GOALS, LANES: GAINS.get(case.name, 0.97)} if setting in network.LINKS else GOALS
-    for side in sides:
-        reference = REFERENCES.get(side) if REFERENCES.get(side) in sides else None
-        report.rows.append(
-            figures.Row(
-                name=f"{side}: {case.name}",
-                unit="ms per V-cycle",
-                samples=[1e-3 * value for value in times[side]],
-                ratio_to=f"{reference}: {case.name}" if reference else None,
-                ratios=[base / own for base, own in zip(times[reference], times[side])] if reference else None,
-                goals=figures.at_least(goals.get(side)),
-                note=over.describe() if side == sides[0] else "",
-            )
-        )
+    over = network.Network(build, setting, N_RANKS, balanced_rate_mbs(build, case) if setting in network.LINKS else 0.0, gap_us=GAP_US)
+    times = miniapp.alternated(SIDES, n_rounds, lambda side: 1e-3 * run_once(over, case, side)["median"]["slowest_total_us"])
+    return figures.side_rows(times, "ms per V-cycle", lambda side: "omp" if side == LANES else "baseline", lambda side: f"{side}: {case}")
 
 
 def run(build, setting, is_quick, json_file, wanted=""):
     """Measures the cases of one setting or of all whose name contains `wanted`; the exit status of the driver."""
-    settings = ("crowded", "link") if setting == "all" else (setting,)
-    cases = miniapp.containing(wanted, [(case.name, case) for case in CASES], "case of multigrid")
+    cases = miniapp.containing(wanted, [(name, name) for name in CASES], "case of multigrid")
 
     def report_of(one):
         report = figures.Report("multigrid", one, miniapp.machine_of(build))
         for case in cases:
-            measure(build, one, case, 2 if is_quick else 5, report)
+            report.rows += rows(build, one, case, 1 if is_quick else 5)
         return report
 
-    return miniapp.publish([(f"multigrid, {one}", lambda one=one: report_of(one)) for one in settings], json_file, build.mpi)
+    settings = ("crowded", "link") if setting == "all" else (setting,)
+    return miniapp.publish([(f"multigrid, {one}", lambda one=one: report_of(one)) for one in settings], json_file)

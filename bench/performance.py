@@ -1,171 +1,154 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes docs/performance.md from the stored results: every benchmark in every setting with its machine, its spread, its goals,
-# met or not, its pictures, what limits it, and what a paper says of the same question; and the tables of README and other
-# pages. Nothing of it is written by hand, so nothing can be forgotten when a figure gets worse; a test compares it with the results.
-"""usage: bench/performance.py [--check] [--results DIR] [--page FILE] [--figures DIR] [--tables DIR]"""
+# Writes docs/performance.md and README's first table from the results in bench/results, in the words of performance_rows.py. No
+# figure is written by hand, so a test can tell that the pages say what was measured.
+"""usage: bench/performance.py [--check]     (--check: write nothing; fail if a page is not what the results say)"""
 
-import argparse
 import json
-import os
+import math
+import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools" / "report"))
 sys.path.insert(0, str(ROOT / "bench"))
 
-import campaign  # noqa: E402
-import limits  # noqa: E402
-import performance_page  # noqa: E402
-import performance_plot  # noqa: E402
-import published  # noqa: E402
-import published_lines  # noqa: E402
-import whole_file  # noqa: E402
+from performance_rows import PAPERS, README, SECTIONS, Row, Span  # noqa: E402
 
-PAGE = ROOT / "docs" / "performance.md"
-FIGURES = ROOT / "docs" / "figures"
-OTHER = "16-cores"  # the folder, in that of the results, of those of another machine
-#: (results, page, pictures): of the machine that most figures are of, and of others.
-PAGES = ((campaign.STORED, PAGE, FIGURES), (campaign.STORED / OTHER, ROOT / "docs" / f"performance-{OTHER}.md", FIGURES / OTHER))
+RESULTS = ROOT / "bench" / "results"
+MACHINES = {"2-cores": "two cores", "16-cores": "sixteen cores"}
+UNITS = {"us": "µs", "ms per hop": "ms", "ms per V-cycle": "ms", "us per step": "µs", "ns/message": "ns"}
+BEGIN, END = "<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"
+INTRODUCTION = """# Performance
 
+What this library gains and what it costs, on two machines: one with two cores, one with sixteen. `bench/performance.py` writes this page from
+the medians in [bench/results](../bench/results); [benchmarks](benchmarks.md) says how each is measured, `scripts/bench NAME` measures it again.
 
-def caption(stored, link_to_all):
-    """When and where most of the figures of a table were measured."""
-    usual, _ = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
-    first = next((documents[0] for documents in stored.documents.values() if documents and documents[0].facts.get("commit", "") == usual), None)
-    if first is None:
-        return f"What was measured where: [performance]({link_to_all})."
-    way = next((row for document in stored.by_name.get("yardstick", ()) for row in document.rows if row["name"] == "ping-pong"), None)
-    line = f" A cache line takes {way['median']:.3g} {way['unit']} from one core to the other and back." if way else ""
-    when = f"{first.facts.get('measured', '')}{f' at {usual}' if usual else ''}"
-    return (f"Measured {when} on {performance_page.machine_text(first.machine)}.{line} All results, with their spread: "
-            f"[performance]({link_to_all}).")
+*Gain* above 1 means that this library is better than what stands under *instead of*, below 1 that it is worse; in brackets the 10th and the
+90th percentile of the rounds, in each of which both sides ran in turn. ≈ stands where only the medians can be compared. Before the gain: this
+library's median / the other's.
+"""
 
 
-def tables(folder, root):
-    """({page: its text with the table of today's results}, what is wrong)."""
-    stored = performance_page.Stored(folder)
-    usual, others = campaign.of_other_sources(file for file in stored.files.values() if file.exists())
-    dates = {file.stem: of for file, of in others.items()}
-    for part, of_part in stored.by_name.items():  # settings that were measured anew by themselves
-        if len({each.facts.get("commit") for each in of_part}) > 1:
-            dates |= {(part, each.setting): "" if each.facts.get("commit") == usual else f"{each.facts.get('measured')} {each.facts.get('commit')}"
-                      for each in of_part}
-    texts, wrong = {}, []
-    other = performance_page.Stored(folder / OTHER)
-    with_cores = other.by_name.get("dslash-crowded")
-    documents = stored.by_name | {f"{OTHER}/{part}": of_part for part, of_part in other.by_name.items()}
-    dates |= {f"{OTHER}/{part.name}": of_part[0].facts.get("measured", "another day") for part, of_part in other.documents.items() if of_part}
-    for name, lines in published_lines.PAGES.items():
-        page = root / name
-        said = caption(stored, os.path.relpath(root / "docs" / PAGE.name, page.parent))
-        try:
-            text = page.read_text(encoding="utf-8")
-            text = published.with_table(published.with_speeds(text, with_cores[0]) if with_cores else text,
-                                        published.table(lines, documents, dates, said))
-            if text is None:
-                wrong.append(f"{name} has no lines '{published.BEGIN}' and '{published.END}'")
-            else:
-                texts[page] = text
-        except (OSError, published.Wrong) as error:
-            wrong.append(f"{name}: {error}")
-    return texts, wrong
+class Results:
+    """The stored rows of one machine."""
+
+    def __init__(self, folder):
+        self.documents = [one for file in sorted(folder.glob("*.json")) for one in json.loads(file.read_text(encoding="utf-8"))]
+        self.rows = {(one["benchmark"], one["setting"], row["name"]): row for one in self.documents for row in one["results"]}
+
+    def named(self, benchmark, setting, pattern):
+        return [row for (of, where, name), row in self.rows.items() if (of, where) == (benchmark, setting) and re.fullmatch(pattern, name)]
+
+    def facts(self):
+        """The machine and when it was measured."""
+        machine = self.documents[0]["machine"]
+        days = sorted({one["measured"] for one in self.documents})
+        mpi = re.sub(r"^(MPICH) Version:\s*", r"\1 ", machine["mpi"]).split(",")[0]
+        return (f"{machine['cpu']}, {machine['cores']} cores (a virtual machine), {machine['kernel'].split('-')[0]}, "
+                f"{machine['compiler'].split(' (')[0]}, {mpi} unless a row says otherwise; measured {days[0]} to {days[-1]}")
 
 
-def parse(arguments):
-    parser = argparse.ArgumentParser(description="Writes the page of performance, and the tables of other pages, from stored results.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page, a table or a picture is not what the results say")
-    parser.add_argument("--results", type=Path, metavar="DIR", help="write the page of these alone; without it all that the project has")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")
-    parser.add_argument("--figures", type=Path, default=FIGURES, metavar="DIR")
-    parser.add_argument("--tables", type=Path, metavar="DIR", help="a folder with README.md and docs, for their tables; the project's if --page is")
-    given = parser.parse_args(arguments)
-    if given.results is None and (given.page, given.figures, given.tables) != (PAGE, FIGURES, None):
-        parser.error("--page, --figures and --tables go with --results")
-    if given.tables is None and given.page.resolve() == PAGE:
-        given.tables = ROOT
-    return given
+def short(value):
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def check_demo(given):
-    """README's picture is of the stored run of the demo, where there is one."""
-    file = given.results / f"{campaign.DEMO.name}.json"
-    if not file.exists():
-        return []
-    right = performance_plot.digest_in(given.figures / campaign.DEMO_PICTURE) == performance_plot.digest(json.loads(file.read_text(encoding="utf-8")))
-    return [] if right else [f"{campaign.DEMO_PICTURE} is missing, or not drawn from {file.name}"]
+def is_more_better(unit):
+    return unit.endswith("/s") or unit == "%"
 
 
-def check(given, text, pictures):
-    """What is not as it should be."""
-    found = []
-    if not given.page.exists() or given.page.read_text(encoding="utf-8") != text:
-        found.append(f"{given.page.name} is not what the results say")
-    if given.tables:
-        texts, wrong = tables(given.results, given.tables)
-        found += wrong + [f"the table of {page.name} is not what the results say" for page, right in texts.items()
-                          if page.read_text(encoding="utf-8") != right]
-    for name, plots in pictures.items():
-        if performance_plot.digest_in(given.figures / name) != performance_plot.digest(plots):
-            found.append(f"{name} is missing, or drawn from other results")
-    found += check_demo(given)
-    known = {f"{part.name}.json" for part in (*campaign.PARTS, campaign.DEMO)}
-    found += [f"{file.name} is no part of scripts/bench all" for file in sorted(given.results.glob("*.json"))
-              if file.name not in known | {limits.FILE}]
-    found += [f"{file.name} belongs to no result" for file in sorted(given.figures.glob("performance-*.png")) if file.name not in pictures]
-    found += [f"limits.json: {one.part} has no goal in a row '{one.rows}'"
-              for one in limits.without_a_goal(limits.stored(given.results), performance_page.Stored(given.results).by_name)]
-    return found
+def gain(row, own, other):
+    """(gain, its 10th and 90th percentile or None). Above 1 `own` is better."""
+    for ours, theirs, turned in ((own, other, False), (other, own, True)):
+        if ours.get("ratio_to") == theirs["name"] and ours.get("ratio"):
+            three = [ours["ratio"], ours["ratio_p10"], ours["ratio_p90"]]
+            # Stored is time over time, or reference over side, which is a gain already; of the other's row it is the other way round.
+            if row.time_over != turned:
+                three = [1 / value if value else math.inf for value in (three[0], three[2], three[1])]
+            return three[0], three[1:]
+    ratio = own["median"] / other["median"] if other["median"] else math.inf
+    return ratio if is_more_better(own["unit"]) or not ratio else 1 / ratio, None
 
 
-def draw(given, pictures):
-    """Those that are not there, or of other results."""
-    given.figures.mkdir(parents=True, exist_ok=True)
-    for name, plots in pictures.items():
-        if performance_plot.digest_in(given.figures / name) != performance_plot.digest(plots):
-            performance_plot.draw(plots, given.figures / name)
-    for file in given.figures.glob("performance-*.png"):
-        if file.name not in pictures:
-            file.unlink()
-    if check_demo(given):
-        sys.path.append(str(ROOT / "scripts"))
-        import demo_figure
-        demo_figure.draw(json.loads((given.results / f"{campaign.DEMO.name}.json").read_text(encoding="utf-8")), given.figures / campaign.DEMO_PICTURE)
+def cells(row, results):
+    """(the medians, the gain) of a row on one machine; dashes where it was not measured."""
+    own, other = (results.rows.get((row.benchmark, row.setting, name)) for name in (row.own, row.other))
+    if own is None or other is None:
+        return "–", "–"
+    value, spread = gain(row, own, other)
+    unit = UNITS.get(own["unit"], own["unit"])
+    numbers = [short(own["median"]), short(other["median"])]
+    if unit == "µs" and max(own["median"], other["median"]) >= 1e4:
+        numbers, unit = [short(own["median"] / 1e3), short(other["median"] / 1e3)], "ms"
+    spread_text = f" [{short(spread[0])}..{short(spread[1])}]" if spread else ""
+    return f"{numbers[0]} / {numbers[1]} {unit}", f"{'' if spread else '≈ '}{short(value)} ×{spread_text}"
 
 
-def write(page, text):
-    with whole_file.aside(page) as part:
-        part.write_text(text, encoding="utf-8")
+def span_text(span, results):
+    gains = [row["ratio"] for row in results.named(span.benchmark, span.setting, span.names) if row.get("ratio")]
+    return f"{min(gains):.2f} to {max(gains):.2f} ×" if gains else "–"
 
 
-def work_on(given):
-    """One page; the exit status."""
-    if not any(given.results.glob("*.json")):
-        print(f"bench/performance.py: {given.results} has no results", file=sys.stderr)
-        return 1
-    text, pictures = performance_page.render(given.results, os.path.relpath(given.figures, given.page.parent))
-    if given.check:
-        found = check(given, text, pictures)
-        print(*found, f"{len(pictures)} pictures; {len(found)} findings", sep="\n")
-        if found:
-            print("run bench/performance.py, which needs matplotlib, and look at what it changed")
-        return 1 if found else 0
-    draw(given, pictures)
-    write(given.page, text)
-    texts, wrong = tables(given.results, given.tables) if given.tables else ({}, [])
-    for page, with_table in texts.items():
-        write(page, with_table)
-    print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
-    return 1 if wrong else 0
+def table(heads, lines):
+    return ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |", *("| " + " | ".join(one) + " |" for one in lines)]
+
+
+def page(machines):
+    lines = [INTRODUCTION]
+    lines += [f"- *{MACHINES[name].capitalize()}*: {results.facts()}." for name, results in machines.items()] + [""]
+    for question, setting, rows in SECTIONS:
+        lines += [f"## {question}", "", setting, ""]
+        has_papers = any(row.paper for row in rows)
+        heads = ["what was done", "instead of", *(word for name in machines for word in (MACHINES[name], "gain")), *(["paper"] if has_papers else [])]
+        lines += table(heads, [[row.words, row.instead, *(cell for results in machines.values() for cell in cells(row, results)),
+                                *([row.paper] if has_papers else [])] for row in rows]) + [""]
+    lines += ["## Papers", "", "The last column of a table has what a paper says of the same question, on its own machines:", ""]
+    return "\n".join(lines + [f"- {paper}" for paper in PAPERS]) + "\n"
+
+
+def readme_table(machines):
+    def words(row):
+        if isinstance(row, Span):
+            return [span_text(row, results) if row.only in ("", name) else "–" for name, results in machines.items()]
+        found = [cells(row, results) for results in machines.values()]
+        return ["–" if medians == "–" else f"{medians}: {share.partition(' [')[0]}" for medians, share in found]
+
+    return "\n".join(table(["what", "instead of", *MACHINES.values()], [[row.words, row.instead, *words(row)] for row in README]))
+
+
+def pages():
+    """{file: its text as the results have it}"""
+    machines = {name: Results(RESULTS / name) for name in MACHINES}
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, found, after = rest.partition(END)
+    if not found:
+        raise SystemExit(f"README.md has no lines '{BEGIN}' and '{END}'")
+    return {ROOT / "docs" / "performance.md": page(machines), readme: f"{before}{BEGIN}\n{readme_table(machines)}\n{END}{after}"}
+
+
+def missing():
+    """Rows that no machine has a result for: a renamed row of a benchmark would go unseen."""
+    machines = [Results(RESULTS / name) for name in MACHINES]
+    rows = [row for _, _, of_section in SECTIONS for row in of_section] + [row for row in README if isinstance(row, Row)]
+    return [f"{row.benchmark}, {row.setting}: neither machine has '{row.own}' and '{row.other}'" for row in rows
+            if all(cells(row, results)[0] == "–" for results in machines)]
 
 
 def main(arguments):
-    given = parse(arguments)
-    if given.results is not None:
-        return work_on(given)
-    return max(work_on(argparse.Namespace(check=given.check, results=results, page=page, figures=figures, tables=ROOT if page == PAGE else None))
-               for results, page, figures in PAGES)
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    wrong = missing()
+    for file, text in pages().items():
+        if not arguments:
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            wrong.append(f"{file.name} is not what the results say: run bench/performance.py")
+    for sentence in wrong:
+        print(f"bench/performance.py: {sentence}", file=sys.stderr)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Question: how many tasks and messages per second, with how many outstanding; and does one completion slow down when
-// many receives wait? Rates are of windows: n posted, then all waited for. A message is a receive and a send of 8 bytes
-// to this rank; MPI alone does the same by Irecv, Isend and Waitall. With receives waiting, one message is timed from
-// post to the end of its wait, for the runtime and for MPI alone, so that what MPI's own matching costs can be told.
+// Question: how many tasks and messages per second, with how many outstanding? Rates are of windows: n posted, then all waited
+// for. A message is a receive and a send of 8 bytes to this rank; MPI alone does the same by Irecv, Isend and Waitall.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/report.h"
@@ -14,7 +12,6 @@ namespace {
 using namespace commtask::bench;
 
 constexpr int tag_used = 1;
-constexpr int tag_waiting = 2;
 constexpr int n_per_sample = 4096; ///< Tasks or messages behind one sample of a rate, whatever the window.
 
 struct message {
@@ -84,47 +81,6 @@ void messages_by_mpi(int n) {
     MPI_Waitall(2 * n, requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// Time of one message, `n_samples` times, in us.
-template <typename Once>
-void sample_one(int n_samples, round_samples& out, Once once) {
-    for (int turn = -5; turn < n_samples; ++turn) {
-        const std::uint64_t begin = ticks();
-        once(1);
-        if (turn >= 0) {
-            out.push_back(ns_between(begin, ticks()) * 1e-3);
-        }
-    }
-}
-
-/// One message by tasks while `n_waiting` receives wait that nothing matches until the end.
-void one_by_tasks(std::size_t n_waiting, int n_samples, round_samples& out) {
-    std::vector<message> places(n_waiting);
-    std::vector<commtask_t> tasks(n_waiting, COMMTASK_NULL);
-    for (std::size_t i = 0; i < n_waiting; ++i) {
-        post(recv_of(places[i], tag_waiting), &tasks[i]);
-    }
-    sample_one(n_samples, out, messages_by_tasks);
-    for (message& place : places) {
-        post(send_of(place, tag_waiting), nullptr);
-    }
-    wait_for_all(tasks);
-}
-
-/// The same by MPI alone, with no task in flight.
-void one_by_mpi(std::size_t n_waiting, int n_samples, round_samples& out) {
-    std::vector<message> places(n_waiting);
-    std::vector<MPI_Request> requests(n_waiting, MPI_REQUEST_NULL);
-    let_the_worker_sleep();
-    for (std::size_t i = 0; i < n_waiting; ++i) {
-        MPI_Irecv(places[i].received.data(), 8, MPI_BYTE, 0, tag_waiting, MPI_COMM_SELF, &requests[i]);
-    }
-    sample_one(n_samples, out, messages_by_mpi);
-    for (message& place : places) {
-        MPI_Send(place.sent.data(), 8, MPI_BYTE, 0, tag_waiting, MPI_COMM_SELF);
-    }
-    MPI_Waitall(static_cast<int>(n_waiting), requests.data(), MPI_STATUSES_IGNORE);
-}
-
 void report_rates(report& out, const options& given) {
     const std::array windows{1, 8, 64, 512, 4096};
     std::vector<side> sides;
@@ -143,46 +99,19 @@ void report_rates(report& out, const options& given) {
                          }});
     }
     const std::vector<series> all = alternate(sides, given.rounds(40));
-    const goal third_of_mpi{.of = goal::field::ratio, .kind = goal::bound::at_least, .limit = 0.3};
     for (std::size_t i = 0; i < all.size(); i += 3) {
         out.add(all[i]);
-        out.add(all[i + 1], all[i], windows[i / 3] == 64 ? std::vector<goal>{third_of_mpi} : std::vector<goal>{});
+        out.add(all[i + 1], all[i]);
         out.add(all[i + 2]);
-    }
-}
-
-void report_waiting(report& out, const options& given) {
-    const std::array<std::size_t, 3> waiting{0, 1000, 100000};
-    std::vector<side> sides;
-    for (const std::size_t n : waiting) {
-        const std::string behind = ", " + std::to_string(n) + " receives waiting";
-        sides.push_back({.name = "one message by tasks" + behind, .unit = "us", .measure = [n](round_samples& samples) {
-                             one_by_tasks(n, 50, samples);
-                         }});
-        sides.push_back({.name = "one message by MPI alone" + behind,
-                         .unit = "us",
-                         .measure = [n](round_samples& samples) { one_by_mpi(n, 50, samples); }});
-    }
-    const std::vector<series> all = alternate(sides, given.rounds(8));
-    for (std::size_t i = 0; i < all.size(); i += 2) {
-        out.add(all[i], all[i + 1]);
-        if (i == 0) {
-            out.add(all[1]);
-        } else {
-            out.add(all[i + 1], all[1]);
-        }
     }
 }
 
 void ask(session& here, const options& given) {
     report out("rate", "one rank", here.machine());
     report_rates(out, given);
-    report_waiting(out, given);
     out.publish(given.json_file);
 }
 
 } // namespace
 
-int main(int argc, char** argv) {
-    return run_benchmark(argc, argv, "Tasks and messages per second, and one completion among many waiting.", ask);
-}
+int main(int argc, char** argv) { return run_benchmark(argc, argv, "Tasks and messages per second.", ask); }

@@ -81,7 +81,7 @@ void ask(session& here, const options& given) {
 
     report out("roundtrip", "one rank", here.machine());
     out.add(all[0]);
-    out.add(all[1], all[0], {{.of = goal::field::ratio, .kind = goal::bound::at_most, .limit = 1.7}});
+    out.add(all[1], all[0]);
     out.add(all[2], all[3]);
     out.add(all[3]);
     out.publish(given.json_file);

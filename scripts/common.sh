@@ -15,7 +15,7 @@ packages_clause=(clangd-19)
 for version in ${clause_versions//;/ }; do
     packages_clause+=("clang-$version" "libclang-$version-dev" "llvm-$version-dev")
 done
-packages_bench=(libbenchmark-dev iproute2 dpkg-dev python3-matplotlib)
+packages_bench=(dpkg-dev) # for FFTW's sources
 packages_test=(libopenmpi-dev openmpi-bin otf2-tools clang-format-19 clang-tidy-19 doxygen llvm-19 ccache
     gfortran-12 git chromium-headless-shell make meson python3-venv xz-utils file libcap2-bin)
 

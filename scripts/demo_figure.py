@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Draws the README's first figure from what scripts/demo --json wrote: one picture of one real run, with the setting of
-# each half in its title, and a digest of the run in it, by which a test knows whether it is that of the stored run. Needs
-# matplotlib (Debian: python3-matplotlib), which the demo itself does not.
+# each half in its title. Needs matplotlib (Debian: python3-matplotlib), which the demo itself does not.
+# Made by hand when the demo changes.
 """usage: scripts/demo_figure.py DEMO.json OUT.png"""
 
 import json
@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tools" / "report"), str(ROOT / "bench")]
-import performance_plot  # noqa: E402
+sys.path.insert(0, str(ROOT / "tools" / "report"))
 import whole_file  # noqa: E402
 
 NATIVE, COMMTASK = "#9aa0a6", "#1f6fb2"
@@ -53,7 +52,7 @@ def draw(document, file):
         axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     with whole_file.aside(file) as part:
-        figure.savefig(part, metadata={"Description": performance_plot.digest(document)})
+        figure.savefig(part)
     plt.close(figure)
 
 

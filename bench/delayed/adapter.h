@@ -24,7 +24,6 @@
 #include <thread>
 #include <utility>
 
-#include "delayed/direction_seen.h"
 #include "delayed/link_model.h"
 #include "harness/clock.h"
 
@@ -49,7 +48,7 @@ struct transfer {
         abandoned, ///< The program has freed its request -> the link's thread starts it and frees `inner`.
     };
     std::function<int(MPI_Request*)> start;
-    std::int64_t due_ns = 0;              ///< 0: it does not pass the link, it is only to be started.
+    std::int64_t due_ns = 0;
     MPI_Request outer = MPI_REQUEST_NULL; ///< The generalized request that the program holds.
     MPI_Request inner = MPI_REQUEST_NULL;
     std::atomic<state> now{state::waiting};
@@ -68,7 +67,6 @@ public:
     explicit adapter(const settings& given)
         : model_(static_cast<std::int64_t>(given.delay_us * 1e3), given.rate_mb_per_s), pulled_(model_),
           gaps_(static_cast<std::int64_t>(given.gap_us * 1e3)), eager_bytes_(given.eager_bytes) {
-        seen_.late_us.reserve(direction_seen::most_late_samples);
         thread_ = std::thread([this] { run(); });
     }
     adapter(const adapter&) = delete;
@@ -87,8 +85,6 @@ public:
         const std::int64_t due_ns = arrival(what);
         hold.unlock();
         sleep_until(due_ns);
-        hold.lock();
-        seen_.note(due_ns, now_ns());
     }
 
     /// Occupies the link; `one` is started when the last byte has passed.
@@ -105,7 +101,6 @@ public:
     /// Occupies this rank's receiving side from now on. @return when the last byte will be there
     [[nodiscard]] std::int64_t pull(std::size_t size_bytes) {
         const std::lock_guard hold(guard_);
-        seen_.n_bytes += size_bytes; // frames, and how late they were, are the announcements
         return pulled_.arrival_ns(now_ns(), size_bytes);
     }
 
@@ -131,12 +126,8 @@ public:
         thread_.join();
     }
 
-    /// Valid after stop().
-    [[nodiscard]] const direction_seen& seen() const { return seen_; }
-
 private:
     std::int64_t arrival(const traffic& what) {
-        seen_.n_bytes += what.size_bytes;
         return gaps_.leaves_ns(what.context, model_.arrival_ns(now_ns(), what.size_bytes), what.n_messages);
     }
 
@@ -165,7 +156,6 @@ private:
             }
             const std::shared_ptr<transfer> one = std::move(waiting_.begin()->second);
             waiting_.erase(waiting_.begin());
-            if (one->due_ns != 0) seen_.note(one->due_ns, now_ns());
             hold.unlock();
             start(*one);
             hold.lock();
@@ -190,7 +180,6 @@ private:
     const double eager_bytes_;
     std::multimap<std::int64_t, std::shared_ptr<transfer>> waiting_; ///< By when they are due.
     bool is_stopping_ = false;
-    direction_seen seen_;
     std::thread thread_;
 };
 

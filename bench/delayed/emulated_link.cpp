@@ -13,7 +13,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,13 +20,11 @@
 
 #include "delayed/adapter.h"
 #include "delayed/rendezvous.h"
-#include "harness/report.h"
 
 //   EMULATED_LINK_RATE_MBS   10^6 bytes per second that one rank can send (required)
 //   EMULATED_LINK_DELAY_US   added to each transfer (0)
 //   EMULATED_LINK_GAP_US     a context injects one message per so many; each communicator has a context of its own (0)
 //   EMULATED_LINK_EAGER_BYTES  the largest message that leaves when it is sent (none is too large)
-//   EMULATED_LINK_REPORT     rank 0 writes there in MPI_Finalize, as JSON, what the links carried and how late
 //
 // Delayed, in the order of the calls: MPI_Send, MPI_Isend, MPI_Alltoallv, MPI_Ialltoallv. All else passes at MPI's own
 // speed, and overtakes what is still on the link: a program must not rely on the order of a delayed call and one that is
@@ -206,37 +203,6 @@ void begin() {
                                .eager_bytes = eager_bytes});
 }
 
-/// Rank 0 writes what all links carried.
-void write_report() {
-    const char* const file = std::getenv("EMULATED_LINK_REPORT");
-    if (file == nullptr) {
-        return;
-    }
-    int rank = 0;
-    int n_ranks = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    const std::string own = describe(the_adapter->seen()).dump();
-    const int length = static_cast<int>(own.size());
-    std::vector<int> lengths(static_cast<std::size_t>(n_ranks));
-    PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-    std::vector<int> offsets(lengths.size());
-    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-    std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
-    PMPI_Gatherv(own.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (rank != 0) {
-        return;
-    }
-    nlohmann::ordered_json out;
-    for (std::size_t from = 0; from < lengths.size(); ++from) {
-        out["directions"].push_back(nlohmann::ordered_json::parse(
-            all.substr(static_cast<std::size_t>(offsets[from]), static_cast<std::size_t>(lengths[from]))));
-    }
-    if (const std::string why = commtask::bench::write_document(out, file); !why.empty()) {
-        std::fprintf(stderr, "emulated link: cannot write %s: %s\n", file, why.c_str());
-    }
-}
-
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -264,7 +230,6 @@ int MPI_Init(int* argc, char*** argv) {
 
 int MPI_Finalize() {
     the_adapter->stop();
-    write_report();
     end_rendezvous();
     delete std::exchange(the_adapter, nullptr);
     return PMPI_Finalize();

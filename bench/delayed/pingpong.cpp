@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Proof of the delayed setting: what plain MPI sees of it between two ranks. Half the round trip of 8 bytes must be
-// the wire's delay, and messages of 1 MiB in a stream must flow at the wire's rate. With --expect-* it judges itself by
-// its best sample: a wire must never be faster than it is set, and on a machine that does other work too
-// it cannot always be as fast. Without, it describes whatever network the ranks have.
+// Proof of the emulated links: what plain MPI sees of them between two ranks. Half the round trip of 8 bytes must be the links'
+// delay, and messages of 1 MiB in a stream must flow at their rate. It judges itself by its best sample: a link must never be
+// faster than it is set, and on a machine that does other work too it cannot always be as fast.
 #include <mpi.h>
-
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -226,21 +222,6 @@ int judge(const settings& given, const std::vector<double>& latencies, const std
     return n_failed + judge_rate("the stream", expected, 0.5, rates);
 }
 
-/// MPICH 4.0 over TCP sometimes does not come back from MPI_Finalize (docs/benchmarks.md): what was to be shown has been
-/// shown, so the process ends all the same.
-void end_in_any_case(int n_failed) {
-    constexpr unsigned patience_s = 10;
-    static volatile std::sig_atomic_t code = 0;
-    code = n_failed == 0 ? 0 : 1;
-    std::fflush(nullptr);
-    std::signal(SIGALRM, [](int) {
-        constexpr char what[] = "MPI_Finalize did not return\n";
-        static_cast<void>(!write(STDERR_FILENO, what, sizeof what - 1));
-        _exit(code);
-    });
-    alarm(patience_s);
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -268,7 +249,7 @@ int main(int argc, char** argv) {
         const std::vector<double> rates = stream_mb_per_s(rank, given.n_messages);
         const std::vector<double> exchanges = exchange_mb_per_s(rank, true);
         const std::vector<double> nonblocking = exchange_mb_per_s(rank, false);
-        if (!given.expect_absence.empty()) { // of links; a wire's network is MPI's own affair
+        if (!given.expect_absence.empty()) {
             n_failed += judge_absence(given, wait_after_absence_us(rank));
             n_failed += do_messages_keep_their_order(rank) ? 0 : 1;
         }
@@ -284,7 +265,6 @@ int main(int argc, char** argv) {
             std::printf("needs 2 ranks\n");
         }
     }
-    end_in_any_case(n_failed);
     MPI_Finalize();
     return n_failed == 0 ? 0 : 1;
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: is SOI faster than the FFTs that people have? Per N: SOI and six-step on the same exchange, FFTW-MPI built
-// against the same MPI, serial FFTW on one core, alternated in one process on two ranks; what tasks cost beside the same
-// kernels in sequence, and what one post costs between them. With one rank: the parts by themselves (one_rank.h).
+// against the same MPI, serial FFTW on one core, alternated in one process on two ranks.
 #include "common/clock.hpp"
 #include "common/report.hpp"
 #include "common/runtime_session.hpp"
 #include "distributed_fft.hpp"
-#include "exchange/urgent_sender.hpp"
 #include "fft/fftw_peer.h"
-#include "fft/one_rank.h"
 #include "harness/alternate.h"
 #include "harness/cores.h"
 #include "harness/machine.h"
@@ -76,8 +73,7 @@ class contest {
 public:
     contest(const command_line& given, const place& here, int log2)
         : here_(here), n_(index_type{1} << log2), name_(" 2^" + std::to_string(log2)),
-          x_(static_cast<std::size_t>(n_ / here.n_ranks)), y_(x_.size()),
-          peer_(here.n_ranks > 1 ? std::make_unique<fftw_mpi_peer>(n_, MPI_COMM_WORLD) : nullptr),
+          x_(static_cast<std::size_t>(n_ / here.n_ranks)), y_(x_.size()), peer_(n_, MPI_COMM_WORLD),
           soi_(soi::make_fft<double>(soi::method::soi, options_of(given, here, n_))),
           six_(soi::make_fft<double>(soi::method::six_step, options_of(given, here, n_))),
           alone_(here.rank == 0 ? n_ : 2) {
@@ -97,10 +93,7 @@ public:
     void run(const command_line& given, report& out) {
         // FFTW-MPI first: it is what the others are compared with.
         std::vector<side> sides{
-            {.name = "FFTW-MPI" + name_, .unit = "ms", .measure = [this](round_samples& s) { sample_peer(s, false); }},
-            {.name = "FFTW-MPI scrambled" + name_,
-             .unit = "ms",
-             .measure = [this](round_samples& s) { sample_peer(s, true); }},
+            {.name = "FFTW-MPI" + name_, .unit = "ms", .measure = [this](round_samples& s) { sample_peer(s); }},
             {.name = "FFTW serial" + name_, .unit = "ms", .measure = [this](round_samples& s) { sample_serial(s); }},
             side_of("six-step baseline", *six_, tiled::mode::baseline),
             side_of("six-step p2p", *six_, tiled::mode::p2p),
@@ -109,34 +102,10 @@ public:
             side_of("SOI p2p", *soi_, tiled::mode::p2p),
             side_of("SOI offload", *soi_, tiled::mode::offload)};
         for (const auto& [name, which] : graphs) sides.push_back(side_of(name, *soi_, which));
-        if (here_.n_ranks == 1) std::erase_if(sides, [](const side& s) { return s.name.starts_with("FFTW-MPI"); });
-        const std::size_t rounds = given.shared.rounds(n_ <= 1 << 22 ? 15 : 7);
-        const std::vector<series> all = alternate(sides, rounds);
-        if (here_.n_ranks > 1) measure_posts(static_cast<int>(rounds));
+        const std::vector<series> all = alternate(sides, given.shared.rounds(n_ <= 1 << 22 ? 15 : 7));
         if (here_.rank != 0) return;
-        const bool has_peer = here_.n_ranks > 1;
-        const auto find = [&](const std::string& name) -> const series& {
-            return *std::ranges::find(all, name + name_, &series::name);
-        };
-        const auto is_graph = [](const series& one) {
-            return std::ranges::any_of(graphs, [&](const auto& each) { return one.name.starts_with(each.first); });
-        };
-        for (const series& one : all) {
-            if (!has_peer || one.name.starts_with("FFTW-MPI 2")) {
-                if (!is_graph(one)) out.add(one);
-            } else if (one.name.starts_with("SOI p2p")) {
-                out.add(one, find("FFTW-MPI"), {{.kind = goal::bound::at_most, .limit = 0.8}});
-            } else {
-                out.add(one, find("FFTW-MPI"));
-            }
-        }
-        // What tasks cost beside the same kernels called in sequence.
-        for (const auto& [name, which] : graphs) {
-            series tasks = find(name);
-            tasks.name = name + (" against serial" + name_);
-            out.add(tasks, find("SOI serial"), {{.kind = goal::bound::at_most, .limit = n_ > 1 << 20 ? 1.05 : 1.1}});
-        }
-        if (has_peer) out.add(result_of_posts());
+        out.add(all[0]);
+        for (std::size_t i = 1; i < all.size(); ++i) out.add(all[i], all[0]);
     }
 
 private:
@@ -146,46 +115,9 @@ private:
                 }};
     }
 
-    /// Every post by itself, between chunks that are really made: a mean over a transform would count what the system
-    /// does when the post wakes the worker on the poster's own core.
-    void measure_posts(int n_rounds) {
-        tiled::work& of = *soi_->exchanges()[0];
-        const tiled::layout& sizes = of.sizes();
-        tiled::urgent_sender sender({.all = MPI_COMM_WORLD}, tiled::schedule_options{}.at_once);
-        for (int round = 0; round < n_rounds; ++round) {
-            std::vector<commtask_t> receives;
-            MPI_Barrier(MPI_COMM_WORLD);
-            sender.begin(sizes.n_segments * sizes.n_chunks() * sizes.n_peers());
-            tiled::for_each_incoming(of, [&](const tiled::incoming_message& one) {
-                miniapp::require(commtask_submit(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag,
-                                                                  MPI_COMM_WORLD),
-                                                 nullptr, &receives.emplace_back(COMMTASK_NULL)),
-                                 "commtask_post");
-            });
-            of.begin();
-            for (int chunk = 0; chunk < sizes.n_chunks(); ++chunk) {
-                for (int i = 0; i < of.pieces_per_chunk(); ++i) of.produce(chunk * of.pieces_per_chunk() + i, 0);
-                tiled::for_each_outgoing(of, chunk, [&](const tiled::outgoing_message& one) {
-                    post_samples_.push_back(1e9 * miniapp::seconds_of([&] { sender.send(one); }));
-                });
-            }
-            miniapp::require(commtask_wait_all(receives.size(), receives.data(), -1, nullptr), "commtask_wait_all");
-            sender.finish();
-        }
-    }
-
-    result result_of_posts() const {
-        result row;
-        row.name = "one post, offload" + name_;
-        row.unit = "ns";
-        row.rounds = {post_samples_};
-        row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 1000}};
-        return row;
-    }
-
-    void sample_peer(round_samples& samples, bool is_scrambled) {
-        peer_->fill(x_);
-        samples.push_back(1e3 * timed([&] { peer_->run(is_scrambled); }));
+    void sample_peer(round_samples& samples) {
+        peer_.fill(x_);
+        samples.push_back(1e3 * timed([&] { peer_.run(); }));
     }
 
     void sample_serial(round_samples& samples) {
@@ -199,25 +131,16 @@ private:
     std::string name_;
     soi::aligned_array<complex> x_;
     soi::aligned_array<complex> y_;
-    std::unique_ptr<fftw_mpi_peer> peer_; ///< FFTW-MPI has no scrambled order on one rank.
+    fftw_mpi_peer peer_;
     std::unique_ptr<soi::distributed_fft<double>> soi_;
     std::unique_ptr<soi::distributed_fft<double>> six_;
     fftw_serial_peer alone_;
     std::map<tiled::mode, std::unique_ptr<tiled::schedule>> schedules_;
-    std::vector<double> post_samples_;
 };
 
 void ask(const command_line& given, const place& here) {
     nlohmann::ordered_json machine = describe_machine(miniapp::mpi_library());
-    report out("fft", here.n_ranks == 1 ? "one rank" : "crowded", machine);
-    if (here.n_ranks == 1) {
-        for (const int n_segments : {16, 32, 128}) measure_kernel("full", n_segments, out);
-        measure_kernel("fat", 16, out);
-        measure_kernel("thin", 16, out);
-        measure_production(16, out);
-        measure_demodulation(out);
-        measure_planning(out);
-    }
+    report out("fft", "crowded", machine);
     for (int log2 = given.first_log2; log2 <= given.last_log2; ++log2) {
         contest(given, here, log2).run(given, out);
         // Plans and rows are kept size by size: planning the last one is what takes longest.

@@ -47,24 +47,18 @@ template <typename Before, typename Once, typename After>
     return seen;
 }
 
-/// @param of  in what they were counted
-inline void add_calls(report& out, const calls_made& seen, const std::string& of) {
-    const auto add = [&](const char* name, double count, const std::string& note) {
-        result row;
-        row.name = name;
-        row.unit = "calls";
-        row.rounds = {{count}};
-        row.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 0}};
-        row.note = note;
-        out.add(row);
+inline void add_calls(report& out, const calls_made& seen) {
+    const auto add = [&](const char* name, double count) {
+        out.add({.name = name, .unit = "calls", .rounds = {{count}}, .ratio_to = {}});
     };
     if (seen.why_not_counted.empty()) {
-        const std::string last = ", last one seen outside too: number " + std::to_string(seen.last_system_call);
-        add("system calls", seen.system_calls, of + (seen.system_calls > 0 ? last : ""));
+        add("system calls", seen.system_calls);
+        if (seen.system_calls > 0)
+            std::fprintf(stderr, "the last system call seen: number %ld\n", static_cast<long>(seen.last_system_call));
     } else {
         std::fprintf(stderr, "system calls are not counted: %s\n", seen.why_not_counted.c_str());
     }
-    add("allocations", seen.allocations, of);
+    add("allocations", seen.allocations);
 }
 
 } // namespace commtask::bench

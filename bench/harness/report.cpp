@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows to JSON. The names of fields and bounds are what bench/figures.py calls them; whatever a reader could compute is left
-// out, so that it is computed in one place.
+// Rows to JSON. The names of fields are what bench/figures.py calls them; whatever a reader could compute is left out, so that it
+// is computed in one place.
 #include "harness/report.h"
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <stdexcept>
 #include <utility>
@@ -15,21 +14,11 @@
 namespace commtask::bench {
 namespace {
 
-nlohmann::ordered_json to_json(const goal& one) {
-    static constexpr std::array fields{"median", "p99", "ratio", "difference"};
-    nlohmann::ordered_json out;
-    out["of"] = fields.at(static_cast<std::size_t>(one.of));
-    out[one.kind == goal::bound::at_most ? "at_most" : "at_least"] = one.limit;
-    return out;
-}
-
 nlohmann::ordered_json to_json(const result& row) {
     nlohmann::ordered_json out;
     out["name"] = row.name;
     out["unit"] = row.unit;
     if (!row.ratio_to.empty()) out["ratio_to"] = row.ratio_to;
-    for (const goal& one : row.goals) out["goals"].push_back(to_json(one));
-    if (!row.note.empty()) out["note"] = row.note;
     out["rounds"] = row.rounds;
     return out;
 }
@@ -45,21 +34,13 @@ report::report(std::string benchmark, std::string setting, nlohmann::ordered_jso
 
 void report::add(result row) { rows_.push_back(std::move(row)); }
 
-result& report::add(const series& measured) {
-    rows_.push_back({.name = measured.name,
-                     .unit = measured.unit,
-                     .rounds = measured.rounds,
-                     .ratio_to = {},
-                     .goals = {},
-                     .note = {}});
-    return rows_.back();
+void report::add(const series& measured) {
+    rows_.push_back({.name = measured.name, .unit = measured.unit, .rounds = measured.rounds, .ratio_to = {}});
 }
 
-result& report::add(const series& measured, const series& reference, std::vector<goal> goals) {
-    result& row = add(measured);
-    row.ratio_to = reference.name;
-    row.goals = std::move(goals);
-    return row;
+void report::add(const series& measured, const series& reference) {
+    add(measured);
+    rows_.back().ratio_to = reference.name;
 }
 
 nlohmann::ordered_json report::to_json() const {

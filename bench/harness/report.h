@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one form in which every benchmark reports: its samples as they were taken, by row and round, as JSON. bench/figures.py
-// sums them up, so that quantiles, ratios and verdicts are written once. What a row is compared with and its goals stand here,
-// since they belong to the question.
+// sums them up, so that quantiles and ratios are written once. What a row is compared with stands here, since it belongs to the
+// question.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,23 +13,12 @@
 
 namespace commtask::bench {
 
-/// An upper or lower bound on one figure of a row.
-struct goal {
-    enum class field : unsigned char { median, p99, ratio, difference }; ///< The last two: to the row it refers to.
-    field of = field::ratio;
-    enum class bound : unsigned char { at_most, at_least };
-    bound kind = bound::at_most;
-    double limit = 0;
-};
-
 /// One row.
 struct result {
     std::string name; ///< Of no other row.
     std::string unit;
     std::vector<round_samples> rounds;
-    std::string ratio_to;    ///< The row of the same rounds that the ratio refers to; empty without a ratio.
-    std::vector<goal> goals; ///< All must hold.
-    std::string note;        ///< What a reader must know to read the row right; often empty.
+    std::string ratio_to; ///< The row of the same rounds that the ratio refers to; empty without a ratio.
 };
 
 /// Writes a document in the place of `file` when it is complete: a run that ends early leaves the old file, or none.
@@ -38,15 +27,15 @@ struct result {
 
 class report {
 public:
-    /// `setting` is crowded, free, delayed, or "one rank".
+    /// `setting` is "one rank", "crowded", ...
     report(std::string benchmark, std::string setting, nlohmann::ordered_json machine);
 
     /// Adds a row.
     void add(result row);
     /// Adds the row of one series without a ratio.
-    result& add(const series& measured);
+    void add(const series& measured);
     /// Adds the row of one series with its ratio, round by round, to another, which has a row too.
-    result& add(const series& measured, const series& reference, std::vector<goal> goals = {});
+    void add(const series& measured, const series& reference);
 
     [[nodiscard]] const std::vector<result>& rows() const { return rows_; }
     [[nodiscard]] nlohmann::ordered_json to_json() const;

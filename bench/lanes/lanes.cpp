@@ -4,7 +4,7 @@
 // each with a communicator of its own, post 64 receives and 64 sends and wait for them. Beside it the same threads with one lane,
 // and MPI alone with one thread and with all of them. With one rank the messages go to itself, with two to the other. MPI's
 // thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
-// --one-poster asks it of one thread, also over emulated links, --simulate in virtual time, of networks that this machine has not.
+// --one-poster asks it of one thread over emulated links.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/machine.h"
@@ -41,8 +41,7 @@ using namespace commtask::bench;
 constexpr std::size_t n_outstanding = 64;
 constexpr std::size_t large_bytes = 4096; ///< From here on bytes are told, not messages.
 
-/// Behind one sample.
-[[nodiscard]] int windows_of(std::size_t n_bytes) { return n_bytes > large_bytes ? 2 : 16; }
+constexpr int n_windows = 16; ///< Behind one sample.
 
 void require(int code, const char* what) {
     if (code < 0) throw std::runtime_error(std::string(what) + ": " + commtask_last_error());
@@ -51,10 +50,8 @@ void require(int code, const char* what) {
 struct place {
     int rank = 0;
     int n_ranks = 1;
-    bool is_alone = true; ///< Its messages go to itself; with the others it is one of pairs.
-    [[nodiscard]] int partner() const { return is_alone ? rank : rank ^ 1; }
-    /// How many ranks there are in the place of each.
-    [[nodiscard]] int n_in_place() const { return is_alone ? n_ranks : n_ranks / 2; }
+    bool is_alone = true; ///< Its messages go to itself.
+    [[nodiscard]] int partner() const { return is_alone ? rank : 1 - rank; }
 };
 
 /// The messages of one thread.
@@ -94,7 +91,7 @@ private:
     std::array<MPI_Request, 2 * n_outstanding> requests_{};
 };
 
-/// Millions of messages that a rank, or those in its place, sends per second, or its megabytes: all threads together, from the
+/// Millions of messages that a rank sends per second, or its megabytes: all threads together, from the
 /// first one's begin to the last one's end. `window` runs one of a thread.
 template <typename Window>
 void sample(place at, const std::vector<MPI_Comm>& comms, std::size_t n_bytes, round_samples& out, Window window) {
@@ -102,7 +99,6 @@ void sample(place at, const std::vector<MPI_Comm>& comms, std::size_t n_bytes, r
         std::uint64_t begin = 0;
         std::uint64_t end = 0;
     };
-    const int n_windows = windows_of(n_bytes);
     std::vector<span> spans(comms.size());
     std::barrier together{static_cast<std::ptrdiff_t>(comms.size())};
     std::vector<std::thread> threads;
@@ -117,13 +113,9 @@ void sample(place at, const std::vector<MPI_Comm>& comms, std::size_t n_bytes, r
         });
     }
     for (std::thread& each : threads) each.join();
-    std::uint64_t first = std::ranges::min(spans, {}, &span::begin).begin;
-    std::uint64_t last = std::ranges::max(spans, {}, &span::end).end;
-    if (at.n_in_place() > 1) { // all run on this machine, and have one clock
-        MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-        MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    }
-    const double n_messages = static_cast<double>(comms.size() * n_outstanding) * n_windows * at.n_in_place();
+    const std::uint64_t first = std::ranges::min(spans, {}, &span::begin).begin;
+    const std::uint64_t last = std::ranges::max(spans, {}, &span::end).end;
+    const double n_messages = static_cast<double>(comms.size() * n_outstanding) * n_windows;
     const double per_us = n_messages / ns_between(first, last) * 1e3;
     out.push_back(n_bytes < large_bytes ? per_us : per_us * static_cast<double>(n_bytes));
 }
@@ -171,9 +163,7 @@ public:
 
     /// @param reference  the place of another row; none: it is compared with nothing
     std::size_t add_mpi(std::size_t n_threads, std::size_t reference = none) {
-        std::string who = counted(n_threads, "thread");
-        if (at_.n_in_place() > 1) who += ", " + std::to_string(at_.n_in_place()) + " ranks in the place of each";
-        return add("MPI alone, " + who, reference,
+        return add("MPI alone, " + counted(n_threads, "thread"), reference,
                    [=, this](round_samples& to) { sample_mpi(at_, n_threads, n_bytes_, to); });
     }
     std::size_t add_tasks(std::size_t n_lanes, std::size_t n_threads, std::size_t reference = none) {
@@ -219,7 +209,7 @@ struct asked {
 /// say so itself. An MPICH before 4.1 would abort.
 void ask_for_contexts(asked what) {
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40100000
-    if (!what.is_serialized) setenv("MPIR_CVAR_CH4_NUM_VCIS", what.is_of_posters ? "8" : "4", 0);
+    if (!what.is_serialized) setenv("MPIR_CVAR_CH4_NUM_VCIS", what.is_of_posters ? "8" : "2", 0);
 #else
     static_cast<void>(what);
 #endif
@@ -227,24 +217,19 @@ void ask_for_contexts(asked what) {
 
 void ask(place at, const options& given, asked what) {
     report out("lanes", at.is_alone ? "one rank" : "two ranks", describe_machine(mpi_version()));
-    const std::vector<std::size_t> sizes =
-        what.is_of_posters ? std::vector<std::size_t>{8, 4096} : std::vector<std::size_t>{8, 4096, 65536};
-    for (const std::size_t n_bytes : sizes) {
+    for (const std::size_t n_bytes : {std::size_t{8}, std::size_t{4096}}) {
         comparison rows{at, n_bytes, what.is_serialized};
         if (what.is_of_posters) {
-            for (const std::size_t n_threads : {1U, 2U, 4U, 8U}) {
+            for (const std::size_t n_threads : {1U, 2U, 8U}) {
                 if (what.is_serialized) rows.add_tasks(1, n_threads);
                 if (!what.is_serialized) rows.add_mpi(n_threads);
             }
         } else {
             const std::size_t alone = rows.add_mpi(1);
-            if (at.n_in_place() == 1) rows.add_tasks(1, 1, alone);
+            rows.add_tasks(1, 1, alone);
             if (!what.is_serialized) {
-                for (const std::size_t n : {2U, 4U}) {
-                    rows.add_mpi(n, alone);
-                    const std::size_t one_lane = rows.add_tasks(1, n, alone);
-                    rows.add_tasks(n, n, one_lane);
-                }
+                rows.add_mpi(2, alone);
+                rows.add_tasks(2, 2, rows.add_tasks(1, 2, alone));
             }
         }
         rows.measure(given.rounds(what.is_of_posters ? 4 : 10), out);
@@ -259,40 +244,23 @@ int main(int argc, char** argv) {
     options given;
     given.declare(app);
     asked what;
-    bool is_to_itself = false;
-    bool is_simulated = false;
     bool is_one_poster = false;
-    app.add_flag("--serialized", what.is_serialized,
-                 "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane; of more than two ranks MPI alone");
+    app.add_flag("--serialized", what.is_serialized, "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane");
     app.add_flag("--posters", what.is_of_posters,
                  "1 to 8 threads: with --serialized they post to one lane, without it they call MPI");
-    app.add_flag("--to-itself", is_to_itself, "each rank's messages go to itself, as one rank's do anyway");
-    app.add_flag("--simulate", is_simulated,
-                 "in virtual time instead: three networks, 1 to 24 lanes, and the policy on them");
     app.add_flag("--one-poster", is_one_poster,
-                 "two ranks, one thread posts to 1 to 4 lanes; all-to-alls; also over emulated links (bench/delayed)");
+                 "two ranks over emulated links (bench/delayed), one thread of each posts");
     CLI11_PARSE(app, argc, argv);
-    try {
-        if (is_simulated) {
-            simulate(given);
-            return 0;
-        }
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        return 1;
-    }
     int level = 0;
     ask_for_contexts(what);
     MPI_Init_thread(&argc, &argv, what.is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &level);
     place at;
     MPI_Comm_rank(MPI_COMM_WORLD, &at.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &at.n_ranks);
-    at.is_alone = is_to_itself || at.n_ranks == 1;
+    at.is_alone = at.n_ranks == 1;
     int status = 0;
     try {
-        if (!at.is_alone && at.n_ranks % 2 != 0) throw std::runtime_error("one rank, or pairs of ranks");
-        if (at.n_in_place() > 1 && (!what.is_serialized || what.is_of_posters))
-            throw std::runtime_error("more than one rank, or pair: --serialized, and not --posters");
+        if (at.n_ranks > 2) throw std::runtime_error("one rank, or two");
         if (!what.is_serialized && level < MPI_THREAD_MULTIPLE)
             throw std::runtime_error("this MPI gives no MPI_THREAD_MULTIPLE");
         if (is_one_poster) {

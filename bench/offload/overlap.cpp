@@ -54,23 +54,12 @@ void of_size(const place& here, int size, int n_samples, answers& out) {
     }
     double length_ns = middle(alone_ns);
     MPI_Bcast(&length_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    std::vector<double> post_us;
-    std::vector<double> wait_us;
     std::vector<double> percent;
     for (int turn = 0; turn < n_samples; ++turn) {
         const times took = exchange(here, sent, received, length_ns);
-        post_us.push_back(took.post_ns * 1e-3);
-        wait_us.push_back(took.wait_ns * 1e-3);
         percent.push_back(100 * std::max(0.0, 1 - (took.post_ns + took.wait_ns) / length_ns));
     }
-    const std::string bytes = " of " + std::to_string(size) + " B";
-    for (double& value : alone_ns) {
-        value *= 1e-3;
-    }
-    out.add("exchange alone" + bytes, "us", alone_ns);
-    out.add("post" + bytes, "us", post_us);
-    out.add("wait" + bytes, "us", wait_us);
-    out.add("overlap" + bytes, "%", percent);
+    out.add("overlap of " + std::to_string(size) + " B", "%", percent);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The questions of bench_offload. The program is plain MPI and knows nothing of commtask, since it must run unchanged in
-// every way that is compared: natively, under commtask-run, with MPICH's own progress thread, with a thread of its own.
+// every way that is compared: natively, under commtask-run, with MPICH's own progress thread.
 // So a side is a whole run, and bench/offload.py alternates runs.
 #pragma once
 
@@ -35,8 +35,5 @@ void ask_overlap(const place& here, int most_samples, answers& out);
 
 /// Round trips of blocking messages by one thread.
 void ask_ping_pong(const place& here, int most_samples, answers& out);
-
-/// Round trips by 1, 2, 4 and 8 threads at once, each with a tag of its own; needs MPI_THREAD_MULTIPLE.
-void ask_threads(const place& here, int most_samples, answers& out);
 
 } // namespace commtask::bench::offload

@@ -13,8 +13,8 @@
 
 namespace commtask::bench {
 
-exchange::exchange(std::string its_name, place here, std::vector<message> messages, std::int64_t sleep_ns)
-    : name_(std::move(its_name)), here_(here), messages_(std::move(messages)), sleep_ns_(sleep_ns) {
+exchange::exchange(std::string its_name, place here, std::vector<message> messages)
+    : name_(std::move(its_name)), here_(here), messages_(std::move(messages)) {
     for (const message& each : messages_) {
         const char* const place_of_it = buffers_.emplace_back(static_cast<std::size_t>(each.bytes), 'x').data();
         (each.is_received ? filled_ : used_).push_back(place_of_it);
@@ -71,7 +71,6 @@ exchange::times exchange::run_here(way by) {
     const std::uint64_t begin = ticks();
     start(by);
     const std::uint64_t posted = ticks();
-    sleep_for(static_cast<double>(sleep_ns_));
     wait(by);
     return {ns_between(begin, posted) / 1e3, ns_between(begin, ticks()) / 1e3};
 }

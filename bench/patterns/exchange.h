@@ -42,7 +42,7 @@ struct message {
 
 class exchange {
 public:
-    exchange(std::string its_name, place here, std::vector<message> messages, std::int64_t sleep_ns = 0);
+    exchange(std::string its_name, place here, std::vector<message> messages);
     exchange(const exchange&) = delete;
     exchange& operator=(const exchange&) = delete;
     ~exchange();
@@ -74,7 +74,6 @@ private:
     std::string name_;
     place here_;
     std::vector<message> messages_;
-    std::int64_t sleep_ns_;
     std::vector<std::vector<char>> buffers_;
     std::vector<const void*> filled_; ///< Where messages come.
     std::vector<const void*> used_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a plain MPI program. Operations are request-based ones, which commtask-run makes tasks; those with an epoch of their
-// own are as most programs have them.
+// The way of a plain MPI program, which runs natively, beside a progress thread and under commtask-run. Operations are
+// request-based ones, which commtask-run makes tasks.
 #include "rma/way.h"
 
 #include <stdexcept>
@@ -18,28 +18,17 @@ public:
         int n_ranks = 0;
         MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
         if (n_ranks != 2) throw std::runtime_error(question + " needs two ranks");
-        MPI_Group all = MPI_GROUP_NULL;
-        const int other = 1 - rank_;
-        MPI_Comm_group(MPI_COMM_WORLD, &all);
-        MPI_Group_incl(all, 1, &other, &partner_);
-        MPI_Group_free(&all);
     }
-    ~by_mpi() override {
-        MPI_Group_free(&partner_);
-        MPI_Finalize();
-    }
+    ~by_mpi() override { MPI_Finalize(); }
 
     [[nodiscard]] int rank() const override { return rank_; }
     void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
     void share(double& value) override { MPI_Bcast(&value, 1, MPI_DOUBLE, origin, MPI_COMM_WORLD); }
-    void open(MPI_Win window, kind what) override {
+    void open(MPI_Win window) override {
         window_ = window;
-        is_locked_ = !has_own_epoch(what);
-        if (is_locked_) MPI_Win_lock_all(0, window_);
+        MPI_Win_lock_all(0, window_);
     }
-    void close() override {
-        if (is_locked_) MPI_Win_unlock_all(window_);
-    }
+    void close() override { MPI_Win_unlock_all(window_); }
 
     void start(kind what, char* buffer, int bytes) override {
         const int n_words = bytes / 8;
@@ -49,37 +38,17 @@ public:
         case kind::accumulate:
             MPI_Raccumulate(buffer, n_words, MPI_INT64_T, target, 0, n_words, MPI_INT64_T, MPI_SUM, window_, &request_);
             return;
-        case kind::lock: MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window_); break;
-        case kind::fence: MPI_Win_fence(0, window_); break;
-        case kind::pscw: MPI_Win_start(partner_, 0, window_); break;
         }
-        MPI_Put(buffer, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, window_);
     }
     void finish(kind what) override {
-        switch (what) {
-        case kind::lock: MPI_Win_unlock(target, window_); return;
-        case kind::fence: MPI_Win_fence(MPI_MODE_NOSUCCEED, window_); return;
-        case kind::pscw: MPI_Win_complete(window_); return;
-        default: break;
-        }
         MPI_Wait(&request_, MPI_STATUS_IGNORE);
         if (what != kind::get) MPI_Win_flush(target, window_);
-    }
-    void expose(kind what) override {
-        if (what == kind::fence) MPI_Win_fence(0, window_);
-        if (what == kind::pscw) MPI_Win_post(partner_, 0, window_);
-    }
-    void unexpose(kind what) override {
-        if (what == kind::fence) MPI_Win_fence(MPI_MODE_NOSUCCEED, window_);
-        if (what == kind::pscw) MPI_Win_wait(window_);
     }
 
 private:
     int rank_ = 0;
-    MPI_Group partner_ = MPI_GROUP_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
     MPI_Request request_ = MPI_REQUEST_NULL;
-    bool is_locked_ = false;
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of tasks: everything of an access is posted when it starts, and its end is waited for. Windows whose epochs are the
-// program's need MPI_THREAD_MULTIPLE; the others are measured where MPI is quicker, with one thread at a time in it.
+// The way of tasks: everything of an access is posted when it starts, and its end is waited for. Measured where MPI is quicker, with
+// one thread at a time in it.
 #include "harness/answers.h"
 #include "harness/clock.h"
 #include "harness/report.h"
@@ -10,7 +10,6 @@
 #include <commtask/commtask.h>
 
 #include <array>
-#include <initializer_list>
 #include <stdexcept>
 #include <vector>
 
@@ -39,35 +38,26 @@ void run(const commtask_op& op) {
 class by_tasks final : public way {
 public:
     explicit by_tasks(const std::string& question) {
-        const int wanted = question.starts_with("epochs") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
         int level = 0;
-        MPI_Init_thread(nullptr, nullptr, wanted, &level);
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         int n_ranks = 0;
         MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-        if (n_ranks != 2 || level < wanted)
+        if (n_ranks != 2 || level < MPI_THREAD_SERIALIZED)
             throw std::runtime_error(question + " needs two ranks and its thread level");
-        MPI_Group all = MPI_GROUP_NULL;
-        const int other = 1 - rank_;
-        MPI_Comm_group(MPI_COMM_WORLD, &all);
-        MPI_Group_incl(all, 1, &other, &partner_);
-        MPI_Group_free(&all);
         require(commtask_init(nullptr), "commtask_init");
     }
     ~by_tasks() override {
         static_cast<void>(commtask_finalize());
-        MPI_Group_free(&partner_);
         MPI_Finalize();
     }
 
     [[nodiscard]] int rank() const override { return rank_; }
     void barrier() override { run(commtask_op_barrier(MPI_COMM_WORLD)); }
     void share(double& value) override { run(commtask_op_bcast(&value, 1, MPI_DOUBLE, origin, MPI_COMM_WORLD)); }
-    void open(MPI_Win window, kind what) override {
+    void open(MPI_Win window) override {
         window_ = window;
-        require(has_own_epoch(what) ? commtask_win_register_epochs(window, MPI_COMM_WORLD)
-                                    : commtask_win_register(window, MPI_COMM_WORLD),
-                "commtask_win_register");
+        require(commtask_win_register(window, MPI_COMM_WORLD), "commtask_win_register");
     }
     void close() override { require(commtask_win_unregister(window_), "commtask_win_unregister"); }
 
@@ -81,26 +71,9 @@ public:
         case kind::accumulate:
             return start_and_flush(commtask_op_accumulate(buffer, bytes / 8, MPI_INT64_T, target, 0, bytes / 8,
                                                           MPI_INT64_T, MPI_SUM, window_));
-        case kind::lock:
-            return in_order({commtask_op_win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window_), put,
-                             commtask_op_win_unlock(target, window_)});
-        case kind::fence:
-            return in_order(
-                {commtask_op_win_fence(0, window_), put, commtask_op_win_fence(MPI_MODE_NOSUCCEED, window_)});
-        case kind::pscw:
-            return in_order({commtask_op_win_start(partner_, 0, window_), put, commtask_op_win_complete(window_)});
         }
     }
     void finish(kind /*what*/) override { wait(last_); }
-    void expose(kind what) override {
-        if (what == kind::fence)
-            in_order({commtask_op_win_fence(0, window_), commtask_op_win_fence(MPI_MODE_NOSUCCEED, window_)});
-        if (what == kind::pscw) in_order({commtask_op_win_post(partner_, 0, window_), commtask_op_win_wait(window_)});
-    }
-    void unexpose(kind what) override {
-        if (what == kind::fence || what == kind::pscw) wait(last_);
-    }
-
     /// From one rank to the other and back, in halves.
     template <typename Send, typename Receive>
     [[nodiscard]] std::vector<double> hops(Send send, Receive receive, int n_samples) {
@@ -116,26 +89,7 @@ public:
         return us;
     }
 
-    /// Puts that are complete at a target which waits: what a hop by put has beside its notification.
-    [[nodiscard]] std::vector<double> puts(char* buffer, int bytes, int n_samples) {
-        std::vector<double> us;
-        for (int i = -n_samples; i < n_samples && rank_ == origin; ++i) {
-            const std::uint64_t begin = ticks();
-            start(kind::put, buffer, bytes);
-            finish(kind::put);
-            if (i >= 0) us.push_back(ns_between(begin, ticks()) / 1e3);
-        }
-        barrier();
-        return us;
-    }
-
 private:
-    /// The window keeps the order.
-    void in_order(std::initializer_list<commtask_op> ops) {
-        const commtask_op* const end = ops.end() - 1;
-        for (const commtask_op* op = ops.begin(); op != end; ++op) let_go(post(*op));
-        last_ = post(*end);
-    }
     void start_and_flush(const commtask_op& op) {
         const commtask_t started = post(op);
         last_ = post(commtask_op_flush(target, window_), started);
@@ -143,7 +97,6 @@ private:
     }
 
     int rank_ = 0;
-    MPI_Group partner_ = MPI_GROUP_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
     commtask_t last_ = COMMTASK_NULL;
 };
@@ -152,7 +105,7 @@ private:
 
 std::unique_ptr<way> make_way(const std::string& question) { return std::make_unique<by_tasks>(question); }
 
-/// "hops": a put with its notification, its parts, and a message of the same size. They take no time, so there are many.
+/// "hops": a put with its notification, and a message of the same size. They take no time, so there are many.
 bool ask_more(way& by, const std::string& question, int n_samples, const std::string& json_file) {
     if (question != "hops") return false;
     auto& tasks = dynamic_cast<by_tasks&>(by);
@@ -163,20 +116,19 @@ bool ask_more(way& by, const std::string& question, int n_samples, const std::st
     char* exposed = nullptr;
     MPI_Win_allocate(most_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&exposed), &window);
     answers out;
-    for (const int bytes : {8, 1 << 10, most_bytes}) {
+    for (const int bytes : {8, most_bytes}) {
         const std::string of = " of " + std::to_string(bytes) + " B";
         out.add(
             "message" + of, "us",
             tasks.hops([&](int to) { return commtask_op_send(buffer.data(), bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD); },
                        [&](int from) { return commtask_op_recv(exposed, bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD); },
                        n_hops));
-        tasks.open(window, kind::put);
+        tasks.open(window);
         const auto put = [&](int to) {
             return commtask_op_put_notify(buffer.data(), bytes, MPI_BYTE, to, 0, bytes, MPI_BYTE, 1, window);
         };
         const auto await = [&](int from) { return commtask_op_await_notify(1, 1, from, window); };
         out.add("put_notify" + of, "us", tasks.hops(put, await, n_hops));
-        out.add("put and flush" + of, "us", tasks.puts(buffer.data(), bytes, n_hops));
         tasks.close();
     }
     MPI_Win_free(&window);

@@ -13,15 +13,11 @@
 
 namespace commtask::bench::rma {
 
-/// One access: an operation in an epoch of both ranks' lock_all, or a put with an epoch of its own.
-enum class kind : std::uint8_t { put, get, accumulate, lock, fence, pscw };
+/// One access, in an epoch of both ranks' lock_all.
+enum class kind : std::uint8_t { put, get, accumulate };
 inline constexpr std::array operations{kind::put, kind::get, kind::accumulate};
-inline constexpr std::array epochs{kind::lock, kind::fence, kind::pscw};
-
-[[nodiscard]] constexpr bool has_own_epoch(kind what) { return what >= kind::lock; }
 [[nodiscard]] constexpr const char* name_of(kind what) {
-    constexpr std::array names{
-        "put", "get", "accumulate", "put in a lock", "put between fences", "put between start and complete"};
+    constexpr std::array names{"put", "get", "accumulate"};
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -40,16 +36,13 @@ public:
     virtual void barrier() = 0;
     /// The origin's value, on both.
     virtual void share(double& value) = 0;
-    /// Both ranks, around all accesses of a kind.
-    virtual void open(MPI_Win window, kind what) = 0;
+    /// Both ranks, around all accesses.
+    virtual void open(MPI_Win window) = 0;
     virtual void close() = 0;
 
     // The origin: from start() to the end of finish(), when the data are at the target, or here.
     virtual void start(kind what, char* buffer, int bytes) = 0;
     virtual void finish(kind what) = 0;
-    // The target, for its part of a fence, or of a post.
-    virtual void expose(kind what) = 0;
-    virtual void unexpose(kind what) = 0;
 };
 
 /// Starts MPI, and the runtime if this is the program with tasks; ends them in the destructor.

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wire without devices: when frames arrive, and that the ring gives back what was put in, however it wraps.
-// What the wire does between real ranks is the test bench.delayed.
-#include <gmock/gmock.h>
+// The arithmetic of the emulated links: when a message arrives, and when a context injects the next one. What the links do between
+// real ranks is asked by the tests bench.link.
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <random>
-
-#include "delayed/frame_queue.h"
 #include "delayed/link_model.h"
 
 namespace commtask::bench {
@@ -45,45 +40,6 @@ TEST(ContextGaps, AreNothingOfZero) {
     context_gaps gaps(0);
     EXPECT_EQ(gaps.leaves_ns(1, 500), 500);
     EXPECT_EQ(gaps.leaves_ns(1, 500), 500);
-}
-
-TEST(FrameQueue, RefusesOnlyWhenTheLargestFrameWouldNotFit) {
-    frame_queue queue(100, 40);
-    ASSERT_FALSE(queue.free_place().empty());
-    queue.push(1, 40);
-    ASSERT_FALSE(queue.free_place().empty());
-    queue.push(2, 40);
-    EXPECT_TRUE(queue.free_place().empty());
-    queue.pop();
-    queue.pop();
-    EXPECT_FALSE(queue.free_place().empty());
-}
-
-TEST(FrameQueue, GivesBackEveryFrameInOrderHoweverItWraps) {
-    std::mt19937 random(7);
-    frame_queue queue(1000, 100);
-    std::uint32_t n_in = 0;
-    std::uint32_t n_out = 0;
-    for (int step = 0; step < 100'000; ++step) {
-        const std::span<std::byte> place = queue.free_place();
-        if (random() % 2 == 0 && !place.empty()) {
-            const std::size_t size = 4 + (random() % 97);
-            std::memset(place.data(), static_cast<int>(n_in % 251), size);
-            std::memcpy(place.data(), &n_in, sizeof n_in);
-            queue.push(n_in++, size);
-        } else if (!queue.is_empty()) {
-            const std::span<const std::byte> bytes = queue.bytes_of(queue.front());
-            std::uint32_t label = 0;
-            std::memcpy(&label, bytes.data(), sizeof label);
-            ASSERT_EQ(label, n_out);
-            for (const std::byte one : bytes.subspan(4)) {
-                ASSERT_EQ(static_cast<unsigned>(one), n_out % 251);
-            }
-            queue.pop();
-            ++n_out;
-        }
-    }
-    EXPECT_GT(n_out, 10'000U);
 }
 
 } // namespace

@@ -87,9 +87,7 @@ void ask(session& here, const options& given) {
 
     report out("unblock", "one rank", here.machine());
     out.add(all[0]);
-    result& own = out.add(all[1], all[0]);
-    own.goals = {{.of = goal::field::median, .kind = goal::bound::at_most, .limit = 5},
-                 {.of = goal::field::p99, .kind = goal::bound::at_most, .limit = 20}};
+    out.add(all[1], all[0]);
     out.add(all[2], all[1]);
     out.add(all[3], all[1]);
     out.publish(given.json_file);

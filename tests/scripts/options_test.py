@@ -23,7 +23,7 @@ class Options(checkout.Checkout):
     def test_a_benchmark_that_cannot_run_is_refused_before_anything_is_built(self):
         for words, named in ((["pots"], "pots"), (["post", "--fast"], "--fast"), (["post", "--setting", "link"], "--setting link"),
                              (["dslash", "--setting", "slow"], "slow"), (["all", "--json", "x"], "--json"), (["--quick"], "NAME"),
-                             (["post", "--ranks", "4"], "--ranks"), (["post", "--mpi", "intel"], "--mpi"), (["patterns", "--ranks", "9"], "9 ranks"),
+                             (["post", "--ranks", "4"], "--ranks"), (["post", "--mpi", "intel"], "--mpi"), (["check", "--json", "x"], "--json"),
                              (["lanes", "--mpi", "other"], "other"),
                              (["post", "--json", "/no/such/folder/x"], "/no/such/folder/x"), (["post", "--json", "/"], "--json /")):
             done = self.refused("bench", *words)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How many lanes a burst gets, from tables whose best answers can be seen with the naked eye; and what is wrong with tables. How
-// good the answers are on networks is the test bench.lane_simulation.
+// good the answers are on networks is the test unit.lane_simulation.
 #include "core/lane_policy.hpp"
 #include "report/lane_table.hpp"
 

@@ -38,7 +38,7 @@ values in force and where each comes from.
     }
     page += R"(
 What a trace costs an event, a task and a whole program is
-[measured](performance.md#trace-what-commtask_trace-costs-a-task-an-event-and-a-whole-program): little, but for programs of very short tasks whose
+[measured](performance.md#what-does-one-message-or-task-cost): little, but for programs of very short tasks whose
 cores are all taken.
 
 With `COMMTASK_STATS=1` rank 0 prints a line per rank and their sum, and the tasks by kind. Times are in microseconds: the
