@@ -22,8 +22,7 @@ CPP = (".c", ".h", ".cpp", ".hpp", ".cc", ".h.in")
 HASH = (".py", ".sh", ".cmake", ".cmake.in", ".pc.in", ".supp", ".yml", ".yaml", ".map")
 HASH_NAMES = ("CMakeLists.txt", ".clang-format", ".clang-tidy", "Doxyfile")
 #: As long as what they list.
-WRITTEN_BY_PROGRAMS = ("docs/performance.md", "docs/performance-16-cores.md")
-BY_HAND = "docs/by-hand.md"
+WRITTEN_BY_PROGRAMS = ("docs/performance.md",)
 #: Pages that are of their day.
 DATED = ("docs/adr/", "CHANGELOG.md")
 ALLOW = re.compile(r"lint-allow\(([\w-]+)\): \w")
@@ -147,17 +146,17 @@ def check_one_mpi(file):
 
 
 def check_figures(file):
-    """Decimals with a unit of time or rate, and ranges in brackets, stand where a benchmark writes them, or on the one page of those
-    that were taken by hand. Whole numbers, ratios and shares are not seen: settings and limits look the same."""
-    if not file.is_markdown or file.path == BY_HAND or file.path in WRITTEN_BY_PROGRAMS or file.path.startswith(DATED):
+    """Decimals with a unit of time or rate, and ranges in brackets, stand where bench/performance.py writes them. Whole numbers, ratios
+    and shares are not seen: settings and limits look the same."""
+    if not file.is_markdown or file.path in WRITTEN_BY_PROGRAMS or file.path.startswith(DATED):
         return
     # What performance.py writes and a test compares with the results, and what is code or a drawing.
-    left_out = re.compile(r"<!-- (results|speeds): written by .*?<!-- end of the \1 -->|^ *```.*?^ *```", re.S | re.M)
+    left_out = re.compile(r"<!-- results: written by .*?<!-- end of the results -->|^ *```.*?^ *```", re.S | re.M)
     text = left_out.sub(lambda found: "\n" * found[0].count("\n"), file.text)
     figure = re.compile(r"\[-?\d[\d.e+]*\.\.-?\d[\d.e+]*\]|(?<![\d.])\d+\.\d+ (?:[nuµm]?s|(?:micro|milli|nano)?seconds|[MG]B/s|GF/s|million|thousand)\b")
     for number, line in enumerate(text.split("\n"), 1):
         for found in figure.finditer(line):
-            yield number, f"'{found[0]}' looks measured: let bench/published_lines.py have it, link to its row, or put it into {BY_HAND}"
+            yield number, f"'{found[0]}' looks measured: give it a row in bench/performance_rows.py, or link to one"
 
 
 RULES = {

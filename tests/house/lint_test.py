@@ -67,11 +67,11 @@ class WholeFiles(unittest.TestCase):
         for line in ("mpiexec.mpich -n 2 ./app", f"`$I_MPI_ROOT/bin/{plain} -n 2`", f"plain `{plain}` and `mpicc`"):
             self.assertEqual(rules_broken("docs/a.md", line + "\n"), [], line)
 
-    def test_a_measured_figure_stands_in_what_a_benchmark_writes_or_on_the_page_of_those_by_hand(self):
+    def test_a_measured_figure_stands_in_what_a_benchmark_writes(self):
         for line in ("it took 0.84 [0.78..2.1] of that", "a post takes 2.3 us", "as many as 5.1 million a second", "and 0.2 microseconds"):
             for path in ("docs/a.md", "README.md", "apps/a/README.md"):
                 self.assertEqual(rules_broken(path, line + "\n"), ["figure"], line)
-            for path in ("docs/by-hand.md", "docs/performance.md", "docs/adr/0001-a.md", "docs/a.py"):
+            for path in ("docs/performance.md", "docs/adr/0001-a.md", "docs/a.py"):
                 self.assertNotIn("figure", rules_broken(path, line + "\n"), path)
             for begin, end in (("<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"), ("```text", "```"),
                                ("- As follows:\n\n  ```text", "  ```")):

@@ -2,8 +2,8 @@
 //
 // The numbers that were found by measuring, in one place, each with what it trades. They decide when a thread looks, yields,
 // sleeps or leaves something to another; none decides what is right. What a user may want to choose is a setting instead
-// (config_table.def). Bounds begin with "At most", and say what would be without them. Of the others docs/by-hand.md says what
-// is worse without each, and which have not been tried in the setting that they are for; one that shows nothing there is removed.
+// (config_table.def). Bounds begin with "At most", and say what would be without them. Each of the others was set so
+// that it does nothing, in alternated runs of the setting that it is for, and made that worse; one that shows nothing there is removed.
 #pragma once
 
 #include <cstddef>
