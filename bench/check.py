@@ -24,7 +24,7 @@ def is_kept(threshold, value):
 
 def text_of(threshold, value, verdict):
     limit = f"<= {threshold['at_most']:g}" if "at_most" in threshold else f">= {threshold['at_least']:g}"
-    return f"{verdict:7} {threshold['run'].split()[0]}, {threshold['row']}: {threshold['of']} {value:.4g} ({limit})"
+    return f"{verdict:7} {threshold['run'].split()[0]}, {threshold['setting']}: {threshold['row']}: {threshold['of']} {value:.4g} ({limit})"
 
 
 def value_in(documents, threshold):
