@@ -5,6 +5,7 @@
 #include "core/partitions.hpp"
 
 #include "core/plan.hpp"
+#include "core/run_posting.hpp"
 #include "fake_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +91,7 @@ public:
     partitioned& operator=(const partitioned&) = delete;
     ~partitioned() {
         EXPECT_TRUE(plan_.try_change());
-        plan_.cancel_armed();
+        plan_.cancel_armed(release_to_its_lane);
     }
 
     task& start() {
@@ -101,7 +102,7 @@ public:
         EXPECT_EQ(plan_.try_start(), plan::start_answer::done);
         run.life.take_reference();
         plan_.begin_start(run);
-        EXPECT_TRUE(plan_.post_start(run, true));
+        EXPECT_TRUE(post_run(run, true));
         bench_.run();
         return run;
     }

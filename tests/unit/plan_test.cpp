@@ -3,6 +3,7 @@
 // Plans over a fake transport: members in every order of ends, held ones made ready at any moment, order beside other posts,
 // failure and cancellation, and runs one after the other, on one lane and across two.
 #include "core/plan.hpp"
+#include "core/run_posting.hpp"
 #include "fake_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +57,7 @@ public:
     recorded& operator=(const recorded&) = delete;
     ~recorded() {
         EXPECT_TRUE(plan_.try_change());
-        plan_.cancel_armed();
+        plan_.cancel_armed(release_to_its_lane);
         for (const plan_member& each : plan_) {
             for (const task* const slot : each.slots) EXPECT_TRUE(slot == nullptr || slot->life.is_held_once());
         }
@@ -74,7 +75,7 @@ public:
     }
     task& start(const task_plan& how = {}) {
         task& run = make_run(how);
-        EXPECT_TRUE(plan_.post_start(run, true));
+        EXPECT_TRUE(post_run(run, true));
         return run;
     }
     bool make_ready(std::size_t member) {
@@ -402,7 +403,7 @@ TEST(Plan, GivesUpWithItsMembers) {
     ASSERT_EQ(lost->try_start(), plan::start_answer::done);
     run.life.take_reference();
     lost->begin_start(run);
-    ASSERT_TRUE(lost->post_start(run, true));
+    ASSERT_TRUE(post_run(run, true));
     bench.run();
     const std::string table = bench.the_lane().unfinished_table("in a test");
     EXPECT_NE(table.find("for commtask_plan_ready"), std::string::npos) << table;

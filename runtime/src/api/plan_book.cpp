@@ -36,7 +36,7 @@ commtask_plan_s* first_open = nullptr;
 void end(commtask_plan_s& released) noexcept {
     for (plan_member& member : released) member.queue->served_by->below().forget(member);
     free_types(released.types);
-    released.cancel_armed();
+    released.cancel_armed(release_to_its_lane);
 }
 
 /// The program's handle is good for free_left() alone.

@@ -11,6 +11,7 @@
 #include "core/graph.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
+#include "core/run_posting.hpp"
 #include "core/task_pool.hpp"
 #include "mpi/arguments.hpp"
 #include "mpi/one_sided.hpp"
@@ -169,7 +170,8 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         queue.served_by->post(slot);
         return COMMTASK_OK;
     }
-    if (queue.served_by->try_post_in_turn(slot)) return COMMTASK_OK;
+    const auto take = [](task& which) noexcept { which.queue->order.take(*which.extras.its_turn); };
+    if (queue.served_by->try_post(slot, take)) return COMMTASK_OK;
     queue.order.unmake(its);
     return COMMTASK_AGAIN;
 }
@@ -228,10 +230,10 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
 }
 
 /// A run's task goes to the lane of the plan, whose members take their places now.
-[[nodiscard]] int post_run(task& slot, bool may_wait) noexcept {
+[[nodiscard]] int begin_and_post_run(task& slot, bool may_wait) noexcept {
     plan& started = plan_of(slot);
     started.begin_start(slot);
-    return started.post_start(slot, may_wait) ? COMMTASK_OK : COMMTASK_AGAIN;
+    return detail::post_run(slot, may_wait) ? COMMTASK_OK : COMMTASK_AGAIN;
 }
 
 /// What a post finds. A call that the interposer has made a task of does not ask whether the program uses the library.
@@ -342,7 +344,7 @@ void trace_post(task_trace& traced, std::uint64_t id, const commtask_op& op, con
         trace_id = begin_trace(*slot, runtime.trace_if_kept());
     }
     if (started != nullptr) {
-        code = post_run(*slot, may_wait);
+        code = begin_and_post_run(*slot, may_wait);
     } else if (ticket != nullptr) {
         code = post_with_ticket(*slot, *queue, *ticket, may_wait);
     } else if (its_turn != nullptr) {

@@ -144,7 +144,7 @@ struct end_of_thread {
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     plan_book::end_recording(*dropped);
-    dropped->cancel_armed();
+    dropped->cancel_armed(release_to_its_lane);
     delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
 }

@@ -8,7 +8,6 @@
 #include "base/speech.hpp"
 #include "base/tuning.hpp"
 #include "core/lane_driving.hpp"
-#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <algorithm>

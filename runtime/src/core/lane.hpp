@@ -73,12 +73,10 @@ public:
     /// The same for one that must not wait: without room in the inbox the task keeps its place, and comes another way.
     void post_without_waiting(task& posted) noexcept;
 
+    /// @param take_turn  called with the task once there is room for it: a task without room must not take its turn in program
+    /// order, since later tasks would wait for it. Null: it takes none
     /// @return false if the inbox is full.
-    [[nodiscard]] bool try_post(task& posted) noexcept;
-
-    /// try_post for a task that takes its turn in program order here: one that finds no room must not take any, since
-    /// later tasks would wait for it.
-    [[nodiscard]] bool try_post_in_turn(task& posted) noexcept;
+    [[nodiscard]] bool try_post(task& posted, void (*take_turn)(task&) noexcept = nullptr) noexcept;
 
     /// Starts a task that was posted with a reference for the caller, and what was posted before it, as a submitter does where the
     /// worker has no core of its own. Waits until about `deadline_ns` of now_ns() for the progress lock, for submitters that have taken

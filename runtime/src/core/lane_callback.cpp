@@ -4,7 +4,7 @@
 // the driver up for long is named.
 #include "base/speech.hpp"
 #include "core/lane.hpp"
-#include "core/plan.hpp"
+#include "core/lane_plan.hpp"
 
 #include <cstring>
 #include <new>
@@ -31,8 +31,7 @@ void fill_status(const task& which, task_state state, commtask_status& full) noe
 void lane::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
-    const plan* const whole = which.is_member() ? which.member->of : nullptr;
-    const bool tells_plan = whole != nullptr && whole->tells_of(*which.member);
+    const bool tells_plan = tells_of_member(which);
     if (extras.callback == nullptr && !tells_plan) return;
     commtask_status status; // written once
     status.struct_size = sizeof status;
@@ -40,7 +39,7 @@ void lane::run_callback(task& which, task_state state) noexcept {
     const auto call = [&] {
         tell(trace::thread_state::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
-        if (tells_plan) whole->call_back(*which.member, status);
+        if (tells_plan) call_for_member(which, status);
         stay_if_abandoned();
         tell(trace::thread_state::issue);
     };

@@ -3,11 +3,14 @@
 // Runs of plans on a lane. When a run's turn has come its members are accepted one after the other, as if they had been posted
 // there: what was posted before and after keeps its order to each of them. Members on other lanes come there by the starter, or,
 // if the run had to wait, from here. From then on a member goes the way of any task.
+#include "core/lane_plan.hpp"
+
 #include "core/graph.hpp"
 #include "core/lane.hpp"
 #include "core/plan.hpp"
 
 #include <cstring>
+#include <string>
 
 namespace commtask::detail {
 
@@ -89,6 +92,22 @@ void lane::end_run(task& run) noexcept {
     run.run.failed_member = recorded.sum_up(run.result);
     run.result.is_of_run = true;
     recorded.end_run(); // the callback may start the next run
+}
+
+bool tells_of_member(const task& ended) noexcept {
+    return ended.is_member() && ended.member->of->tells_of(*ended.member);
+}
+
+void call_for_member(const task& ended, const commtask_status& status) noexcept {
+    ended.member->of->call_back(*ended.member, status);
+}
+
+const char* what_makes_ready(const task& held) noexcept {
+    return held.member->is_group ? "for commtask_plan_partitions_ready" : "for commtask_plan_ready";
+}
+
+std::string where_run_waits(const task& run) {
+    return std::to_string(plan_of(run).approx_open()) + " of its members have not ended";
 }
 
 } // namespace commtask::detail

@@ -6,7 +6,6 @@
 #include "base/tuning.hpp"
 #include "core/lane.hpp"
 #include "core/lane_driving.hpp"
-#include "core/plan.hpp"
 
 #include <utility>
 
@@ -45,29 +44,17 @@ void lane::post_without_waiting(task& posted) noexcept {
     wake_up.ring();
 }
 
-bool lane::try_post(task& posted) noexcept {
-    if (driven_by_me == this) {
-        post(posted);
-        return true;
-    }
-    const std::uint32_t flags = posted.flags();
-    if (!inbox_.try_put(&posted)) return false;
-    see_to_posted(flags);
-    return true;
-}
-
-bool lane::try_post_in_turn(task& posted) noexcept {
-    const auto take_turn = [&] {
-        if (posted.is_run()) return plan_of(posted).take_turns();
-        posted.queue->order.take(*posted.extras.its_turn);
+bool lane::try_post(task& posted, void (*take_turn)(task&) noexcept) noexcept {
+    const auto take = [&] {
+        if (take_turn != nullptr) take_turn(posted);
     };
     if (driven_by_me == this) {
-        take_turn();
+        take();
         post(posted);
         return true;
     }
     const std::uint32_t flags = posted.flags();
-    if (!inbox_.try_put(&posted, take_turn)) return false;
+    if (!inbox_.try_put(&posted, take)) return false;
     see_to_posted(flags);
     return true;
 }
@@ -149,8 +136,9 @@ bool lane::issue_posted() noexcept {
     take_handed();
     for (int n_issued = 0; !ready_.is_empty() && n_issued < tuning::tasks_per_pass; ++n_issued) {
         task& next = *ready_.first();
-        const bool is_empty_run = next.is_run() && plan_of(next).size() == 0; // it would end here
-        if (is_doomed(next) || is_empty_run || !transport_->may_start_on_poster(next)) break;
+        // A run without open members would end here.
+        const bool may_start = next.is_run() ? next.run.open_parts > 1 : transport_->may_start_on_poster(next);
+        if (is_doomed(next) || !may_start) break;
         static_cast<void>(ready_.pop());
         if (next.is_run()) {
             issue_run(next);

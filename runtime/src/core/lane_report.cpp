@@ -6,8 +6,8 @@
 
 #include "base/speech.hpp"
 #include "core/counters.hpp"
+#include "core/lane_plan.hpp"
 #include "core/operation_traits.hpp"
-#include "core/plan.hpp"
 #include "core/task_pool.hpp"
 
 #include <algorithm>
@@ -65,11 +65,8 @@ lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept
 }
 
 std::string lane::where_it_waits(const task& which) const {
-    if (which.is_run() && which.run.now == phase::in_flight) {
-        return std::to_string(plan_of(which).approx_open()) + " of its members have not ended";
-    }
     if (which.run.now == phase::in_flight) {
-        return "in flight: MPI has not completed it";
+        return which.is_run() ? where_run_waits(which) : "in flight: MPI has not completed it";
     }
     if (which.run.now == phase::held) {
         const auto earlier = which.queue->order.blocker_of(*which.extras.its_turn);
@@ -88,8 +85,7 @@ std::string lane::where_it_waits(const task& which) const {
     }
     const bool is_held =
         which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
-    if (is_held && which.member->is_group) return "for commtask_plan_partitions_ready";
-    return is_held ? "for commtask_plan_ready" : "for its predecessors";
+    return is_held ? what_makes_ready(which) : "for its predecessors";
 }
 
 std::string lane::unfinished_table(const char* heading, task_filter chosen) const {

@@ -5,7 +5,6 @@
 #include "core/plan.hpp"
 
 #include "core/graph.hpp"
-#include "core/lane.hpp"
 #include "core/operation_traits.hpp"
 #include "core/task_pool.hpp"
 #include "core/tracer.hpp"
@@ -221,39 +220,6 @@ void plan::take_turns() noexcept {
     end_change(); // before the post: the run's callback may start the next one
 }
 
-bool plan::post_start(task& run, bool may_wait) noexcept {
-    const bool posts_far = starter_posts_far(run);
-    const std::uint64_t posted_ns = run.posted_ns;
-    lane& its = *run.queue->served_by;
-    if (may_wait) {
-        take_turns();
-        its.post(run);
-    } else if (!its.try_post_in_turn(run)) {
-        take_back_start();
-        return false;
-    }
-    if (posts_far) post_far_members(posted_ns, may_wait);
-    return true;
-}
-
-/// With the last of them the run may end, and the plan be released.
-void plan::post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept {
-    const auto next_far = [this](auto from) {
-        return std::find_if(from, members_.end(),
-                            [this](const plan_member& each) { return each.queue->served_by != home_->served_by; });
-    };
-    for (auto far = next_far(members_.begin()); far != members_.end();) {
-        task& member = running_of(*far);
-        member.posted_ns = posted_ns;
-        member.extras.its_turn = turn_of(*far);
-        lane& its = *far->queue->served_by;
-        far = next_far(std::next(far));
-        const bool is_last = far == members_.end();
-        may_wait ? its.post(member) : its.post_without_waiting(member);
-        if (is_last) return;
-    }
-}
-
 task* plan::member_ended(const plan_member& member, task_state how) noexcept {
     if (how == task_state::given_up) return nullptr; // so will the run be
     if (how == task_state::failed) {
@@ -303,12 +269,6 @@ void plan::end_run() noexcept {
     if (!arm_all(static_cast<std::size_t>((ended + 1) % 2))) is_armed_.store(false, std::memory_order_relaxed);
     // release: partner of the acquire in next_set().
     n_ended_.store(ended, std::memory_order_release);
-}
-
-void plan::cancel_armed() noexcept {
-    if (!is_armed()) return;
-    for (plan_member& member : members_) graph::finish(next_of(member), task_state::canceled, 1, release_to_its_lane);
-    is_armed_.store(false, std::memory_order_relaxed); // the claim orders it
 }
 
 } // namespace commtask::detail

@@ -4,7 +4,8 @@
 // none (armed), edges and counts included, so a start only says go; those of the run before stay as they ended until then, so
 // that handles of members are right whenever they are asked for. The price is two slots for each member.
 //
-// A run is a task in flight with two parts: its own issue, and the end of the last member.
+// A run is a task in flight with two parts: its own issue, and the end of the last member. A plan calls no lane: run_posting.cpp
+// posts runs, and lane_plan.cpp has a lane's part of them.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -109,7 +110,7 @@ public:
 
     /// What a start came to.
     enum class start_answer : std::uint8_t {
-        done, ///< begin_start() with the run's task is next, then post_start(). Nobody else can start, or change anything, until end_change().
+        done, ///< begin_start() with the run's task is next, then post_run(). Nobody else can start, or change anything, until end_change().
         is_running, ///< Or is being changed.
         comm_is_gone,
         no_memory,
@@ -122,12 +123,10 @@ public:
     /// Who has waited for a run may start the next one soon: has the line of starts on its way. The worker has touched what lies beside
     /// it, and its core fetches neighbours along: without this a start waited for that line as long as a whole post takes.
     void expect_start() const noexcept { prefetch_for_write(&is_claimed_); }
-    /// After begin_start(): posts the run's task to its lane, with the turns of members, and such members to theirs as other lanes
-    /// have. @param may_wait  for room; else, without room, the start is taken back, and the task stays the caller's
-    /// @return whether it was posted
-    [[nodiscard]] bool post_start(task& run, bool may_wait) noexcept;
-    /// The members' turns in program order, if any of them may have to wait. Nothing is taken back from here on.
+    /// After begin_start(): the members' turns in program order, if any of them may have to wait. Nothing is taken back from here on.
     void take_turns() noexcept;
+    /// In place of take_turns(): there was no room for the run's task, which stays the caller's.
+    void take_back_start() noexcept;
     /// After try_change(): the member starts later than the plan, so it needs its turn.
     void hold(plan_member& member) noexcept {
         member.is_held = true;
@@ -195,8 +194,9 @@ public:
     void end_run() noexcept;
     [[nodiscard]] std::uint32_t approx_open() const noexcept { return n_open_.load(std::memory_order_relaxed); }
 
-    /// The tasks of the next run will not run: whoever waits for them is told. After try_change().
-    void cancel_armed() noexcept;
+    /// After try_change(): the tasks of the next run will not run. `move_on(task&)` is called for each task that waited for nothing else.
+    template <typename MoveOn>
+    void cancel_armed(MoveOn&& move_on) noexcept;
 
     /// Lets the slots go; no driver has them. Tasks that wait for members of a run that never was must have been told (cancel_armed()).
     void lose_members() noexcept;
@@ -231,8 +231,6 @@ private:
         return static_cast<std::size_t>((n_ended_.load(std::memory_order_acquire) + 1) % 2);
     }
     [[nodiscard]] bool note_uses(plan_member& member);
-    void take_back_start() noexcept;
-    void post_far_members(std::uint64_t posted_ns, bool may_wait) noexcept;
     static void empty_partitions(partition_set& parts, std::size_t set) noexcept;
     [[nodiscard]] static bool take_slot(plan_member& member, std::size_t set) noexcept;
     void arm(plan_member& member, std::size_t set) noexcept;
@@ -288,6 +286,13 @@ bool plan::fill_partition(plan_member& whole, std::int64_t partition, MoveOn&& m
         if (graph::make_ready(held).waits_for_none) move_on(held);
     }
     return true;
+}
+
+template <typename MoveOn>
+void plan::cancel_armed(MoveOn&& move_on) noexcept {
+    if (!is_armed()) return;
+    for (plan_member& member : members_) graph::finish(next_of(member), task_state::canceled, 1, move_on);
+    is_armed_.store(false, std::memory_order_relaxed); // the claim orders it
 }
 
 /// What a list or an array of a recorded operation held: ranks, counts, displacements, datatypes.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between a plan, which calls no lane, and the lanes, which know of a plan only once they have its run. A member of another lane is
+// posted there by the thread that starts the plan, so that what this thread posts there next comes after the member.
+#include "core/run_posting.hpp"
+
+#include "core/lane.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace commtask::detail {
+
+/// With the last of them the run may end, and the plan be released.
+static void post_far_members(plan& started, std::uint64_t posted_ns, bool may_wait) noexcept {
+    const lane* const home = started.home()->served_by;
+    const auto is_far = [home](const plan_member& each) { return each.queue->served_by != home; };
+    const auto end = started.end();
+    for (auto far = std::find_if(started.begin(), end, is_far); far != end;) {
+        task& member = started.running_of(*far);
+        member.posted_ns = posted_ns;
+        member.extras.its_turn = plan::turn_of(*far);
+        lane& its = *far->queue->served_by;
+        far = std::find_if(std::next(far), end, is_far);
+        may_wait ? its.post(member) : its.post_without_waiting(member);
+    }
+}
+
+bool post_run(task& run, bool may_wait) noexcept {
+    plan& started = plan_of(run);
+    const bool posts_far = plan::starter_posts_far(run);
+    const std::uint64_t posted_ns = run.posted_ns;
+    lane& its = *run.queue->served_by;
+    if (may_wait) {
+        started.take_turns();
+        its.post(run);
+    } else if (!its.try_post(run, [](task& which) noexcept { plan_of(which).take_turns(); })) {
+        started.take_back_start();
+        return false;
+    }
+    if (posts_far) post_far_members(started, posted_ns, may_wait);
+    return true;
+}
+
+} // namespace commtask::detail
