@@ -117,26 +117,6 @@ public:
         return known != nullptr ? known : try_register_comm(comm, code);
     }
 
-    /// Any thread. An operation on a window gets the window's communicator; others stay as they are.
-    /// @return COMMTASK_OK; ERR_WINDOW with a sentence: the window is not registered
-    [[nodiscard]] int give_channel(commtask_op& op) noexcept;
-
-    /// Any thread. Whether the operation may come at another time than its post says: not on a window with epochs of the
-    /// program's. @return COMMTASK_OK; ERR_ARGUMENT with a sentence
-    [[nodiscard]] int check_order(const commtask_op& op) noexcept;
-    /// Any thread that posts an operation on a window: enters it in the book of the program's epochs, and has it ordered.
-    /// Nothing for other windows.
-    /// @param has_order  whether the caller asked for another order
-    /// @return COMMTASK_OK, or why it may not come now
-    [[nodiscard]] int enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept;
-    /// Any thread. Takes the turn of an operation that is posted later; one on a window is entered in its book.
-    /// @param number  of the ticket, written on success; 0: the operation needs no turn
-    /// @return COMMTASK_OK, or why it may not come now
-    [[nodiscard]] int take_ticket(const commtask_op& op, std::uint32_t flags, const source_place& where,
-                                  comm_queue& queue, std::uint64_t& number) noexcept;
-    /// Any thread. Such an operation has been posted, or never will be. Nothing where the communicator is no window's.
-    void settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept;
-
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
     /// Of threads on which functions of the program run.
     [[nodiscard]] std::size_t stack_bytes() const noexcept {

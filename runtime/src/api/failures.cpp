@@ -5,6 +5,7 @@
 #include "api/failures.hpp"
 
 #include "api/context.hpp"
+#include "api/plan_start.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "base/tuning.hpp"
@@ -283,7 +284,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
             introduce(rank);
         }
         std::string text = operation == nullptr ? "a task" : describe(*operation, may_ask_mpi);
-        if (operation != nullptr && !operation_of(operation->kind).takes_plan) {
+        if (operation != nullptr && !starts_plan(*operation)) {
             text += ", " + comm_text(*operation, runtime, may_ask_mpi);
         }
         return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());

@@ -4,6 +4,7 @@
 // to know nothing of them but that nobody waits for their end.
 #include "api/listener.hpp"
 #include "api/context.hpp"
+#include "api/posting.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
@@ -29,15 +30,11 @@ constexpr std::size_t alignment = 64;
 /// @param flags  COMMTASK_TRY, or none
 [[nodiscard]] int call_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument,
                                std::uint32_t flags, commtask_t* task) noexcept {
-    const pause_recording scope;
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.callback = callback;
     options.callback_argument = argument;
     options.flags = flags | COMMTASK_CALLBACK_RELAYS;
-    commtask_op nothing = commtask_op_noop(whose.comm());
-    nothing.reserved = static_cast<int>(flag_has_queue);
-    nothing.result = &whose.home();
-    return commtask_post(&nothing, &options, task);
+    return post_nothing(whose.home(), whose.comm(), &options, task);
 }
 
 /// The same, and waits for it.

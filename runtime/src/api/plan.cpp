@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans and their members. A start is a post (post.cpp); what changes a plan is done while there is no run, by one thread at a
+// Plans and their members. plan_start.cpp starts them; what changes a plan is done while there is no run, by one thread at a
 // time; what compute threads call is one or two loads and an atomic operation.
 #include "core/plan.hpp"
 #include "api/context.hpp"
@@ -53,11 +53,6 @@ template <typename Change>
 } // namespace commtask::detail
 
 using namespace commtask::detail;
-
-int commtask_plan_start(commtask_plan_t plan, const commtask_options* options, commtask_t* task) noexcept {
-    const commtask_op operation = commtask_op_plan(plan);
-    return commtask_post(&operation, options, task);
-}
 
 int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send, void* recv) noexcept {
     context* const runtime = context::current();

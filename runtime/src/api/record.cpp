@@ -8,6 +8,8 @@
 #include "api/noted_lists.hpp"
 #include "api/on_driver.hpp"
 #include "api/partitions.hpp"
+#include "api/post_window.hpp"
+#include "api/posting.hpp"
 #include "api/spread.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
@@ -39,7 +41,6 @@ struct end_of_thread {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s cannot be recorded: it would make a communicator in every run",
                       kind.name);
     }
-    if (kind.takes_plan) return refuse(COMMTASK_ERR_ARGUMENT, "a plan cannot be recorded in a plan");
     if (options == nullptr) return COMMTASK_OK;
     if (kind.has_partitions && (options->flags & COMMTASK_ORDERED) != 0) {
         return refuse(
@@ -85,7 +86,7 @@ struct end_of_thread {
         made.callback = options->callback;
         made.callback_argument = options->callback_argument;
         made.user_status = options->status;
-        made.source = source_of(*options);
+        made.source = source_of(options);
         if (made.source.file != nullptr) made.flags |= flag_has_source;
         for (std::size_t i = 0; i < options->n_after; ++i) {
             if (options->after[i] != nullptr) made.predecessors.push_back(options->after[i]->member->index);
@@ -93,8 +94,7 @@ struct end_of_thread {
     }
     if (can_have_turn(kind, made.flags)) {
         made.its_turn = std::make_unique<turn>();
-        if (!made.its_turn->set(made.op, made.flags, options != nullptr ? source_of(*options) : source_place{}))
-            throw std::bad_alloc{};
+        if (!made.its_turn->set(made.op, made.flags, source_of(options))) throw std::bad_alloc{};
         if (!made.its_turn->has_channels()) made.its_turn.reset();
     }
     return made;
@@ -164,7 +164,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     }
     if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
     if (code = check_replay(into, kind, options); code != COMMTASK_OK) return code;
-    if (code = runtime.check_order(op); code != COMMTASK_OK) return code;
+    if (code = check_order(runtime, op); code != COMMTASK_OK) return code;
     task* slot = nullptr;
     try {
         plan_member made = make_member(op, kind, *queue, options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts that are recorded instead of done: what commtask_post needs to know of it, and what of commtask_post recording uses.
+// Posts that are recorded instead of done: what commtask_post needs to know of it.
 // The price is the look at a variable of the thread in every post.
 #pragma once
 
@@ -42,14 +42,5 @@ private:
 
 /// Somebody wants to start or change a plan that is running, or that was recorded before commtask_finalize.
 [[nodiscard]] int refuse_running(const plan& busy) noexcept;
-
-// Of post.cpp -------------------------------------------------------------------------------------------------------------
-
-/// Whether a post could be done. @return COMMTASK_OK, or the code of what is wrong
-[[nodiscard]] int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
-                             const comm_queue& queue) noexcept;
-
-/// Where the options say that the task was created.
-[[nodiscard]] source_place source_of(const commtask_options& options) noexcept;
 
 } // namespace commtask::detail

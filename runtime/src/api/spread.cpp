@@ -7,6 +7,7 @@
 #include "api/collective_lanes.hpp"
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
+#include "api/posting.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 
@@ -137,6 +138,13 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     }
     if (chosen != nullptr) queue = chosen;
     return COMMTASK_OK;
+}
+
+int post_striped(context& runtime, const commtask_op& op, const commtask_options* options, comm_queue& home,
+                 commtask_t* task) noexcept {
+    comm_queue* queue = &home;
+    if (const int code = find_way(op, ticket_of(options), queue); code != COMMTASK_OK) return code;
+    return post_on_queue(runtime, op, options, *queue, queue->comm, task);
 }
 
 } // namespace commtask::detail

@@ -3,6 +3,7 @@
 // Handles: testing, waiting, releasing, canceling, and events. A waiting thread looks at the task's own line, so waiting
 // threads do not disturb each other; it drives the lane itself where the worker has no core of its own.
 #include "api/context.hpp"
+#include "api/posting.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
 #include "base/tuning.hpp"
@@ -106,11 +107,8 @@ void let_ready_start(std::span<const commtask_t> posted) noexcept {
     for (const task* const each : posted) {
         if (each == nullptr || each->queue == nullptr || has_ended(*each) || each->queue->served_by == last) continue;
         last = each->queue->served_by;
-        commtask_op nothing = commtask_op_noop(MPI_COMM_SELF);
-        nothing.reserved = static_cast<int>(flag_has_queue);
-        nothing.result = each->queue;
         commtask_t behind = COMMTASK_NULL;
-        if (commtask_post(&nothing, nullptr, &behind) == COMMTASK_OK)
+        if (post_nothing(*each->queue, MPI_COMM_SELF, nullptr, &behind) == COMMTASK_OK)
             static_cast<void>(commtask_wait(&behind, nullptr));
     }
 }

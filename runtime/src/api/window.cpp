@@ -5,6 +5,7 @@
 // worker.
 #include "api/context.hpp"
 #include "api/on_driver.hpp"
+#include "api/post_window.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/groups.hpp"
@@ -35,12 +36,6 @@ struct registration {
     commtask_t task = COMMTASK_NULL;
     if (const int code = commtask_post(&op, nullptr, &task); code != COMMTASK_OK) return code;
     return commtask_wait(&task, nullptr);
-}
-
-[[nodiscard]] int refuse_unregistered() noexcept {
-    return refuse(
-        COMMTASK_ERR_WINDOW,
-        "window is not registered, or was freed: commtask_win_register or commtask_win_register_epochs comes first");
 }
 
 [[nodiscard]] int code_of(int mpi_code) noexcept {
@@ -136,36 +131,6 @@ struct registration {
                   why.empty() ? "the system gave no memory for the window" : why.c_str());
 }
 
-/// Of win_post and win_start the group's ranks in the window. Before the book is asked, since MPI's lock is not taken with the book's: a
-/// function that MPI calls may post.
-[[nodiscard]] int read_group(const commtask_op& op, const served_window& window, std::vector<int>& ranks) noexcept {
-    ranks.clear();
-    if (group_of(op) == MPI_GROUP_NULL) return COMMTASK_OK;
-    try {
-        if (!read_ranks_in(window.channel, group_of(op), ranks))
-            return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
-        const auto outsider = std::ranges::find(ranks, MPI_UNDEFINED);
-        if (outsider != ranks.end()) {
-            return refuse(COMMTASK_ERR_RANK, "rank %d of group is not a rank of %s",
-                          static_cast<int>(outsider - ranks.begin()), window.name.c_str());
-        }
-        return COMMTASK_OK;
-    } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to look at the group");
-    }
-}
-
-/// @param enter  int(std::span<const int> group)
-template <typename Enter>
-[[nodiscard]] int enter_with_group(const commtask_op& op, const served_window& window, Enter&& enter) noexcept {
-    if (!takes_group(op)) return enter(std::span<const int>{});
-    std::vector<int> ranks = window.epochs->book.lend_memory();
-    int code = read_group(op, window, ranks);
-    if (code == COMMTASK_OK) code = enter(std::span<const int>{ranks});
-    window.epochs->book.take_back_memory(std::move(ranks));
-    return code;
-}
-
 /// Of tasks to be counted: the driver's, for the time of one question.
 thread_local const comm_queue* counted_queue = nullptr;
 
@@ -179,61 +144,6 @@ thread_local const comm_queue* counted_queue = nullptr;
 }
 
 } // namespace
-
-int context::give_channel(commtask_op& op) noexcept {
-    if (!operation_of(op.kind).takes_window) return COMMTASK_OK;
-    const auto window = windows_.find(window_of(op));
-    if (window == nullptr) return refuse_unregistered();
-    op.comm = window->channel;
-    return COMMTASK_OK;
-}
-
-int context::check_order(const commtask_op& op) noexcept {
-    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
-    if (window == nullptr || !window->epochs) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT,
-                  "operations on %s come in the order in which they are posted, as its epochs do: there are no plans, "
-                  "no COMMTASK_TRY and no COMMTASK_UNORDERED for them",
-                  window->name.c_str());
-}
-
-int context::enter_epoch(const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept {
-    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
-    if (window == nullptr || !window->epochs) return COMMTASK_OK;
-    if (has_order) return check_order(op);
-    flags |= COMMTASK_ORDERED;
-    return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
-        return window->epochs->book.enter(op, window->name, group);
-    });
-}
-
-int context::take_ticket(const commtask_op& op, std::uint32_t flags, const source_place& where, comm_queue& queue,
-                         std::uint64_t& number) noexcept {
-    const auto window = operation_of(op.kind).takes_window ? windows_.find(window_of(op)) : nullptr;
-    bool has_memory = true;
-    const auto take = [&]() noexcept {
-        const program_order::ticket taken = queue.order.make_and_keep(op, flags, where);
-        has_memory = taken.has_memory;
-        return number = taken.number;
-    };
-    if (window != nullptr && window->epochs) {
-        return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
-            return window->epochs->book.enter_for_later(op, window->name, group, take);
-        });
-    }
-    static_cast<void>(take());
-    return has_memory ? COMMTASK_OK : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a ticket");
-}
-
-void context::settle_ticket(MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept {
-    const auto window = windows_.find_by_channel(channel);
-    if (window == nullptr || !window->epochs) return;
-    if (is_posted) {
-        window->epochs->book.was_posted(number);
-    } else {
-        window->epochs->book.was_dropped(number);
-    }
-}
 
 } // namespace commtask::detail
 

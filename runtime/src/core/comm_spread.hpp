@@ -81,7 +81,7 @@ public:
     [[nodiscard]] answer choose(const commtask_op& op, comm_queue*& chosen) const noexcept {
         const operation_traits& kind = operation_of(op.kind);
         chosen = nullptr;
-        if (kind.ordered_in != order_class::messages || kind.takes_window || kind.takes_file || kind.takes_plan) {
+        if (kind.ordered_in != order_class::messages || kind.takes_window || kind.takes_file) {
             return answer::goes;
         }
         if (is_by_thread_) {

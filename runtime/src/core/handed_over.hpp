@@ -13,10 +13,7 @@ namespace commtask::detail {
     return operation_of(op.kind).takes_request && op.array_form != 0 ? op.array_form : op.kind;
 }
 
-/// Whether MPI may add numbers for it once it has started, or call a function of the program's that does. A plan's members do.
-[[nodiscard]] inline bool computes(const commtask_op& op) noexcept {
-    const operation_traits& kind = operation_of(kind_of(op));
-    return kind.computes && !kind.takes_plan;
-}
+/// Whether MPI may add numbers for it once it has started, or call a function of the program's that does.
+[[nodiscard]] inline bool computes(const commtask_op& op) noexcept { return operation_of(kind_of(op)).computes; }
 
 } // namespace commtask::detail

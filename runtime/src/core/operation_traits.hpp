@@ -67,13 +67,13 @@ struct operation_traits {
           has_sources(has_word(arguments, "sources")), has_partitions(has_word(arguments, "partitions")),
           takes_message(has_word(arguments, "message")), takes_request(has_word(arguments, "request")),
           takes_start_function(has_word(arguments, "start_function")), makes_comm(has_word(arguments, "new_comm")),
-          takes_plan(has_word(arguments, "plan")), takes_window(has_word(arguments, "window")),
-          takes_file(has_word(arguments, "file")), has_target(has_word(arguments, "target")),
-          has_offset(has_word(arguments, "offset")), has_compared(has_word(arguments, "compared")),
-          takes_reduction(has_word(arguments, "reduction")),
+          takes_window(has_word(arguments, "window")), takes_file(has_word(arguments, "file")),
+          has_target(has_word(arguments, "target")), has_offset(has_word(arguments, "offset")),
+          has_compared(has_word(arguments, "compared")), takes_reduction(has_word(arguments, "reduction")),
           has_steps(has_word(arguments, "notification") || has_word(arguments, "awaited")),
-          computes(takes_reduction || takes_request || takes_start_function || makes_comm || takes_plan ||
-                   has_word(arguments, "call_function")) {}
+          computes(takes_reduction || takes_request || takes_start_function || makes_comm ||
+                   has_word(arguments, "call_function")),
+          is_simple(!computes && !takes_window && !has_partitions && !has_dests && !has_arrays()) {}
 
     const char* name = "";
     operation_family family = operation_family::unknown;
@@ -96,7 +96,6 @@ struct operation_traits {
     bool takes_start_function = false;
     bool makes_comm =
         false; ///< `result` points to the MPI_Comm that it makes; the program's functions copy attributes.
-    bool takes_plan = false;   ///< `result` is a plan; its members are operations of their own.
     bool takes_window = false; ///< `result` is a window; `comm` is the window's own communicator once it is posted.
     bool takes_file = false;   ///< `result` is a file.
     bool has_target = false;   ///< `peer` is the rank whose window it is.
@@ -105,6 +104,7 @@ struct operation_traits {
     bool takes_reduction = false;
     bool has_steps = false; ///< What it starts first is not all: the transport goes on with start_next_step().
     bool computes = false;  ///< MPI may add numbers for it, or a function of the program's does.
+    bool is_simple = false; ///< A post needs its arguments alone: no window, no request, no lists, no rounding modes.
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;

@@ -96,7 +96,6 @@ enum task_flag : std::uint32_t {
     flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
     flag_stands = 1U << 21,     ///< A standing receive: nobody waits for its end, so it is not unfinished.
     flag_stays_home = 1U << 22, ///< Goes to its communicator's first lane, even where that is spread by threads.
-    flag_has_queue = 1U << 23,  ///< In a post alone: op.result is the queue, of a communicator that may be freed.
     flag_has_source = 1U << 24, ///< task::source is set.
     flag_has_handle = 1U << 29, ///< The program got a handle, and asks by that how the task ends.
     // What the library keeps for a task until it has ended (mpi/kept_handles.hpp, mpi/kept_lists.hpp).

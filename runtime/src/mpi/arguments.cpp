@@ -308,7 +308,6 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
         if (op.result != nullptr && *static_cast<const MPI_Request*>(op.result) != MPI_REQUEST_NULL) return COMMTASK_OK;
         return refuse(COMMTASK_ERR_ARGUMENT, "request is null or MPI_REQUEST_NULL: there is nothing to hand over");
     case COMMTASK_OP_NOOP: return COMMTASK_OK;
-    case COMMTASK_OP_PLAN: return check_pointer(op.result, "plan");
     default: break;
     }
     if (operation_of(op.kind).takes_file) return check_file(op);

@@ -14,12 +14,16 @@
 
 namespace commtask::detail {
 
-/// Whether the operation is a plain send or receive whose arguments are right at first sight: what most posts are, told
-/// in a few comparisons. False says nothing.
+/// What most posts are.
+[[nodiscard]] constexpr bool is_plain_kind(int kind) noexcept {
+    return kind == COMMTASK_OP_SEND || kind == COMMTASK_OP_RECV;
+}
+/// Whether the operation is a plain send or receive whose arguments are right at first sight, told in a few comparisons. False says
+/// nothing.
 [[nodiscard]] inline bool is_plain_message(const commtask_op& op, const comm_queue& queue,
                                            int tag_upper_bound) noexcept {
+    if (!is_plain_kind(op.kind)) return false;
     const bool receives = op.kind == COMMTASK_OP_RECV;
-    if (!receives && op.kind != COMMTASK_OP_SEND) return false;
     const commtask_side& side = receives ? op.recv : op.send;
     const auto rank = static_cast<unsigned>(receives ? op.source : op.peer);
     const auto tag = static_cast<unsigned>(receives ? op.recv_tag : op.send_tag);

@@ -184,8 +184,7 @@ start_result mpi_transport::start(task& which) noexcept {
 
 bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
-    return !kind.makes_comm && !may_block(which.op) &&
-           (kind.family != operation_family::door || kind.takes_request || kind.takes_plan);
+    return !kind.makes_comm && !may_block(which.op) && (kind.family != operation_family::door || kind.takes_request);
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {
