@@ -62,6 +62,28 @@ struct registration {
     return mine;
 }
 
+/// The window's part of this rank, on a progress thread. @return COMMTASK_OK: `mine` says how it went
+[[nodiscard]] int open_part(context& runtime, served_window& made, bool has_epochs, registration& mine, int& n_ranks,
+                            std::string& why) noexcept {
+    return run_on_driver([&] {
+        MPI_Comm_size(made.channel, &n_ranks);
+        try {
+            if (has_epochs) {
+                made.epochs = std::make_unique<served_window::own_epochs>(
+                    runtime.lanes(),
+                    [cpus = runtime.place().compute_cpus] { static_cast<void>(set_thread_cpus(cpus)); },
+                    runtime.stack_bytes());
+            }
+            mine = open(runtime.windows(), made, why);
+        } catch (const std::exception&) { // no thread, or no memory: the others must hear of it
+            mine.code = COMMTASK_ERR_NO_MEMORY;
+        }
+        mine.has_epochs = has_epochs ? 1 : 0;
+        if (made.name.empty()) made.name = "a window of " + std::to_string(n_ranks);
+        MPI_Comm_set_name(made.channel, made.name.c_str());
+    });
+}
+
 /// @throws std::bad_alloc
 [[nodiscard]] int register_on(context& runtime, MPI_Win window, MPI_Comm comm, bool has_epochs) {
     int known = COMMTASK_OK;
@@ -78,23 +100,7 @@ struct registration {
     std::string why;
     registration mine;
     int n_ranks = 0;
-    int code = run_on_driver([&] {
-        MPI_Comm_size(made->channel, &n_ranks);
-        try {
-            if (has_epochs) {
-                made->epochs = std::make_unique<served_window::own_epochs>(
-                    runtime.lanes(),
-                    [cpus = runtime.place().compute_cpus] { static_cast<void>(set_thread_cpus(cpus)); },
-                    runtime.stack_bytes());
-            }
-            mine = open(runtime.windows(), *made, why);
-        } catch (const std::exception&) { // no thread, or no memory: the others must hear of it
-            mine.code = COMMTASK_ERR_NO_MEMORY;
-        }
-        mine.has_epochs = has_epochs ? 1 : 0;
-        if (made->name.empty()) made->name = "a window of " + std::to_string(n_ranks);
-        MPI_Comm_set_name(made->channel, made->name.c_str());
-    });
+    int code = open_part(runtime, *made, has_epochs, mine, n_ranks, why);
     if (code != COMMTASK_OK) return code;
     std::vector<registration> all(static_cast<std::size_t>(n_ranks));
     constexpr MPI_Count words = sizeof(registration) / sizeof(std::int64_t);
