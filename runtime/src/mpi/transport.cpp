@@ -113,11 +113,12 @@ start_result mpi_transport::start(task& which) noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     const bool makes_requests =
         !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
-    if (makes_requests && !has_room_for_requests(which.op)) {
-        // The request of an attach stays with MPI: it may not be one that can be freed.
-        take_error(which, MPI_ERR_NO_MEM);
+    const auto fail = [&](int error) {
+        take_error(which, error);
         return start_result::failed;
-    }
+    };
+    // The request of an attach stays with MPI: it may not be one that can be freed.
+    if (makes_requests && !has_room_for_requests(which.op)) return fail(MPI_ERR_NO_MEM);
     if (kind.takes_window && windows_ != nullptr) {
         if (windows_->start_elsewhere(which, *this)) {
             std::memset(which.mpi_status, 0, sizeof(MPI_Status));
@@ -126,19 +127,14 @@ start_result mpi_transport::start(task& which) noexcept {
             count_in_flight();
             return start_result::started;
         }
-        if (windows_->has_lost(which)) {
-            // The handle may be another window's by now.
-            take_error(which, MPI_ERR_WIN);
-            return start_result::failed;
-        }
+        if (windows_->has_lost(which)) return fail(MPI_ERR_WIN); // the handle may be another window's by now
     }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
     if (which.is_member() && !started.holds_receive && is_kept(which.op)) {
         int error = MPI_SUCCESS;
         if (const kept_requests* const kept = requests_for(*which.member, error)) return gather(which, *kept);
-        take_error(which, error);
-        return start_result::failed;
+        return fail(error);
     }
     if (kind.has_dests) return start_many(which, started.holds_receive);
     start_gathered();
@@ -160,10 +156,7 @@ start_result mpi_transport::start(task& which) noexcept {
         int has_ended = 0;
         code = errors.code_of(MPI_Test(&started.requests[0], &has_ended, MPI_STATUS_IGNORE));
         early_ends_.saw(which.op.send.count, has_ended != 0);
-        if (code != MPI_SUCCESS) {
-            take_error(which, code);
-            return start_result::failed;
-        }
+        if (code != MPI_SUCCESS) return fail(code);
         if (has_ended != 0) return start_result::completed;
     }
     const auto n_requests = static_cast<std::uint32_t>(started.count);
