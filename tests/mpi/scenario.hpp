@@ -77,7 +77,7 @@ void node_versions_differ();
 // scenario_node_far.cpp
 void node_far_sender();
 void node_far_sender_with_a_core();
-void node_watcher_stopped();
+void node_leader_stopped();
 void node_forked();
 void node_sleeper_killed();
 void node_auto();

@@ -71,7 +71,7 @@ constexpr scenario scenarios[] = {
     {"node_versions_differ", node_versions_differ},
     {"node_far_sender", node_far_sender},
     {"node_far_sender_with_a_core", node_far_sender_with_a_core},
-    {"node_watcher_stopped", node_watcher_stopped},
+    {"node_leader_stopped", node_leader_stopped},
     {"node_auto", node_auto},
     {"node_forked", node_forked},
     {"node_sleeper_killed", node_sleeper_killed},

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scenarios of ranks that take themselves for several nodes, and of what may befall the ranks of one: a fork, other jobs beside,
-// and the memory that bells and notices take.
-#include "node_pages.hpp"
+// and the memory that doorbells and announcements take.
 #include "patience.hpp"
 #include "scenario.hpp"
 
@@ -83,7 +82,7 @@ void wait_until_asleep() {
 } // namespace
 
 // Ranks that take themselves for two nodes, of three the last one is alone on its. Only large messages go, and only from the second
-// node to the first: who is rung was rung by a watcher. The sender lets the receiver's worker fall asleep first.
+// node to the first: a rank that is rung was rung by its leader. The sender lets the receiver's worker fall asleep first.
 void node_far_sender() {
     constexpr int n_messages = 12;
     constexpr std::size_t n_numbers = 1 << 15;
@@ -106,7 +105,7 @@ void node_far_sender() {
             CHECK(send(numbers, partner, i));
         }
     }
-    // The watchers' own program is elsewhere all the while.
+    // The leaders' own program is elsewhere all the while.
     std::vector<int> end(1);
     if (rank == 0) CHECK(receive_elsewhere(end, 1, n_messages));
     if (rank == 1) CHECK(send(end, 0, n_messages));
@@ -116,7 +115,7 @@ void node_far_sender() {
     MPI_Finalize();
 }
 
-// The second node's workers say that they have cores, the first one's share: only the first has bells, and hears of the other's messages.
+// The second node's workers say that they have cores, the first one's share: only the first has doorbells, and hears of the other's messages.
 void node_far_sender_with_a_core() {
     // Which rank it is MPI has not said yet; the launcher does.
     const char* const rank =
@@ -126,20 +125,20 @@ void node_far_sender_with_a_core() {
     node_far_sender();
 }
 
-// The first node's watcher is stopped, as one that was killed would be but that MPI does not notice it: messages of the other node come
-// all the same, by naps, though the receiver's worker has fallen asleep in sight of the node.
-void node_watcher_stopped() {
+// The first node's leader is stopped, as one that was killed would be but that MPI does not notice it: messages of the other node come
+// all the same, after its receiver's longest wait.
+void node_leader_stopped() {
     constexpr int n_messages = 6;
     const int rank = begin_mpi();
     setenv("COMMTASK_NODE_RANKS", "2", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    int watcher = static_cast<int>(getpid());
-    MPI_Bcast(&watcher, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    int leader = static_cast<int>(getpid());
+    MPI_Bcast(&leader, 1, MPI_INT, 0, MPI_COMM_WORLD);
     std::vector<int> numbers(1 << 15);
     if (rank == 1) {
-        CHECK(kill(watcher, SIGSTOP) == 0);
+        CHECK(kill(leader, SIGSTOP) == 0);
         for (int i = 0; i < n_messages; ++i) CHECK(receive_elsewhere(numbers, 3, i) && numbers.back() == i);
-        CHECK(kill(watcher, SIGCONT) == 0);
+        CHECK(kill(leader, SIGCONT) == 0);
     } else if (rank == 3) {
         for (int i = 0; i < n_messages; ++i) {
             wait_until_asleep();
@@ -151,7 +150,7 @@ void node_watcher_stopped() {
     MPI_Finalize();
 }
 
-// The receiver is killed while it sleeps until its watcher hears something: the watcher falls asleep again.
+// The receiver is killed while it waits for its doorbell: the leader, which stays up for it, comes to its end.
 void node_sleeper_killed() {
     using detail::testing::comes_true;
     const int rank = begin_mpi();
@@ -163,17 +162,8 @@ void node_sleeper_killed() {
     std::vector<int> numbers(1 << 15);
     if (rank == 1) CHECK(receive_elsewhere(numbers, 2, 0));
     if (rank == 0) {
-        const auto bells = detail::testing::mapped_bells(0);
-        CHECK(bells.has_value());
-        const auto& n_sleepers = bells->n_sleepers();
-        do {
-            kill(processes[1], SIGCONT);
-            CHECK(comes_true([&] { return n_sleepers == 1; }));
-            kill(processes[1], SIGSTOP);
-            wait_until_asleep();
-        } while (n_sleepers != 1 && n_failed_checks == 0);
+        wait_until_asleep();
         CHECK(kill(processes[1], SIGKILL) == 0);
-        CHECK(comes_true([&] { return n_sleepers == 0 && bells->my_line(0).is_asleep(); }));
         CHECK(commtask_finalize() == COMMTASK_OK);
         if (n_failed_checks == 0) std::fprintf(stderr, "the survivor came to its end\n");
     }
@@ -188,13 +178,13 @@ void node_auto() {
     for (const int n_shared : {0, 1, 2}) {
         setenv("COMMTASK_IDLE", rank < n_shared ? "shared" : "reserved", 1);
         CHECK(commtask_init(nullptr) == COMMTASK_OK);
-        CHECK(detail::testing::mapped_bells(0).has_value() == (n_shared > 0));
+        CHECK((mapped_kib("commtask-node", "Size") > 0) == (n_shared > 0));
         CHECK(commtask_finalize() == COMMTASK_OK);
     }
     MPI_Finalize();
 }
 
-// A child of a rank has none of the memory that the ranks share, and the rank goes on with its bells.
+// A child of a rank has none of the memory that the ranks share, and the rank goes on with its doorbells.
 void node_forked() {
     const int rank = begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
@@ -214,7 +204,7 @@ void node_forked() {
     MPI_Finalize();
 }
 
-// What the library has of its own with bells and notices on, after some use: by operator new, which an MPI in C has no use for, and
+// What the library has of its own with doorbells and announcements on, after some use: by operator new, which an MPI in C has no use for, and
 // in the shared pages; less the pool of tasks.
 void node_memory() {
     constexpr std::size_t most_kib = 300;

@@ -2,7 +2,7 @@
 //
 // The memory that ranks share is opened by numbers that another one has told: what they no longer name, or name for somebody else, is
 // not opened. That ranks find it is seen in mpi.node.*.
-#include "node/node_segment.hpp"
+#include "doorbell/node_segment.hpp"
 
 #include <gtest/gtest.h>
 

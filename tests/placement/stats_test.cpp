@@ -122,22 +122,12 @@ TEST(Stats, PrintWhatWokeEachWorker) {
     ranks[0].worker_sleeps = 3;
     ranks[0].worker_naps = 40;
     ranks[0].worker_rung = 5;
-    ranks[0].worker_rung_for_nothing = 1;
     ranks[1].rang = 5;
     const std::string table = format_stats(ranks, std::vector{0, 1}, 2, {});
-    EXPECT_THAT(table, HasSubstr("  rank      worker us  sleeps    naps   rung for nothing   rang\n"
-                                 "     0          12500       3      40      5           1      0\n"
-                                 "     1           0.00       0       0      0           0      5\n"
-                                 "   all          12500       3      40      5           1      5\n"));
-}
-
-TEST(Stats, SayHowManyNoticesWereLostIfAnyWere) {
-    std::vector<lane_stats> ranks(2);
-    EXPECT_THAT(format_stats(ranks, std::vector{0, 1}, 2, {}), Not(HasSubstr("notices")));
-    ranks[0].notices_lost = 2;
-    ranks[1].notices_lost = 1;
-    EXPECT_THAT(format_stats(ranks, std::vector{0, 1}, 2, {}),
-                HasSubstr("\n  3 notices of messages to other nodes were lost"));
+    EXPECT_THAT(table, HasSubstr("  rank      worker us  sleeps    naps   rung   rang\n"
+                                 "     0          12500       3      40      5      0\n"
+                                 "     1           0.00       0       0      0      5\n"
+                                 "   all          12500       3      40      5      5\n"));
 }
 
 TEST(Stats, SayWhatEachColumnMeans) {

@@ -68,9 +68,6 @@ public:
     void withdraw(task& /*which*/) noexcept override {}
     void abandon(task& /*which*/) noexcept override {}
     void clean_up(task& /*which*/) noexcept override {}
-    void each_in_flight(in_flight_visitor& visitor) const noexcept override {
-        for (const flight& each : flying_) visitor.visit(*each.which);
-    }
     [[nodiscard]] std::string describe(const task& /*which*/) const override { return "a message"; }
 
 private:

@@ -69,9 +69,6 @@ public:
         n_in_flight_ = flying_.size();
     }
     void clean_up(task& /*which*/) noexcept override {}
-    void each_in_flight(in_flight_visitor& visitor) const noexcept override {
-        for (const flight& each : flying_) visitor.visit(*each.which);
-    }
     [[nodiscard]] std::string describe(const task& /*which*/) const override { return "a task"; }
 
 private:

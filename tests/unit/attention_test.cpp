@@ -58,12 +58,12 @@ TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
         lane_bench bench;
         lane& mine = bench.the_lane();
         const worker beside{mine, {.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 1'000, .on_start = {}}};
-        ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_is_asleep(); })) << is_reserved;
+        ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); })) << is_reserved;
         mine.attend(1);
         const int before = bench.carrier().n_progress;
         EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > before + 1000; })) << is_reserved;
         mine.attend(-1);
-        EXPECT_TRUE(comes_true([&] { return mine.wake_up.approx_is_asleep(); })) << is_reserved;
+        EXPECT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); })) << is_reserved;
         const int at_rest = bench.carrier().n_progress;
         task& posted = bench.post({.tag = testing::fake_transport::completes_at_once});
         EXPECT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; })) << is_reserved;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "core/lane_set.hpp"
-#include "core/notices.hpp"
 #include "core/operation_traits.hpp"
 #include "core/task_pool.hpp"
 #include "core/transport.hpp"
@@ -80,15 +79,10 @@ public:
     }
     void make_progress() noexcept override { n_progress.fetch_add(1); }
     void clean_up(task& which) noexcept override { cleaned_.push_back(&which); }
-    void each_in_flight(in_flight_visitor& visitor) const noexcept override {
-        for (const auto& [which, part] : flying_) visitor.visit(*which);
-        for (const report& each : landed_) visitor.visit(*each.which);
-    }
     [[nodiscard]] std::string describe(const task& which) const override {
         return "task " + std::to_string(which.op.send_tag);
     }
 
-    [[nodiscard]] notice_carrier* notices() noexcept override { return carrier_of_notices; }
     void show_messages(const commtask_op& op, message_visitor& visitor) const noexcept override {
         const operation_traits& kind = operation_of(op.kind);
         if (kind.has_dest) visitor.visit({false, op.peer, op.send_tag, sizes.sent_bytes});
@@ -99,7 +93,6 @@ public:
             visitor.visit({true, op.sources[i], op.send_tag, sizes.room_bytes});
     }
 
-    notice_carrier* carrier_of_notices = nullptr;
     struct {
         std::int64_t sent_bytes = 0;
         std::int64_t room_bytes = 0;

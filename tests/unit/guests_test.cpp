@@ -81,7 +81,7 @@ TEST(Guests, WhoKeepTheBatonDoNotKeepAWorkerFromItsEnd) {
         worker drives_once{kept, plan};
         while (!has_started) std::this_thread::yield();
         kept.take_baton_as_guest();
-        kept.wake_up.ring_surely(); // whether it sleeps already or not
+        kept.wake_up.wake_surely(); // whether it sleeps already or not
         drives_once.stop();
     }
     kept.return_baton();

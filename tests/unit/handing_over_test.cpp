@@ -16,8 +16,8 @@ namespace {
 class sleeper {
 public:
     explicit sleeper(lane& where) {
-        thread_ = std::thread{[&where] { where.wake_up.sleep(-1, [] { return false; }); }};
-        while (!where.wake_up.approx_is_asleep()) std::this_thread::yield();
+        thread_ = std::thread{[&where] { where.wake_up.wait(worker_state::blocked, -1, [] { return false; }); }};
+        while (!where.wake_up.approx_waits()) std::this_thread::yield();
     }
     sleeper(const sleeper&) = delete;
     sleeper& operator=(const sleeper&) = delete;

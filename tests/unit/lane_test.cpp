@@ -338,23 +338,24 @@ TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
     EXPECT_EQ(bench.the_lane().unfinished_table("in a test"), "");
 }
 
-TEST(Lane, APostBeforeProgressWakesADeepSleeperAndLetsANapperNap) {
+TEST(Lane, APostBeforeProgressEndsALongWaitAndNoShortOne) {
     lane_bench bench;
-    bell& wake_up = bench.the_lane().wake_up;
+    wakeup& wake_up = bench.the_lane().wake_up;
     constexpr std::int64_t too_long_ns = 20'000'000'000;
     const auto nothing = [] { return false; };
     const task_plan driven_by_caller{.flags = COMMTASK_PROGRESS_FOLLOWS, .tag = fake_transport::completes_at_once};
     const auto until_asleep = [&] {
-        while (!wake_up.approx_is_asleep()) std::this_thread::yield();
+        while (!wake_up.approx_waits()) std::this_thread::yield();
     };
-    EXPECT_FALSE(wake_up.nap(1, nothing)) << "nobody rang";
-    std::thread napper{[&] { EXPECT_TRUE(wake_up.nap(too_long_ns, nothing)) << "rung"; }};
+    EXPECT_EQ(wake_up.wait(worker_state::waiting, 1, nothing), worker_state::waiting);
+    std::thread napper{
+        [&] { EXPECT_EQ(wake_up.wait(worker_state::waiting, too_long_ns, nothing), worker_state::awake); }};
     until_asleep();
     bench.post(driven_by_caller);
-    EXPECT_TRUE(wake_up.approx_is_asleep());
+    EXPECT_TRUE(wake_up.approx_waits());
     bench.post({.tag = fake_transport::completes_at_once});
     napper.join();
-    std::thread sleeper{[&] { wake_up.sleep(too_long_ns, nothing); }};
+    std::thread sleeper{[&] { wake_up.wait(worker_state::blocked, too_long_ns, nothing); }};
     until_asleep();
     bench.post(driven_by_caller);
     sleeper.join();

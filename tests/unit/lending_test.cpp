@@ -41,7 +41,7 @@ struct lender {
 
 TEST(Lending, BeginsAtOnceForWhoIsToldAndEndsBeforeTheNextPass) {
     lender one{for_ever_ns};
-    ASSERT_TRUE(comes_true([&] { return one.bench.the_lane().wake_up.approx_is_asleep(); }));
+    ASSERT_TRUE(comes_true([&] { return one.bench.the_lane().wake_up.approx_waits(); }));
     EXPECT_FALSE(one.is_lent);
     one.the_worker.lend_at_once(true);
     ASSERT_TRUE(comes_true([&] { return one.is_lent.load(); }));
@@ -77,7 +77,7 @@ TEST(Lending, EndsForGoodWithTheNextTaskOnceTheLaneIsAtWorkAgain) {
     one.the_worker.lend_at_once(false);
     task& posted = one.bench.post({.tag = fake_transport::completes_at_once});
     ASSERT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; }));
-    ASSERT_TRUE(comes_true([&] { return one.bench.the_lane().wake_up.approx_is_asleep(); }));
+    ASSERT_TRUE(comes_true([&] { return one.bench.the_lane().wake_up.approx_waits(); }));
     EXPECT_FALSE(one.is_lent);
 }
 

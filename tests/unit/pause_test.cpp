@@ -68,7 +68,7 @@ TEST_P(Pause, WithNothingToDoTheWorkerMakesNoPass) {
     std::atomic<int> n_changes{0};
     const worker beside{mine, worker_of(GetParam(), &n_changes)};
     bench.lanes().pause(pauser::program);
-    ASSERT_TRUE(comes_true([&] { return n_changes == 1 && mine.wake_up.approx_is_asleep(); }));
+    ASSERT_TRUE(comes_true([&] { return n_changes == 1 && mine.wake_up.approx_waits(); }));
     EXPECT_FALSE(mine.approx_is_driven());
     const std::uint64_t n_passes = mine.approx_passes();
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
@@ -102,7 +102,7 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
     lane& mine = bench.the_lane();
     const worker beside{mine, worker_of(GetParam())};
     bench.lanes().pause(pauser::program);
-    ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_is_asleep(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); }));
     // No poster may start it: the worker finds it in one of its looks.
     task& posted = bench.post({.tag = testing::fake_transport::runs_a_function});
     ASSERT_TRUE(comes_true([&] { return mine.approx_has_work(); }));
@@ -135,22 +135,24 @@ INSTANTIATE_TEST_SUITE_P(Workers, Pause, ::testing::Bool(),
                          [](const auto& with) { return with.param ? "Reserved" : "Shared"; });
 
 TEST(Parking, AKnockOfThisProcessLeavesAParkedWorkerAloneAndASureOneDoesNot) {
-    bell parked_at{register_heavy_barrier()};
+    wakeup parked_at{register_heavy_barrier()};
     std::atomic<bool> has_come_back{false};
     std::atomic<bool> must_go_on{false};
     std::thread sleeper{[&] {
-        while (!must_go_on) parked_at.park(static_cast<std::int64_t>(patience_ns), [&] { return must_go_on.load(); });
+        while (!must_go_on) {
+            parked_at.wait(worker_state::paused, static_cast<std::int64_t>(patience_ns), [&] { return must_go_on.load(); });
+        }
         has_come_back = true;
     }};
-    ASSERT_TRUE(comes_true([&] { return parked_at.approx_is_asleep(); }));
-    parked_at.ring();
-    parked_at.ring_if_deep();
-    EXPECT_TRUE(parked_at.approx_is_asleep());
+    ASSERT_TRUE(comes_true([&] { return parked_at.approx_waits(); }));
+    parked_at.wake();
+    parked_at.wake_from_long_wait();
+    EXPECT_TRUE(parked_at.approx_waits());
     EXPECT_FALSE(has_come_back);
     must_go_on = true;
-    parked_at.ring_surely();
+    parked_at.wake_surely();
     sleeper.join();
-    EXPECT_FALSE(parked_at.approx_is_asleep());
+    EXPECT_FALSE(parked_at.approx_waits());
 }
 
 } // namespace

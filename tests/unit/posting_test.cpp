@@ -184,7 +184,7 @@ TEST(Posting, WhatThePosterIssuedIsLookedAfterByTheWorker) {
         const worker beside{shared, {.is_reserved = false, .nap_max_ns = 200'000, .on_start = {}}};
         for (int i = 0; i < 100; ++i) {
             // In deep sleep, most of the times.
-            while (i % 4 != 0 && !shared.wake_up.approx_is_asleep()) std::this_thread::yield();
+            while (i % 4 != 0 && !shared.wake_up.approx_waits()) std::this_thread::yield();
             task& posted = bench.post();
             shared.take_baton_as_guest();
             bench.carrier().land(posted);

@@ -2,7 +2,7 @@
 //
 // The ways into a lane, with real threads: nothing is lost, nothing comes twice, and what one thread posts stays in its
 // order, over many laps of a small ring and with a taker that sleeps.
-#include "core/bell.hpp"
+#include "core/wakeup.hpp"
 #include "core/handoff.hpp"
 #include "core/inbox.hpp"
 
@@ -109,7 +109,7 @@ TEST(Handoff, GivesEverythingBackInOrder) {
 TEST(Bell, LosesNoRingOverManySleeps) {
     const bool has_heavy_barrier = register_heavy_barrier();
     for (const bool uses_heavy_barrier : {has_heavy_barrier, false}) {
-        bell wake_up{uses_heavy_barrier};
+        wakeup wake_up{uses_heavy_barrier};
         inbox<item> box{64};
         constexpr int n_items = 5'000;
         std::vector<item> items(n_items);
@@ -119,13 +119,13 @@ TEST(Bell, LosesNoRingOverManySleeps) {
                     ++taken;
                 } else {
                     box.give_back_all();
-                    wake_up.sleep(-1, [&] { return box.has_more(); }); // a lost ring hangs here
+                    wake_up.wait(worker_state::blocked, -1, [&] { return box.has_more(); }); // a lost ring hangs here
                 }
             }
         }};
         for (item& one : items) {
             box.put(&one);
-            wake_up.ring();
+            wake_up.wake();
         }
         sleeper.join();
     }

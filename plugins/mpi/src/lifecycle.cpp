@@ -151,7 +151,7 @@ detail::lane_set* unpark() noexcept {
     if (lanes == nullptr) return nullptr;
     for (detail::lane& each : *lanes) {
         if (each.is_held_by_me()) each.return_baton();
-        each.wake_up.ring_surely();
+        each.wake_up.wake_surely();
     }
     // release: partner of the acquire in active_lanes().
     current.lanes.store(lanes, std::memory_order_release);

@@ -7,7 +7,7 @@
 
 #include "api/context.hpp"
 #include "base/tuning.hpp"
-#include "core/node_news.hpp"
+#include "doorbell/node_ringer.hpp"
 #include "core/operation_traits.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
@@ -54,12 +54,6 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return kind.family == detail::operation_family::receive && kind.has_source && op.source == MPI_PROC_NULL;
 }
 
-/// Whether nodes announce such messages to each other: then it is a task at both ends, since a lane counts its tasks alone.
-[[nodiscard]] inline bool is_announced(const commtask_op& op) noexcept {
-    const detail::context* const runtime = detail::context::running();
-    return runtime != nullptr && runtime->announces(op);
-}
-
 /// Whether making the call costs less than waking the worker for it. A worker without a core of its own does not sleep
 /// as long as there is much to do, or a core is idle; while it sleeps, a small message is MPI's own business.
 [[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
@@ -85,8 +79,7 @@ inline void tell_neighbors(const commtask_op& op, bool has_ended) noexcept {
     detail::comm_queue* queue = runtime->comms().find(op.comm);
     if (queue == nullptr && runtime->comms().add(op.comm, queue) != MPI_SUCCESS) return;
     if (queue->node == nullptr) return;
-    const detail::operation_news its = detail::news_awaited_by(op, *queue->node);
-    if (detail::is_told_at_start(its) != has_ended) detail::ring_for(its, *queue->node, *runtime->bells());
+    detail::ring_for(op, has_ended, *queue->node, *runtime->bells());
 }
 
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
@@ -95,7 +88,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     op.reserved = detail::flag_is_call;
     slot* holder = nullptr;
     if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op) &&
-        (is_announced(op) || !is_for_caller(op))) {
+        !is_for_caller(op)) {
         holder = handles::acquire();
     }
     if (holder != nullptr) {
@@ -169,8 +162,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
     const detail::lane_set* const lanes = active_lanes();
-    if (lanes != nullptr && (!lanes->has_guests() || must_stay_a_call()) && !is_to_nobody(op) &&
-        (!is_announced(op) || must_stay_a_call())) {
+    if (lanes != nullptr && (!lanes->has_guests() || must_stay_a_call()) && !is_to_nobody(op)) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);

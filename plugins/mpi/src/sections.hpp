@@ -106,10 +106,10 @@ public:
         if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_passes == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {
-            const bool leaves_work = (each.has_work() && !each.has_shown_all()) || each.has_arrivals();
+            const bool leaves_work = each.has_work() || each.has_arrivals();
             each.tell(detail::trace::thread_state::none);
             each.return_baton();
-            if (leaves_work) each.ring_for_what_is_left();
+            if (leaves_work) each.wake_for_what_is_left();
         }
     }
 

@@ -47,11 +47,10 @@ std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
     return made;
 }
 
-[[nodiscard]] std::unique_ptr<node_bells> make_bells(const node_segment* of, const config& settings, bool is_told) {
+[[nodiscard]] std::unique_ptr<doorbells> make_doorbells(const node_segment* of, const config& settings, bool is_told) {
     if (of == nullptr) return nullptr;
-    static_assert(no_watcher == node_bells::nobody);
-    return std::make_unique<node_bells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes),
-                                        is_told ? of->watcher : node_bells::nobody, of->heard_for);
+    return std::make_unique<doorbells>(of->begin(), of->world_ranks, of->me, static_cast<std::size_t>(settings.lanes),
+                                       is_told ? of->leader : doorbells::nobody);
 }
 
 [[nodiscard]] int number_of(report_signal chosen) noexcept {
@@ -79,15 +78,15 @@ std::atomic<int> context::first_visits_{0};
 std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
 context::context(config settings, int thread_level, rank_place place, const agreed_start& of,
-                 std::unique_ptr<node_segment> node, announcing told)
+                 std::unique_ptr<node_segment> node, std::vector<far_place> world)
     : settings_(std::move(settings)), thread_level_(thread_level), start_(of), place_(std::move(place)),
       narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
-      bells_(make_bells(segment_.get(), settings_, !told.world.empty())), announcing_(std::move(told)),
+      bells_(make_doorbells(segment_.get(), settings_, !world.empty())), far_places_(std::move(world)),
       has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_)),
-      lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_)),
+      lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_), make_ringers()),
       comms_(
-          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !announcing_.world.empty()),
+          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !far_places_.empty()),
       watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     for (mpi_transport& each : transports_) {
@@ -96,27 +95,31 @@ context::context(config settings, int thread_level, rank_place place, const agre
     }
     windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
     windows_.on_lost_argument = this;
-    start_notices();
+    start_announcing();
     lanes_.start_worker(0, worker_plan(0));
     tell_of_start();
     hook_mpi_finalize(); // last: MPI keeps the address, and nothing throws any more
 }
 
-/// A carrier for each lane; the watcher's first lane hears.
-void context::start_notices() {
-    if (announcing_.world.empty() || !bells_) return;
-    const errors_come_back scope;
-    for (std::size_t i = 0; i < transports_.size(); ++i) {
-        const bool hears = lanes_[i].is_watcher();
-        transports_[i].use_notices(
-            std::make_unique<mpi_notices>(start_.notices_comm, start_.number, hears ? bells_.get() : nullptr));
+std::vector<lane_doorbell> context::make_ringers() {
+    std::vector<lane_doorbell> made;
+    for (std::size_t lane = 0; bells_ && lane < transports_.size(); ++lane) {
+        ringers_.emplace_back(*bells_, transports_[lane], lane, settings_.node_announce_bytes);
+        made.push_back({&ringers_.back(), &bells_->my_word(lane)});
     }
-    if (settings_.verbose >= 2 && lanes_[0].is_watcher()) say("hears for its node of messages of other nodes");
+    return made;
 }
 
-bool context::announces(const commtask_op& op) const noexcept {
-    return !announcing_.world.empty() && bells_ &&
-           transports_.front().largest_message_bytes(op) > announcing_.more_than_bytes;
+/// The leader's first lane listens.
+void context::start_announcing() {
+    if (far_places_.empty()) return;
+    const errors_come_back scope;
+    for (std::size_t lane = 0; lane < ringers_.size(); ++lane) {
+        const bool listens = lane == 0 && bells_->am_leader();
+        ringers_[lane].announce_by(std::make_unique<announcements>(start_.announcing_comm, start_.number, far_places_,
+                                                                   listens ? bells_.get() : nullptr));
+    }
+    if (settings_.verbose >= 2 && bells_ && bells_->am_leader()) say("hears of messages from other nodes for its node");
 }
 
 void context::tell_of_start() {
@@ -164,8 +167,6 @@ lane_settings context::lane_plan() {
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.failures = &failures_;
     plan.posters_issue = place_.idle != idle_policy::reserved;
-    plan.node = bells_.get();
-    plan.announced = bells_ && !announcing_.world.empty() ? &announcing_ : nullptr;
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.trace = &trace_->records();
@@ -238,10 +239,7 @@ context::~context() {
     close();
     set_running(nullptr);
     lanes_.stop_workers();
-    for (mpi_transport& each : transports_) {
-        const errors_come_back scope;
-        each.end_notices();
-    }
+    for (node_ringer& each : ringers_) each.end();
     take_back_cores();
     say_registered_windows();
     plans_.forget_all();
@@ -313,8 +311,6 @@ std::string context::stats_table(drained how) {
     for (const auto& each : statistics_) {
         mine.push_back(each->collected());
         lanes_[mine.size() - 1].count_into(mine.back());
-        const mpi_notices* const heard = transports_[mine.size() - 1].notices();
-        if (heard != nullptr) mine.back().rang += heard->n_rung();
     }
     if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());

@@ -10,7 +10,6 @@
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
-#include "core/notices.hpp"
 #include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
 #include "mpi/comms.hpp"
@@ -20,7 +19,9 @@
 #include "mpi/windows.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
-#include "node/node_segment.hpp"
+#include "doorbell/announcements.hpp"
+#include "doorbell/node_ringer.hpp"
+#include "doorbell/node_segment.hpp"
 #include "report/statistics.hpp"
 #include "report/trace.hpp"
 #include "report/watchdog.hpp"
@@ -45,16 +46,16 @@ public:
         int number = 0;
         MPI_Comm stats_comm = MPI_COMM_NULL;   ///< The library's own; null unless every rank keeps statistics.
         MPI_Comm clock_comm = MPI_COMM_NULL;   ///< The same; null unless every rank writes a trace.
-        MPI_Comm notices_comm = MPI_COMM_NULL; ///< The same; null unless messages to other nodes are announced.
+        MPI_Comm announcing_comm = MPI_COMM_NULL; ///< The same; null unless messages to other nodes are announced.
         trace_file* trace = nullptr;           ///< Null without COMMTASK_TRACE.
     };
 
     /// MPI is initialised with a sufficient thread level.
     /// @param node  null: the ranks of the node do not ring each other
-    /// @param told  what is announced to other nodes, and to whom
+    /// @param world  by rank in MPI_COMM_WORLD, where messages to it are announced; empty: they are not
     /// @throws std::bad_alloc, std::system_error
     context(config settings, int thread_level, rank_place place, const agreed_start& of,
-            std::unique_ptr<node_segment> node, announcing told);
+            std::unique_ptr<node_segment> node, std::vector<far_place> world);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the worker; drain() comes first.
@@ -158,9 +159,7 @@ public:
     }
 
     /// By which the ranks of the node ring each other's workers; null: they do not.
-    [[nodiscard]] const node_bells* bells() const noexcept { return bells_.get(); }
-    /// Whether a message of such an operation is announced, if it goes to another node, and counted, if it comes from one.
-    [[nodiscard]] bool announces(const commtask_op& op) const noexcept;
+    [[nodiscard]] const doorbells* bells() const noexcept { return bells_.get(); }
 
     /// What the program finds between its commtask_init and its commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
@@ -202,7 +201,8 @@ private:
     void print_stats(drained how) noexcept;
     [[nodiscard]] std::string stats_table(drained how);
     void end_trace(drained how) noexcept;
-    void start_notices();
+    void start_announcing();
+    [[nodiscard]] std::vector<lane_doorbell> make_ringers();
     [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
 
     static std::atomic<context*> current_;
@@ -224,11 +224,12 @@ private:
     const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
     const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
     const std::unique_ptr<node_segment> segment_;
-    const std::unique_ptr<node_bells> bells_; ///< In it.
-    const announcing announcing_;             ///< To nobody: nothing.
+    const std::unique_ptr<doorbells> bells_; ///< In it.
+    const std::vector<far_place> far_places_; ///< By rank in MPI_COMM_WORLD; empty: no message is announced.
     const bool has_observers_;
     kept_handles handles_;
     std::deque<mpi_transport> transports_; ///< By lane.
+    std::deque<node_ringer> ringers_;      ///< By lane; empty without doorbells.
     lane_set lanes_;
     mpi_comms comms_;
     mpi_windows windows_;

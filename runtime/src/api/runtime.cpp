@@ -59,7 +59,7 @@ namespace {
     if (announces) {
         return refuse(
             COMMTASK_ERR_THREAD_LEVEL,
-            "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES is set: a watcher calls MPI for other "
+            "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES is set: a leader calls MPI for other "
             "ranks, whatever its own is doing. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it out",
             thread_level_text(thread_level));
     }
@@ -212,64 +212,54 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return COMMTASK_OK;
 }
 
-/// Where this rank's worker runs.
-struct found_place {
-    rank_place place{};
-    int numa_node = -1; ///< Of that; negative: of several, or nobody knows.
-};
-
 /// A node without an answer from its ranks gives a worker that shares; the sentence says why. Collective.
 /// @throws std::bad_alloc  on this rank, or on all
-[[nodiscard]] found_place collective_find_place(const config& settings, const cpu_set& cpus) {
+[[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
     const errors_come_back scope;
     node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
-    rank_place mine = map.places.at(map.me);
     if (map.failure && settings.verbose >= 1) {
         say("warning: %s; the worker shares its core", map.failure->c_str());
     }
-    const int cpu = mine.lane_cpus.empty() ? no_cpu : mine.lane_cpus.front();
-    const int numa_node = numa_node_of(map.node, cpu == no_cpu ? mine.all_cpus : cpu_set{cpu});
-    return {std::move(mine), numa_node};
+    return std::move(map.places.at(map.me));
 }
 
-/// Memory for the bells of the node, if its ranks want any. Collective; ranks that cannot start take part.
-[[nodiscard]] std::unique_ptr<node_segment> collective_find_bells(const config& settings, const found_place& mine) {
+/// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start take part.
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_place& mine) {
     if (settings.node_bell == node_bell_use::off) return nullptr;
     const errors_come_back scope;
-    const bool has_core = mine.place.idle == idle_policy::reserved;
+    const bool has_core = mine.idle == idle_policy::reserved;
     opened_segment found = collective_open_segment({.wants = settings.node_bell == node_bell_use::on || !has_core,
                                                     .has_core = has_core,
-                                                    .numa_node = mine.numa_node,
                                                     .n_ranks_per_node = static_cast<int>(settings.node_ranks)},
-                                                   node_bells::page_bytes);
+                                                   doorbells::page_bytes);
     if (found.failure && settings.verbose >= 1) say("warning: %s; their workers nap instead", found.failure->c_str());
     return std::move(found.segment);
 }
 
-/// Where each rank is told of messages of other nodes. Collective, if messages are announced.
-/// @return nobody's places if nobody needs to be told, MPI refuses, or a rank has no memory for them: then all nap
-[[nodiscard]] announcing collective_find_watchers(const config& settings, const node_segment* node) {
-    announcing found{settings.node_announce_bytes, {}};
-    if (settings.node_announce_bytes == 0) return found;
+/// Where messages to each rank are announced. Collective, if messages are.
+/// @return nothing if no node has a leader, MPI refuses, or a rank has no memory for it: then none are
+[[nodiscard]] std::vector<far_place> collective_find_leaders(const config& settings, const node_segment* node) {
+    if (settings.node_announce_bytes == 0) return {};
     const errors_come_back scope;
     int n_ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    std::vector<far_place> world;
     try {
-        found.world.resize(static_cast<std::size_t>(n_ranks));
+        world.resize(static_cast<std::size_t>(n_ranks));
     } catch (const std::bad_alloc&) { // the others hear of it
     }
-    const int have_memory = found.world.empty() ? 0 : 1;
+    const int have_memory = world.empty() ? 0 : 1;
     int all_have = 0;
     MPI_Allreduce(&have_memory, &all_have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (all_have == 0) return {};
     far_place mine;
-    if (node != nullptr) mine = {node->world_ranks[node->watcher], static_cast<std::uint32_t>(node->me)};
+    if (node != nullptr) mine = {node->world_ranks[node->leader], static_cast<std::uint32_t>(node->me)};
     static_assert(sizeof mine == 8);
-    if (MPI_Allgather(&mine, 8, MPI_BYTE, found.world.data(), 8, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
-    const bool has_watchers =
-        std::ranges::any_of(found.world, [](const far_place& each) { return each.watcher != far_place::nobody; });
-    if (!has_watchers) return {};
-    return found;
+    if (MPI_Allgather(&mine, 8, MPI_BYTE, world.data(), 8, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
+    const bool has_leaders =
+        std::ranges::any_of(world, [](const far_place& each) { return each.leader != far_place::nobody; });
+    if (!has_leaders) world.clear();
+    return world;
 }
 
 /// The clocks, and a number that this run alone has.
@@ -357,30 +347,29 @@ start_outcome collective_start(const commtask_config* given) {
             start.clock_comm = collective_own_comm(own_comm::clocks);
             if (start.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(start.clock_comm);
         }
-        found_place found;
-        rank_place& place = found.place;
+        rank_place place;
         code = guarded([&] {
-            found = collective_find_place(settings, cpus);
+            place = collective_find_place(settings, cpus);
             if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
             const bool have_cores = place.idle == idle_policy::reserved && place.lane_cpus.front() != no_cpu;
             if (have_cores) lanes.selection.n_lanes_with_cores = static_cast<unsigned>(settings.lanes);
             return static_cast<int>(COMMTASK_OK);
         });
-        std::unique_ptr<node_segment> node = collective_find_bells(settings, found);
-        announcing told = collective_find_watchers(settings, node.get());
-        if (!told.world.empty()) start.notices_comm = collective_own_comm(own_comm::notices);
-        if (start.notices_comm == MPI_COMM_NULL) told = {};
+        std::unique_ptr<node_segment> node = collective_find_doorbells(settings, place);
+        std::vector<far_place> world = collective_find_leaders(settings, node.get());
+        if (!world.empty()) start.announcing_comm = collective_own_comm(own_comm::announcements);
+        if (start.announcing_comm == MPI_COMM_NULL) world.clear();
         if (code == COMMTASK_OK)
             code = guarded([&] {
-                // Alone on its node, or without memory or a use for bells there: others sleep until it has announced its messages.
-                if (!told.world.empty() && !node) node = make_own_segment(rank, node_bells::page_bytes);
+                // Alone on its node, or without memory or a use for doorbells there: others sleep until it has announced its messages.
+                if (!world.empty() && !node) node = make_own_segment(rank, doorbells::page_bytes);
                 if (!settings.trace.empty()) {
                     std::string why;
                     start.trace = open_trace(settings, place, start, run, why);
                     if (start.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
                 }
                 made = std::make_unique<context>(settings, thread_level, std::move(place), start, std::move(node),
-                                                 std::move(told));
+                                                 std::move(world));
                 if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
                 return static_cast<int>(COMMTASK_OK);
             });

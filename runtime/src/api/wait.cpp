@@ -147,7 +147,7 @@ int commtask_progress(int* moved) noexcept {
         const drive_result result = drive_for_a_moment(each, 1, [](bool) { return false; });
         if (result == drive_result::refused) {
             // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
-            each.wake_up.ring();
+            each.wake_up.wake();
         } else {
             leave_to_worker(each);
         }

@@ -47,90 +47,33 @@ inline constexpr std::size_t tasks_looked_ahead = 31;
 /// is lost would be lost for ever.
 inline constexpr std::uint64_t longest_wait_ns = 10'000'000;
 
-// A worker that shares its core: worker.cpp ---------------------------------------------------------------------------
+// A worker that shares its core: idle_strategy.hpp -----------------------------------------------------------------------
 
-/// Yields with something in flight before it naps. A yield costs least if what is in flight ends soon.
-inline constexpr int yields_before_naps = 8;
+/// It yields between polls for so long after something has moved, while something is in flight. Without it large messages stand still
+/// in waits.
+inline constexpr std::uint64_t active_ns = 5'000'000;
 
-/// Its first nap, each further one being twice as long up to COMMTASK_NAP_MAX_US. Shorter: more timers, at some 10 us of the
-/// core each. Longer: what ends soon is seen late.
-inline constexpr std::int64_t first_nap_ns = 5'000;
+/// A yield that took more found a thread that computes on this core.
+inline constexpr std::uint64_t long_yield_ns = 50'000;
 
-/// Naps are so many times COMMTASK_NAP_MAX_US while others drive. More: it sleeps through the computing between two waits, and what is in
-/// flight stands still. Less: it takes the core from them for nothing.
-inline constexpr std::int64_t naps_when_others_drive = 3;
+/// The worker does not yield for so long after such a yield. Without it four ranks on two cores expose 2 to 3 ms of a message.
+inline constexpr std::uint64_t busy_core_ns = 2'000'000;
 
-/// The same where what they begin is unfinished for less than half of such a nap: then nothing stands still. Each further one is twice as
-/// long, up to the second. Less: timers for nothing. More: what they leave in flight when they turn to something else stands still longer.
-inline constexpr std::int64_t naps_beside_brisk_others = 10;
-inline constexpr std::int64_t most_naps_beside_brisk_others = 25;
+/// Its first wait, each further one being twice as long up to COMMTASK_NAP_MAX_US.
+inline constexpr std::int64_t first_wait_ns = 5'000;
 
-/// About so many naps count for how long tasks last. More: a change of the program's is learned late. Less: a hop, which is longer than a
-/// nap, looks like one moment of it, since all that it waits for may end in one.
-inline constexpr int naps_remembered = 8;
+/// It waits so many times COMMTASK_NAP_MAX_US while another thread makes progress, and with nothing in flight.
+inline constexpr std::int64_t waits_beside_others = 3;
 
-/// So many pauses without them, and with nothing in flight, before a worker beside drivers sleeps deep. More: timers for nothing. Less: it is
-/// woken by the next post of each hop that is longer than a pause.
-inline constexpr int pauses_until_others_are_gone = 4;
+/// So many such waits with nothing in flight, before it blocks: a post in between wakes nobody.
+inline constexpr int idle_waits_before_block = 50;
 
-/// Naps of COMMTASK_NAP_MAX_US each before longer ones, if the neighbours of the node ring for all that is in flight. More: wake-ups
-/// for nothing. Less: a large message whose two sides take turns stands still when both have gone to sleep.
-inline constexpr int full_naps_before_longer = 2;
-
-/// A watcher asks so often whether those for whom it stays awake still run. More: it stays awake longer for one that was killed. Less: a
-/// few system calls for each of them.
-inline constexpr std::uint64_t look_for_ended_ns = 100'000'000;
-
-/// The longest of the longer ones. More: what no bell has told of is seen late, such as a message that MPI could not send at once.
-/// Less: wake-ups for nothing.
-inline constexpr std::int64_t longest_nap_in_sight_ns = 4'000'000;
-
-/// Such naps with nothing in flight, before a worker sleeps until a thread of its own wakes it: what is posted meanwhile a poster shows
-/// the neighbours, and wakes nobody. More: wake-ups for nothing after the last message. Less: a change of threads for a post.
-inline constexpr int naps_before_deep_sleep = 25;
-
-/// So many posts show a worker again that waiting threads have hidden, in one of its naps. More: a message to and fro, each end of
-/// which is waited for at once, pays for a look at each post: beyond them a small message is left to the nap, and for anything else the
-/// worker is woken. Less: it is woken more often.
-inline constexpr int shows_beside_drivers = 4;
-
-/// The pause between two rings for messages that stay open, the pace of naps: ring_pace.hpp. More: pieces of a large message wait. Less:
-/// what only looks alike at both ends wakes both in turn.
-inline constexpr std::uint64_t ring_pause_ns = 200'000;
-/// More for each open operation: a look through all of them takes a twentieth of the driver's time.
-inline constexpr std::uint64_t ring_pause_for_each_open_ns = 1'000;
+/// The longest wait with something in flight for which other ranks ring. What no doorbell tells of is seen after it.
+inline constexpr std::int64_t longest_rung_wait_ns = 4'000'000;
 
 /// A worker that is paused looks so seldom at what is in flight or was posted. More: who waits for it without calling the library,
 /// as an OpenMP barrier does, waits longer. Less: the core's time.
 inline constexpr std::int64_t look_when_paused_ns = 10'000'000;
-
-// What its yields tell of the core: core_gauge.hpp --------------------------------------------------------------------
-
-/// A yield that took more found somebody who computes. Less: a moment of somebody else's ends the worker's stay on an idle
-/// core. More: it stays beside threads that need the core.
-inline constexpr std::uint64_t long_yield_ns = 50'000;
-
-/// After a long yield shorter ones say nothing so long: who computes may only have paused. Without it the worker took a quarter of
-/// the core from the tasks of a team, six times the changes of threads; more: a core that has become idle stays so unseen.
-inline constexpr std::uint64_t distrust_ns = 2'000'000;
-
-/// A yield of a worker that attends windows may take so much longer for each pass of another thread: who copies a large message
-/// makes long ones. Less: the worker takes that for computing and is away when the thread turns to something else. More: it
-/// does so beside threads that compute for less than the 64 passes between two of their own yields may take.
-inline constexpr std::uint64_t pass_of_others_ns = 5'000;
-
-/// A worker that attends windows, and naps, asks by a yield whether the core has become idle, if the process used less than one part
-/// in so many of its nap. Less: it asks on a core that another rank needs, and loses a tick each time. More: it does not ask beside
-/// what little the program does.
-inline constexpr std::uint64_t share_of_a_quiet_nap = 4;
-
-/// But not after a nap that lasted so much longer than COMMTASK_NAP_MAX_US: then another process had the core. More: it asks there, and is
-/// out of sight of who rings it until it has the core again, which is a tick or two. Less: it does not ask where a timer was late.
-inline constexpr std::uint64_t late_nap_ns = 200'000;
-
-/// How long to stay awake on an idle core with something in flight. More: processor time. Less: large messages stand still
-/// until the next nap ends.
-inline constexpr std::uint64_t linger_with_work_ns = 5'000'000;
 
 /// Tests of MPI in a row, before each pause of a worker that attends windows and shares its core. Some operations of other ranks
 /// take a dozen steps here, each an answer away from the next: with one test a pause each step waited for the next pause. More:

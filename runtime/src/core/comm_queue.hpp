@@ -6,7 +6,7 @@
 // communicator was freed serves another later, once no turn of the first is open, so that no ticket is good for both.
 #pragma once
 
-#include "core/node_bell.hpp"
+#include "doorbell/doorbells.hpp"
 #include "core/program_order.hpp"
 
 #include <mpi.h>
@@ -54,7 +54,7 @@ public:
     bool may_be_freed = false; ///< By the program, also while tasks of it have not ended.
     std::string name;
     std::uint32_t trace_number = 0;         ///< Its communicator's in a trace; 0 without one.
-    std::unique_ptr<const node_peers> node; ///< Its ranks on this node; null if they have no bells.
+    std::unique_ptr<const node_peers> node; ///< Its ranks on this node; null if they have no doorbells.
     /// Those of the communicator that had the queue before: a receive of it may be in flight, and its driver look at them.
     std::unique_ptr<const node_peers> node_before;
 

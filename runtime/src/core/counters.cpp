@@ -39,9 +39,7 @@ void lane_stats::merge(const lane_stats& other) {
     worker_used_ns += other.worker_used_ns;
     worker_naps += other.worker_naps;
     worker_rung += other.worker_rung;
-    worker_rung_for_nothing += other.worker_rung_for_nothing;
     rang += other.rang;
-    notices_lost += other.notices_lost;
     worker_sleeps += other.worker_sleeps;
 }
 

@@ -66,9 +66,7 @@ struct lane_stats {
     std::uint64_t worker_used_ns = 0;          ///< The worker's time on the processor.
     std::uint64_t worker_naps = 0;             ///< How often it napped with something in flight.
     std::uint64_t worker_rung = 0;             ///< Of these, how often another rank of the node ended the nap.
-    std::uint64_t worker_rung_for_nothing = 0; ///< And nothing had ended when the worker slept in sight again.
     std::uint64_t rang = 0;                    ///< Workers of the node's other ranks that this lane has woken.
-    std::uint64_t notices_lost = 0;            ///< To other nodes, that found no room: their receivers napped.
     std::uint64_t worker_sleeps = 0;           ///< How often it slept for want of work.
 
     void merge(const lane_stats& other);

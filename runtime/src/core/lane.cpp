@@ -28,11 +28,9 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 } // namespace
 
 lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
-    : wake_up(settings.has_heavy_barrier), transport_(&carrier), waiters_(&waiters), settings_(settings),
-      is_watcher_(settings.node != nullptr && settings.node->am_watcher() && settings.number == 0),
+    : wake_up(settings.has_heavy_barrier, settings.doorbell), transport_(&carrier), waiters_(&waiters), settings_(settings),
       inbox_(settings.queue_capacity, settings.has_heavy_barrier),
-      callbacks_(settings.warns ? settings.callback_limit_ns : 0),
-      notices_(settings.announced == nullptr ? nullptr : std::make_unique<notice_queue>()) {}
+      callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
 
 lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {
     waits_are_refused = waits_are_refused || are_refused;
@@ -74,7 +72,7 @@ void lane::cancel(task& which) noexcept {
 void lane::request_report(const char* heading) noexcept {
     report_heading_.store(heading, std::memory_order_relaxed); // published by the next
     report_requested_.store(true, std::memory_order_seq_cst);
-    wake_up.ring();
+    wake_up.wake();
 }
 
 void lane::begin_pass() noexcept {
@@ -116,8 +114,7 @@ bool lane::progress() noexcept {
 
     const driving_scope driving{*this};
     begin_pass();
-    const bool had_notices = has_unsent_notices();
-    bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away_tasks();
+    bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away();
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
     take_overflow();
     for (int n_taken = 0; posted != nullptr;) {
@@ -140,16 +137,16 @@ bool lane::progress() noexcept {
     }
     if (ended_in_pass_ > 0) waiters_->announce();
     moved = moved || ended_in_pass_ > 0;
-    if (has_neighbors() && !moved) [[unlikely]]
-        look_after_open_messages();
+    if (settings_.node != nullptr) [[unlikely]]
+        settings_.node->polled();
     const bool says_what_is_left = drain_.load(std::memory_order_relaxed) != drain_watch::none;
-    // Those whose turn has not come are seen by nobody but who drives. Notices that have left move nothing.
-    if (moved || late_ != nullptr || says_what_is_left || had_notices) publish_what_is_left();
+    // Those whose turn has not come are seen by nobody but who drives.
+    if (moved || late_ != nullptr || says_what_is_left || settings_.node != nullptr) publish_what_is_left();
     return moved;
 }
 
 void lane::attend_for_a_moment() noexcept {
-    if (!attends_windows()) return; // a look of the watcher's is enough
+    if (!attends_windows()) return; // a leader that listens needs one look
     const driving_scope driving{*this};
     for (int i = 0; i < tuning::looks_when_attentive && !has_guests() && !inbox_.can_take(); ++i) {
         transport_->make_progress();
@@ -251,7 +248,7 @@ void lane::publish_what_is_left() noexcept {
     if (watch == drain_watch::none) return;
     // A question that is asked between these two is answered by this pass, or by the next one.
     if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
-    // Notices may be left: what they tell of has ended, and a watcher that takes none must not keep this rank.
+    // Announcements may be left: what they tell of has ended, and a leader that takes none must not keep this rank.
     const bool is_drained = !has_tasks() && approx_live() == 0 && !inbox_.has_more() && handoff_.is_empty();
     if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
     // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.
@@ -368,7 +365,6 @@ void lane::issue_ready() noexcept {
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
     if (transport_->has_gathered()) transport_->start_gathered();
-    tell_of_gathered(); // also of what something else has started
 }
 
 void lane::issue(task& ready) noexcept {
@@ -383,12 +379,12 @@ void lane::issue(task& ready) noexcept {
 bool lane::start(task& ready) noexcept {
     move(ready, phase::ready, phase::in_flight);
     starting_kind_.store(ready.op.kind, std::memory_order_relaxed);
-    if (has_neighbors()) [[unlikely]]
-        ring_target_of(ready);
+    if (settings_.node != nullptr) [[unlikely]]
+        settings_.node->starting(ready);
     const start_result result = transport_->start(ready);
     starting_kind_.store(0, std::memory_order_relaxed);
-    if (has_neighbors() && result != start_result::failed) [[unlikely]]
-        tell_of_start(ready);
+    if (settings_.node != nullptr && result != start_result::failed) [[unlikely]]
+        settings_.node->started(ready);
     if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
     return true;
@@ -397,10 +393,8 @@ bool lane::start(task& ready) noexcept {
 void lane::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     COMMTASK_ASSERT(which.run.open_parts > 0);
     if (--which.run.open_parts > 0) return;
-    if (has_neighbors() && !which.is_run()) [[unlikely]]
-        ring_at_end(which);
-    if (leaves_ends_ && !ends_unheard(which)) [[unlikely]]
-        return ended_at_once_.push(which);
+    if (settings_.node != nullptr && !which.is_run()) [[unlikely]]
+        settings_.node->ended(which);
     // Read first and written then, the line would come twice from the thread that waits: 46 ns.
     prefetch_for_write(&which.life);
     end_by_result(which);

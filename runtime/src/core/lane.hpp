@@ -7,19 +7,16 @@
 
 #include "base/callback_guard.hpp"
 #include "core/baton.hpp"
-#include "core/bell.hpp"
 #include "core/comm_queue.hpp"
 #include "core/graph.hpp"
 #include "core/handoff.hpp"
 #include "core/inbox.hpp"
-#include "core/nap_plan.hpp"
-#include "core/node_bell.hpp"
-#include "core/notices.hpp"
+#include "core/node_observer.hpp"
 #include "core/observer.hpp"
-#include "core/ring_pace.hpp"
 #include "core/task_list.hpp"
 #include "core/tracer.hpp"
 #include "core/transport.hpp"
+#include "core/wakeup.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,9 +47,8 @@ struct lane_settings {
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     failure_sink* failures = nullptr;        ///< Told of tasks that do not complete; outlasts the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
-    const node_bells* node = nullptr; ///< By which the ranks of the node ring each other's workers; null: they do not.
-    /// What is told to other nodes' watchers; null: nothing. Not without `node`.
-    const announcing* announced = nullptr;
+    node_observer* node = nullptr;    ///< Rings the doorbells of the node's other ranks; null: they have none.
+    std::atomic<std::uint32_t>* doorbell = nullptr; ///< Of this lane's worker, with `node`.
     std::uint8_t number = 0;  ///< Among the lanes of its set.
     std::uint8_t n_lanes = 1; ///< Of its set: lists name the lane if there are several.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
@@ -113,7 +109,7 @@ public:
     /// to load the posters' line in every pass, and every post would wait for that line.
     void watch_drain() noexcept {
         drain_.store(drain_watch::asked, std::memory_order_seq_cst); // a worker that is about to sleep must see it
-        wake_up.ring_surely();
+        wake_up.wake_surely();
     }
 
     /// After watch_drain(): whether nothing was left after the last pass, and nothing has come since. Exact for one lane once
@@ -179,36 +175,28 @@ public:
     /// window; by -1 when the reason is gone. The worker stays awake as long as there is one.
     void attend(int change) noexcept {
         n_attended_.fetch_add(change, std::memory_order_seq_cst); // a worker that is about to sleep must see it
-        wake_up.ring_surely();
+        wake_up.wake_surely();
     }
-    [[nodiscard]] bool is_attentive() const noexcept { return attends_windows() || must_watch(); }
-    /// Who leaves something behind: a worker that naps, as one does that attends windows, looks by itself soon.
-    void ring_for_what_is_left() noexcept {
-        if (!attends_windows()) wake_up.ring_unless_it_naps();
+    /// Whether other processes may need this one though it has nothing in flight.
+    [[nodiscard]] bool is_attentive() const noexcept {
+        return attends_windows() || (settings_.node != nullptr && settings_.node->must_listen());
     }
+    /// A thread that leaves something behind: a worker in a short wait looks by itself soon.
+    void wake_for_what_is_left() noexcept { wake_up.wake_from_long_wait(); }
     [[nodiscard]] bool attends_windows() const noexcept { return n_attended_.load(std::memory_order_seq_cst) > 0; }
-
-    /// Whether this lane hears for its node of messages of others.
-    [[nodiscard]] bool is_watcher() const noexcept { return is_watcher_; }
-    /// Whether somebody of the node sleeps until it does.
-    [[nodiscard]] bool must_watch() const noexcept {
-        return is_watcher_ && settings_.node->n_sleepers().load(std::memory_order_seq_cst) > 0;
-    }
 
     /// The program wants the workers' cores for itself, or no longer does. Meanwhile the worker looks seldom, who posts issues as
     /// beside a worker that shares, and who waits drives.
     void set_paused(bool is_paused) noexcept {
         is_paused_.store(is_paused, std::memory_order_seq_cst); // a worker that is about to sleep must see it
-        wake_up.ring_surely();
+        wake_up.wake_surely();
     }
     [[nodiscard]] bool is_paused() const noexcept { return is_paused_.load(std::memory_order_relaxed); }
 
-    /// Workers of the node's other ranks that this lane's drivers have woken. Exact once nobody drives.
-    [[nodiscard]] std::uint64_t n_rung() const noexcept { return n_rung_; }
     /// What the lane itself counts, and no observer. The same.
     void count_into(lane_stats& told) const noexcept;
 
-    bell wake_up; ///< Where the worker sleeps.
+    wakeup wake_up; ///< Where the worker waits.
 
     // Driver ----------------------------------------------------------------------------------------------------------
 
@@ -240,51 +228,20 @@ public:
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival, or send what other nodes are to hear.
-    [[nodiscard]] bool has_work() const noexcept { return has_tasks() || has_unsent_notices(); }
+    [[nodiscard]] bool has_work() const noexcept {
+        return has_tasks() || (settings_.node != nullptr && settings_.node->has_unsent());
+    }
 
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
 
-    /// A thread that waits drives, so that no neighbour need wake the worker, but for one that the node needs. Who leaves something
-    /// open rings it.
-    void hide_from_neighbors() const noexcept {
-        if (!is_watcher_) bell::hide(word_in_sight());
+    /// The worker, before a wait. Whether the ranks of the node ring for all that is in flight; then they ring from now on.
+    [[nodiscard]] bool is_rung_for_all() const noexcept {
+        return settings_.node != nullptr && !attends_windows() && settings_.node->is_rung_for_all();
     }
-
-    // With settings.node, before the worker sleeps in sight of the neighbours.
-    [[nodiscard]] bool has_neighbors() const noexcept { return settings_.node != nullptr; }
-    [[nodiscard]] std::atomic<std::uint32_t>& word_in_sight() const noexcept { return my_line().word(); }
-    struct shown_news {
-        foreseen how; ///< How much of it they ring for.
-        bool is_far;  ///< Some of it only when the watcher tells them: it must be asked before the sleep.
-    };
-    /// Shows them what is in flight.
-    [[nodiscard]] shown_news show_awaited() noexcept;
-    /// Driver. Whether all that is unfinished was shown, so that a worker that sleeps in sight need not be woken for it.
-    [[nodiscard]] bool has_shown_all() const noexcept { return is_line_whole_ && !has_put_away(); }
-    /// The watcher stays awake from the first of these to release_watcher(), which the worker calls after its sleep, whoever has asked.
-    void ask_watcher() noexcept { n_rung_ += ask_watcher_once(); }
-    /// Before a nap that no bell ends: more messages have come than the watcher has told of, so notices lie unread at one that
-    /// sleeps, and as long as they do this rank is not rung for any. Once for each such number: some messages nobody announces.
-    /// The worker, without the baton.
-    void ask_watcher_if_behind() noexcept {
-        if (!has_neighbors() || !settings_.node->has_watcher()) return;
-        const std::int32_t n_announced = settings_.node->announced_to_me().load(std::memory_order_relaxed);
-        const bool is_news = n_announced < 0 && n_announced != n_announced_when_asked_;
-        n_announced_when_asked_ = std::min(n_announced, 0);
-        if (is_news) static_cast<void>(ask_watcher_once()); // n_rung_ is the driver's
+    void tell_node_of_arming() const noexcept {
+        if (settings_.node != nullptr) settings_.node->arming();
     }
-    void release_watcher() noexcept {
-        if (has_asked_watcher_.exchange(false, std::memory_order_relaxed)) settings_.node->release_watcher();
-    }
-    /// With the watcher told: whether a message of another node is on its way, so that nobody rings for its pieces.
-    [[nodiscard]] bool is_announced() const noexcept {
-        return has_asked_watcher_.load(std::memory_order_relaxed) && is_far_message_near();
-    }
-    /// The watcher, before it sleeps: a neighbour that is about to need it finds its line.
-    void show_watcher() const noexcept;
-    /// Rings who sleeps at the other end of a message that is open here.
-    void ring_for_what_is_open() noexcept;
 
     /// Chooses among unfinished tasks.
     using task_filter = bool (*)(const task&);
@@ -323,47 +280,16 @@ private:
     [[nodiscard]] bool issue_and_give_back(const task* which = nullptr, bool* is_left = nullptr) noexcept;
     [[nodiscard]] bool issue_posted() noexcept;
     [[nodiscard]] static bool ends_unheard(const task& ended) noexcept;
-    /// @return how many sleepers it has rung
-    unsigned ask_watcher_once() noexcept {
-        return has_asked_watcher_.exchange(true, std::memory_order_relaxed) ? 0 : settings_.node->ask_watcher();
-    }
     /// Whether a driver left tasks for the next pass.
-    [[nodiscard]] bool has_put_away_tasks() const noexcept {
+    [[nodiscard]] bool has_put_away() const noexcept {
         return !ready_.is_empty() || !overflow_.is_empty() || !ended_at_once_.is_empty();
     }
-    /// Or notices, which found no room with their carrier: nobody but who drives sends them.
-    [[nodiscard]] bool has_put_away() const noexcept { return has_put_away_tasks() || has_unsent_notices(); }
-    [[nodiscard]] bool has_unsent_notices() const noexcept { return notices_ != nullptr && !notices_->is_empty(); }
     [[nodiscard]] bool has_tasks() const noexcept {
-        return transport_->in_flight() > 0 || has_put_away_tasks() || late_ != nullptr;
+        return transport_->in_flight() > 0 || has_put_away() || late_ != nullptr;
     }
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
-    void tell_of_start(task& started) noexcept;
-    void tell_of_gathered() noexcept;
-    enum class moment : std::uint8_t {
-        start, ///< MPI has it, and has not ended it.
-        end,   ///< MPI has ended it.
-    };
-    unsigned ring_neighbors(const task& which, moment at) noexcept;
-    void ring_at_end(const task& ended) noexcept;
-    void ring_target_of(const task& which) noexcept;
-    void look_after_open_messages() noexcept;
-    void look_after_sleepers() noexcept;
-    [[nodiscard]] bool is_rung_by_watcher(const task& which) const noexcept;
-    [[nodiscard]] node_line my_line() const noexcept { return settings_.node->my_line(settings_.number); }
-    [[nodiscard]] bool is_far_message_near() const noexcept {
-        return settings_.node->announced_to_me().load(std::memory_order_seq_cst) != 0;
-    }
-    shown_news show(const task& which) const noexcept;
-    void begin_poster_shows() noexcept;
-    [[nodiscard]] bool needs_nobody(const task& started) const noexcept;
-    void show_of_poster(const task& started) noexcept;
-    [[nodiscard]] bool end_poster_shows() noexcept;
-    void announce(task& started) noexcept;
-    void count_announced(const task& ended) noexcept;
-    void flush_notices() noexcept;
     void begin_pass() noexcept;
     void end_pass() noexcept;
     void take_back_drained() noexcept;
@@ -415,7 +341,6 @@ private:
     transport* const transport_;
     waiting_room* const waiters_;
     const lane_settings settings_;
-    const bool is_watcher_;
     std::atomic<bool> is_paused_{false}; ///< Beside what every post reads, and changed as good as never.
     inbox<task> inbox_;
     handoff<task, &task::next_in_list>
@@ -442,20 +367,6 @@ private:
     std::atomic<bool> was_drained_{false};
     std::atomic<drain_watch> drain_{drain_watch::none};
     std::atomic<int> starting_kind_{0};
-    std::array<task*, 16> untold_{}; ///< Gathered starts that no neighbour was told of yet.
-    std::size_t n_untold_ = 0;
-    std::uint64_t n_rung_ = 0;
-    ring_pace pace_;
-    bool poster_shows_ = false;   ///< A poster puts what it starts into the line, beside a worker that sleeps in sight.
-    bool is_left_to_nap_ = false; ///< The worker sees what a poster has started when its nap is over.
-    int n_shows_beside_drivers_ = 0;             ///< Since the worker last looked.
-    bool is_line_whole_ = false;                 ///< Has entries of all that is in flight.
-    bool poster_has_shown_all_ = false;          ///< The neighbours ring for all of it.
-    bool leaves_ends_ = false;                   ///< What ends is left to the next driver.
-    std::atomic<bool> has_asked_watcher_{false}; ///< The driver, or the worker.
-    std::uint64_t looked_after_sleepers_ns_ = 0; ///< The watcher's driver.
-    std::int32_t n_announced_when_asked_ = 0;    ///< The worker, before naps.
-    std::unique_ptr<notice_queue> notices_;      ///< Not sent yet; null if none ever are.
 };
 
 /// Found by looking at every slot, so that running tasks pay nothing for it; asks for no memory.

@@ -17,7 +17,7 @@ void lane::hand_over(task& which, std::uint32_t mark) noexcept {
         return;
     }
     handoff_.give(&which);
-    if (!try_issue_here()) wake_up.ring();
+    if (!try_issue_here()) wake_up.wake();
 }
 
 void lane::take_handed() noexcept {

@@ -41,7 +41,7 @@ void lane::make_room() noexcept {
 /// place, and comes another way.
 void lane::post_without_waiting(task& posted) noexcept {
     if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
-    wake_up.ring();
+    wake_up.wake();
 }
 
 bool lane::try_post(task& posted, void (*take_turn)(task&) noexcept) noexcept {
@@ -62,8 +62,8 @@ bool lane::try_post(task& posted, void (*take_turn)(task&) noexcept) noexcept {
 /// A poster that is about to drive needs no worker that naps. It wakes one in deep sleep, which looks at nothing by itself and so would
 /// miss what the poster leaves behind.
 void lane::see_to_posted(std::uint32_t flags) noexcept {
-    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) return wake_up.ring_if_deep();
-    if (!try_issue_here()) wake_up.ring();
+    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) return wake_up.wake_from_long_wait();
+    if (!try_issue_here()) wake_up.wake();
 }
 
 /// Not for who drives another lane, which would hold that one up, nor for who is inside MPI.
@@ -83,7 +83,7 @@ void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
     bool has_baton = try_take_baton_as_guest(deadline_ns);
     while (has_baton) {
         bool is_left = false;
-        if (!issue_and_give_back(&which, &is_left)) wake_up.ring();
+        if (!issue_and_give_back(&which, &is_left)) wake_up.wake();
         if (!is_left) return;
         // More than one pass takes, or behind something that the worker must do: it would make way for a guest.
         do {
@@ -99,8 +99,6 @@ void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
 /// @param is_left  whether that task neither is MPI's yet nor waits for something
 /// @return whether nothing is left but what is in flight; otherwise the worker must be woken
 bool lane::issue_and_give_back(const task* which, bool* is_left) noexcept {
-    if (has_neighbors()) [[unlikely]]
-        begin_poster_shows();
     // That a poster drives for so short a time is not worth two records of a trace.
     const bool is_all_issued = issue_posted();
     if (which != nullptr) {
@@ -110,12 +108,11 @@ bool lane::issue_and_give_back(const task* which, bool* is_left) noexcept {
         return_baton(); // nobody takes it
         return true;
     }
-    const bool may_sleep_on = has_neighbors() && end_poster_shows() && is_all_issued;
-    const bool leaves_work = has_work() && !may_sleep_on;
+    const bool leaves_work = has_work();
     return_baton();
-    // A worker in deep sleep knows nothing of this; one that naps comes soon, and a neighbour rings one that sleeps in sight of what was
-    // posted. What arrived meanwhile may be a post of a function that MPI has called here, which rang nobody.
-    if (is_all_issued && (leaves_work || has_arrivals())) ring_for_what_is_left();
+    // A worker in a long wait knows nothing of this; after a short one it looks by itself. What arrived meanwhile may be a post of a
+    // function that MPI has called here, which woke nobody.
+    if (is_all_issued && (leaves_work || has_arrivals())) wake_for_what_is_left();
     return is_all_issued;
 }
 
@@ -156,7 +153,6 @@ bool lane::issue_posted() noexcept {
         }
     }
     if (transport_->has_gathered()) transport_->start_gathered();
-    tell_of_gathered(); // also of what something else has started
     end_pass();
     return n_taken < tuning::tasks_per_pass && ready_.is_empty() && overflow_.is_empty();
 }

@@ -44,8 +44,7 @@ constexpr std::size_t lines_at_most = 64;
 } // namespace
 
 void lane::count_into(lane_stats& told) const noexcept {
-    told.rang = n_rung_;
-    told.notices_lost = notices_ ? notices_->n_lost() : 0;
+    told.rang = settings_.node == nullptr ? 0 : settings_.node->n_rung();
 }
 
 std::array<char, 32> lane::worker_text() const noexcept {

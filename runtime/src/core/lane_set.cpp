@@ -11,7 +11,7 @@
 namespace commtask::detail {
 
 lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
-                   std::span<task_observer* const> own_observers)
+                   std::span<task_observer* const> own_observers, std::span<const lane_doorbell> doorbells)
     : waiters(settings.has_heavy_barrier), n_at_work_(carriers.size()), workers_(carriers.size()) {
     lane_settings plan = settings;
     plan.n_lanes = static_cast<std::uint8_t>(carriers.size());
@@ -19,6 +19,10 @@ lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings&
         plan.number = static_cast<std::uint8_t>(i);
         plan.observers = settings.observers;
         if (!own_observers.empty()) plan.observers.push_back(own_observers[i]);
+        if (!doorbells.empty()) {
+            plan.node = doorbells[i].rings;
+            plan.doorbell = doorbells[i].own;
+        }
         lanes_.emplace_back(*carriers[i], waiters, plan);
         plan.list_elsewhere = nullptr;
         plan.count_elsewhere = nullptr;
@@ -139,7 +143,7 @@ bool lane_set::has_guests() const noexcept {
 }
 
 bool lane_set::approx_are_asleep() const noexcept {
-    return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_is_asleep(); });
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_waits(); });
 }
 
 bool lane_set::could_still_move(lane::task_filter chosen) noexcept {

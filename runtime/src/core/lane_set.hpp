@@ -28,13 +28,20 @@ enum class pauser : std::uint8_t {
     user,    ///< By a signal or a file.
 };
 
+/// How a lane rings other ranks of its node, and is rung.
+struct lane_doorbell {
+    node_observer* rings = nullptr;
+    std::atomic<std::uint32_t>* own = nullptr;
+};
+
 class lane_set {
 public:
     /// One lane for each transport; these outlast the set. No worker yet. What a face has not posted is listed by the first.
     /// @param own_observers  one for each lane, beside those of the settings; or none
+    /// @param doorbells  one for each lane; or none
     /// @throws std::bad_alloc
     lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
-             std::span<task_observer* const> own_observers = {});
+             std::span<task_observer* const> own_observers = {}, std::span<const lane_doorbell> doorbells = {});
     lane_set(const lane_set&) = delete;
     lane_set& operator=(const lane_set&) = delete;
     ~lane_set() { stop_workers(); }

@@ -31,19 +31,6 @@ protected:
     ~completion_sink() = default;
 };
 
-class notice_carrier;
-
-/// Is shown tasks in flight.
-class in_flight_visitor {
-public:
-    virtual void visit(const task& which) noexcept = 0;
-    /// There are others, which cannot be shown.
-    virtual void visit_unseen() noexcept {}
-
-protected:
-    ~in_flight_visitor() = default;
-};
-
 /// A message of an operation.
 struct message_shape {
     bool is_received;
@@ -111,12 +98,6 @@ public:
 
     /// Started and not reported. Read in every pass, so it is a number and not a question.
     [[nodiscard]] std::size_t in_flight() const noexcept { return n_in_flight_; }
-
-    /// Shows every task in flight, in any order; one with several parts perhaps several times.
-    virtual void each_in_flight(in_flight_visitor& visitor) const noexcept = 0;
-
-    /// By which ranks of other nodes are told of messages; null: they are not.
-    [[nodiscard]] virtual notice_carrier* notices() noexcept { return nullptr; }
 
     /// Shows the messages of an operation that was just started: the program may free its types and lists soon after.
     virtual void show_messages(const commtask_op& /*op*/, message_visitor& /*visitor*/) const noexcept {}

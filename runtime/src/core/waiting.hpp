@@ -40,7 +40,6 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
     if (lane::is_driving()) return drive_result::refused;
     const bool has_baton = driven.is_held_by_me();
     if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
-    if (driven.has_neighbors()) driven.hide_from_neighbors();
     bool moved = false;
     for (int i = 0; i < most_passes && !is_done(moved) && (has_baton || !driven.has_guests()); ++i) {
         moved = driven.progress() || moved;
@@ -53,7 +52,7 @@ drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done)
 /// driver rings nobody.
 inline void leave_to_worker(lane& driven) noexcept {
     driven.tell(trace::thread_state::none);
-    if (driven.approx_has_work() || driven.has_arrivals()) driven.ring_for_what_is_left();
+    if (driven.approx_has_work() || driven.has_arrivals()) driven.wake_for_what_is_left();
 }
 
 /// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for

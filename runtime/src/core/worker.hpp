@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread of a lane and its idle policy. A reserved worker keeps the baton and spins on its own core until it has had
-// nothing to do for a while; then it sleeps until somebody rings. A worker that shares its core gives the baton back after
-// every pass, so that a thread which waits in the library can drive the lane itself; it yields, then naps.
+// The thread of a lane. A reserved worker keeps the progress lock and polls on its own core until it has had nothing to do for a while;
+// then it blocks until it is woken. A worker that shares its core gives the lock back after every pass, so that a thread which waits
+// in the library can make progress itself; between passes it does what idle_strategy.hpp says.
 #pragma once
 
 #include "base/library_thread.hpp"
-#include "core/company.hpp"
-#include "core/core_gauge.hpp"
 #include "core/counters.hpp"
+#include "core/idle_strategy.hpp"
 #include "core/lane.hpp"
-#include "core/nap_plan.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -22,7 +20,7 @@ namespace commtask::detail {
 struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
-    std::uint64_t nap_max_ns = 1; ///< The longest pause of a shared worker with work in flight that nobody else drives.
+    std::uint64_t nap_max_ns = 1; ///< The longest wait of a shared worker with something in flight that nobody rings for.
     lane_stats* counters = nullptr;   ///< Null: nothing is counted.
     std::function<void()> on_start{}; ///< Runs first, on the worker's thread: binds it.
     std::uint64_t lend_after_ns =
@@ -47,7 +45,7 @@ public:
     /// Any thread. Whether it lends its core whenever it has nothing to do, and not only after a while.
     void lend_at_once(bool is_so) noexcept {
         // Before the ring: the sleeper looks after it has lain down. One that lends already need not wake.
-        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.ring_surely();
+        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.wake_surely();
     }
 
     /// Whether the calling thread is the worker's.
@@ -61,7 +59,6 @@ private:
     void run_shared() noexcept;
     bool timed_pass() noexcept;
     void count_sleep() noexcept;
-    void count_nap() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
     [[nodiscard]] bool take_baton() noexcept;
     [[nodiscard]] bool let_guests_in() noexcept;
@@ -73,14 +70,9 @@ private:
     [[nodiscard]] bool has_something() const noexcept;
     void rest() noexcept;
     void rest_for_a_moment() noexcept;
-    [[nodiscard]] unsigned nap(nap_plan& naps) noexcept;
-    [[nodiscard]] bool sleep_in_sight(nap_plan& naps) noexcept;
-    [[nodiscard]] bool doze_in_sight(nap_plan& naps) noexcept;
-    [[nodiscard]] bool sleep_long_in_sight(nap_plan& naps) noexcept;
-    void yield_and_learn(core_gauge& core) noexcept;
-    [[nodiscard]] unsigned nap_and_learn(nap_plan& naps, core_gauge& core) noexcept;
-    void nap_beside(company& others) noexcept;
-    [[nodiscard]] awaiting what_it_awaits() const noexcept;
+    [[nodiscard]] worker_turn turn(std::uint64_t& n_passes_known, bool is_woken) noexcept;
+    [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
+    [[nodiscard]] bool wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }
@@ -89,8 +81,6 @@ private:
     const worker_settings settings_;
     std::atomic<bool> must_stop_{false};
     std::atomic<bool> lends_at_once_{false};
-    bool was_rung_ = false;      ///< By a neighbour, and has neither found an end nor slept since.
-    bool is_rung_again_ = false; ///< A bell before the last one has brought no end either.
     library_thread thread_;
 };
 

@@ -9,7 +9,7 @@
 #include "base/tuning.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/kept_handles.hpp"
-#include "mpi/peers.hpp"
+#include "doorbell/peers.hpp"
 #include "mpi/trace_comm.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::atomic<std::uint32_t> queue_numbers{0};
 } // namespace
 
 mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
-                     const node_bells* bells, bool knows_far)
+                     const doorbells* bells, bool knows_far)
     : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
       bells_(bells), knows_far_(knows_far), closed_(lanes.size()) {
     const errors_come_back scope;

@@ -31,7 +31,7 @@ public:
     /// @param bells  of the node; null: its ranks do not ring each other
     /// @param knows_far  whether messages to other nodes are announced
     mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
-              const node_bells* bells, bool knows_far);
+              const doorbells* bells, bool knows_far);
     mpi_comms(const mpi_comms&) = delete;
     mpi_comms& operator=(const mpi_comms&) = delete;
     ~mpi_comms();
@@ -109,7 +109,7 @@ private:
     bool is_ready_ = false;
     bool is_ending_ = false;
     const std::function<void(std::size_t)> start_lane_;
-    const node_bells* const bells_;
+    const doorbells* const bells_;
     const bool knows_far_;
     /// Drivers of several lanes add communicators. MPI is called with it held; nothing that MPI calls takes it, but a callback of
     /// the program's inside MPI that posts on a communicator of its own making.

@@ -183,8 +183,6 @@ bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
 void mpi_transport::poll(completion_sink& sink) noexcept {
     has_made_progress_ = false;
     start_gathered();
-    if (notices_) [[unlikely]]
-        notices_->look();
     if (has_refused_) report_refused(sink);
     if (!unmatched_.is_empty()) poll_unmatched(sink);
     if (!polled_alone_.is_empty()) poll_alone(sink);
@@ -381,8 +379,6 @@ void mpi_transport::poll_threads(completion_sink& sink) noexcept {
 /// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
 void mpi_transport::make_progress() noexcept {
     const errors_come_back errors;
-    if (notices_) [[unlikely]]
-        notices_->look();
     if (never_ == MPI_REQUEST_NULL) {
         MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
                            [](void* /*state*/) { return MPI_SUCCESS; },
@@ -468,15 +464,6 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
     const bool can_be_freed = kind.ordered_in == order_class::messages && kind.family != operation_family::one_sided;
     if (abandoned != MPI_REQUEST_NULL && can_be_freed) MPI_Request_free(&abandoned);
     remove(index);
-}
-
-void mpi_transport::each_in_flight(in_flight_visitor& visitor) const noexcept {
-    const task* last = nullptr;
-    for (const started_part& each : parts_) {
-        if (std::exchange(last, each.of) != each.of) visitor.visit(*each.of);
-    }
-    for (const task* each = unmatched_.first(); each != nullptr; each = each->next_in_list) visitor.visit(*each);
-    if (n_elsewhere_ > 0) visitor.visit_unseen();
 }
 
 std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {

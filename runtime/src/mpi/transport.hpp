@@ -19,7 +19,6 @@
 #include "mpi/early_ends.hpp"
 #include "mpi/kept_handles.hpp"
 #include "mpi/kept_lists.hpp"
-#include "mpi/notices.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/windows.hpp"
 
@@ -49,13 +48,6 @@ public:
     /// What tasks keep of the program's handles.
     void use_handles(kept_handles& handles) noexcept { handles_ = &handles; }
     /// @param carrier  by which ranks of other nodes are told of messages
-    void use_notices(std::unique_ptr<mpi_notices> carrier) noexcept { notices_ = std::move(carrier); }
-    /// After the last task, while MPI can be called.
-    void end_notices() noexcept {
-        if (notices_ && !notices_->end()) static_cast<void>(notices_.release()); // MPI may still read it
-        notices_.reset();
-    }
-    [[nodiscard]] mpi_notices* notices() noexcept override { return notices_.get(); }
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void start_gathered() noexcept override;
@@ -74,7 +66,6 @@ public:
     void withdraw(task& which) noexcept override;
     void abandon(task& which) noexcept override;
     void clean_up(task& which) noexcept override;
-    void each_in_flight(in_flight_visitor& visitor) const noexcept override;
     void show_messages(const commtask_op& op, message_visitor& visitor) const noexcept override;
     [[nodiscard]] std::int64_t given_bytes(const commtask_op& op) const noexcept override;
     [[nodiscard]] std::string describe(const task& which) const override;
@@ -157,7 +148,6 @@ private:
     std::size_t n_elsewhere_ = 0; ///< Those that a window's thread has.
     mpi_windows* windows_ = nullptr;
     kept_handles* handles_ = nullptr;
-    std::unique_ptr<mpi_notices> notices_; ///< Null unless messages to other nodes are announced.
     std::size_t cursor_ = 0;               ///< Where the next window begins.
     bool has_polled_all_ = true;
     early_ends early_ends_;

@@ -51,13 +51,6 @@ int package_of(hwloc_topology_t topology, hwloc_obj_t object) {
     return package == nullptr ? 0 : static_cast<int>(package->logical_index);
 }
 
-int numa_node_of(hwloc_topology_t topology, hwloc_obj_t object) {
-    const int number = object->nodeset == nullptr ? -1 : hwloc_bitmap_first(object->nodeset);
-    if (number < 0) return -1;
-    const hwloc_obj_t memory = hwloc_get_numanode_obj_by_os_index(topology, static_cast<unsigned>(number));
-    return memory == nullptr ? -1 : static_cast<int>(memory->logical_index);
-}
-
 node_shape shape_of(hwloc_topology_t topology) {
     node_shape shape;
     // Some virtual machines and old kernels report CPUs without cores.
@@ -65,25 +58,12 @@ node_shape shape_of(hwloc_topology_t topology) {
     const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
     for (hwloc_obj_t core = hwloc_get_next_obj_by_type(topology, type, nullptr); core != nullptr;
          core = hwloc_get_next_obj_by_type(topology, type, core))
-        shape.cores.push_back({cpu_set{core->cpuset}, package_of(topology, core), false, numa_node_of(topology, core)});
+        shape.cores.push_back({cpu_set{core->cpuset}, package_of(topology, core), false});
     if (!mark_near(topology, HWLOC_OBJ_OSDEV_OPENFABRICS, shape)) mark_near(topology, HWLOC_OBJ_OSDEV_NETWORK, shape);
     return shape;
 }
 
 } // namespace
-
-int numa_node_of(const node_shape& node, const cpu_set& cpus) {
-    cpu_set missing = cpus;
-    int found = -1;
-    for (const core_shape& core : node.cores) {
-        const cpu_set left = missing - core.cpus;
-        if (left == missing) continue;
-        if (core.numa_node < 0 || (found >= 0 && found != core.numa_node)) return -1;
-        found = core.numa_node;
-        missing = left;
-    }
-    return missing.is_empty() ? found : -1;
-}
 
 node_shape read_node_shape(const cpu_set& fallback) {
     const topology_owner topology = new_topology();
@@ -99,7 +79,7 @@ node_shape read_node_shape(const cpu_set& fallback) {
     }
     cpu_set known;
     for (const core_shape& core : shape.cores) known |= core.cpus;
-    for (const int cpu : (fallback - known).members()) shape.cores.push_back({cpu_set{cpu}, 0, false, -1});
+    for (const int cpu : (fallback - known).members()) shape.cores.push_back({cpu_set{cpu}, 0, false});
     return shape;
 }
 

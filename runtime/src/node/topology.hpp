@@ -17,7 +17,6 @@ struct core_shape {
     cpu_set cpus;
     int package = 0;              ///< Logical number of its socket.
     bool is_near_network = false; ///< Shares its part of the machine with a network device; others do not.
-    int numa_node = 0;            ///< Logical number of the memory that is nearest; negative: nobody knows.
 };
 
 /// The cores of a node in topological order: neighbours in the list share caches and memory.
@@ -25,9 +24,6 @@ struct node_shape {
     std::vector<core_shape> cores;
     std::vector<std::string> network_devices; ///< Names of the devices that `is_near_network` speaks of.
 };
-
-/// The NUMA node that has all of these CPUs. @return negative: several have some, or nobody knows
-[[nodiscard]] int numa_node_of(const node_shape& node, const cpu_set& cpus);
 
 /// The machine that the process runs on. Without a usable hwloc topology: one core per CPU of `fallback`.
 [[nodiscard]] node_shape read_node_shape(const cpu_set& fallback);

@@ -18,7 +18,7 @@ namespace commtask::detail {
 /// A communicator of the library's own for this purpose: made by the first call, and MPI's to free in MPI_Finalize, since that
 /// is collective. Called by every rank of MPI_COMM_WORLD.
 /// @return MPI_COMM_NULL if MPI refuses
-enum class own_comm : unsigned { statistics, clocks, notices };
+enum class own_comm : unsigned { statistics, clocks, announcements };
 [[nodiscard]] MPI_Comm collective_own_comm(own_comm purpose) noexcept;
 
 struct gathered_stats {

@@ -75,7 +75,7 @@ std::string worker_line(const std::string& name, const lane_stats& stats) {
     const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     return print("%6s %14s %7llu %7llu", name.c_str(), us_text(static_cast<double>(stats.worker_used_ns)).c_str(),
                  n(stats.worker_sleeps), n(stats.worker_naps)) +
-           print(" %6llu %11llu %6llu\n", n(stats.worker_rung), n(stats.worker_rung_for_nothing), n(stats.rang));
+           print(" %6llu %6llu\n", n(stats.worker_rung), n(stats.rang));
 }
 
 } // namespace
@@ -97,7 +97,7 @@ std::span<const stats_column> stats_columns() {
         stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on"},
         stats_column{"worker us", "of processor time; its sleeps without work, its naps with something in flight"},
         stats_column{
-            "rung", "naps that another rank of the node ended; of these for nothing; others' naps that this one ended"},
+            "rung", "waits that another rank of the node ended; others' waits that this one ended"},
     };
     return columns;
 }
@@ -124,13 +124,9 @@ std::string format_stats(std::span<const lane_stats> lanes, std::span<const int>
     text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
     for (std::size_t i = 0; i < lanes.size(); ++i) text += kinds_line(name_of(i), lanes[i], kind_names);
     text += kinds_line("all", sum, kind_names);
-    text += "  rank      worker us  sleeps    naps   rung for nothing   rang\n";
+    text += "  rank      worker us  sleeps    naps   rung   rang\n";
     for (std::size_t i = 0; i < lanes.size(); ++i) text += worker_line(name_of(i), lanes[i]);
     text += worker_line("all", sum);
-    if (sum.notices_lost > 0) {
-        text += print("  %llu notices of messages to other nodes were lost for want of room; their receivers napped\n",
-                      static_cast<unsigned long long>(sum.notices_lost));
-    }
     for (const stats_column& column : stats_columns()) {
         text += print("  %-12s ", std::string{column.name}.c_str()) + std::string{column.meaning} + "\n";
     }

@@ -3,7 +3,7 @@
 // A file without a name (memfd) instead of one in /dev/shm: a rank that is killed between making and removing one would leave it
 // there. What a rank opens is what the first made, and not another process's file under the same number: its link in /proc
 // names the job's key.
-#include "node/node_segment.hpp"
+#include "doorbell/node_segment.hpp"
 
 #include "base/system.hpp"
 #include "node/node_map.hpp"
@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -141,17 +140,14 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     const open_file own{me == 0 ? static_cast<int>(made.descriptor) : -1};
     if (MPI_Bcast(&made, sizeof made, MPI_BYTE, 0, node.comm) != MPI_SUCCESS) return {};
     opened_segment result;
-    std::unique_ptr<node_rank[]> ranks{new (std::nothrow) node_rank[static_cast<std::size_t>(n_ranks)]};
+    std::unique_ptr<int[]> ranks{new (std::nothrow) int[2 * static_cast<std::size_t>(n_ranks)]};
     if (made.descriptor >= 0) {
         const open_file theirs{me == 0 ? -1 : open_offered_file(made)};
         result.segment = map(me == 0 ? own.get() : theirs.get(), n_bytes);
         if (!result.segment) reason = errno;
     }
     try {
-        if (result.segment && ranks) {
-            result.segment->world_ranks.resize(static_cast<std::size_t>(n_ranks));
-            result.segment->heard_for.resize(static_cast<std::size_t>(n_ranks));
-        }
+        if (result.segment && ranks) result.segment->world_ranks.resize(static_cast<std::size_t>(n_ranks));
     } catch (const std::bad_alloc&) {
         ranks.reset();
     }
@@ -168,15 +164,13 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
         }
         return result;
     }
-    const node_rank told{world_rank, mine.has_core ? 1 : 0, mine.numa_node, getpid()};
-    if (MPI_Allgather(&told, 4, MPI_INT, ranks.get(), 4, MPI_INT, node.comm) != MPI_SUCCESS) return {};
-    const std::span<const node_rank> all{ranks.get(), static_cast<std::size_t>(n_ranks)};
-    std::ranges::transform(all, result.segment->world_ranks.begin(), &node_rank::world_rank);
-    result.segment->me = static_cast<std::size_t>(me);
-    result.segment->watcher = watcher_of(all, result.segment->me);
-    for (std::size_t place = 0; place < all.size(); ++place) {
-        if (place != result.segment->me && watcher_of(all, place) == result.segment->me)
-            result.segment->heard_for[place] = all[place].process;
+    const std::array<int, 2> told{world_rank, mine.has_core ? 1 : 0};
+    if (MPI_Allgather(told.data(), 2, MPI_INT, ranks.get(), 2, MPI_INT, node.comm) != MPI_SUCCESS) return {};
+    node_segment& found = *result.segment;
+    found.me = static_cast<std::size_t>(me);
+    for (std::size_t place = found.world_ranks.size(); place-- > 0;) {
+        found.world_ranks[place] = ranks[2 * place];
+        if (ranks[2 * place + 1] != 0) found.leader = place;
     }
     return result;
 }

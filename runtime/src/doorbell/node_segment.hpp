@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that the ranks of a node share, for their bells. It has no name in any folder, so that nothing is left behind whatever
+// Memory that the ranks of a node share, for their doorbells. It has no name in any folder, so that nothing is left behind whatever
 // becomes of the ranks: the first makes it, and the others open it by way of that one's entry in /proc. Where they cannot
 // (another name space of processes, another user), the ranks hear so, all of them, and do without.
 #pragma once
-
-#include "node/watchers.hpp"
 
 #include <mpi.h>
 
@@ -30,10 +28,8 @@ public:
 
     std::vector<int> world_ranks{}; ///< Of the node, ascending.
     std::size_t me = 0;             ///< This rank's place among them.
-    std::size_t watcher =
-        no_watcher; ///< The place of the rank that hears for this one of messages of other nodes: watcher_of().
-    std::vector<int>
-        heard_for{}; ///< By place the processes of those that this one hears for; 0: of another, and its own.
+    std::size_t leader = 0;         ///< The place of the rank that hears of messages from other nodes: the first whose worker has a core
+                                    ///< of its own, or the first.
 
 private:
     void* mapped_;
@@ -50,7 +46,6 @@ struct opened_segment {
 struct segment_request {
     bool wants = false;       ///< It has a use for the memory: one such rank suffices for all of the node.
     bool has_core = false;    ///< Its worker has a core of its own.
-    int numa_node = -1;       ///< Where its worker runs; negative: on several, or nobody knows.
     int n_ranks_per_node = 0; ///< So many in a row count as a node of their own; 0: the nodes are those that there are.
 };
 
@@ -68,7 +63,7 @@ struct segment_offer {
 /// @param page_bytes  for each rank
 [[nodiscard]] opened_segment collective_open_segment(const segment_request& mine, std::size_t page_bytes) noexcept;
 
-/// A page of this rank's alone, which nobody else has and no watcher hears for: it announces its messages to other nodes all the same.
+/// A page of this rank's alone, which nobody else has and no leader hears for: it announces its messages to other nodes all the same.
 /// @throws std::bad_alloc
 [[nodiscard]] std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_bytes);
 

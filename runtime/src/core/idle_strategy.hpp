@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a worker that shares its core polls, yields and waits (DESIGN, section 6; drawn in docs/architecture.md). A pure function of
+// times and of what the last turn found, so that its test is its table. A worker with a core of its own does not use it: it polls.
+#pragma once
+
+#include "base/tuning.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// What a turn of the worker found.
+struct worker_turn {
+    std::uint64_t now_ns = 0;
+    bool moved = false;           ///< Its poll started or ended something, or it was woken.
+    bool others_progress = false; ///< Another thread has made progress since the last turn, or does now: it did not poll.
+    bool has_work = false;        ///< Something is in flight, or other processes may need this one.
+    bool has_window = false;      ///< Other processes access a window: what they do moves nothing here.
+    bool is_rung = false;         ///< Whoever moves what is in flight rings the doorbell.
+};
+
+/// What it does next. With `wait`: at most for `ns`; with `block`: until it is woken.
+struct worker_pause {
+    enum class kind : std::uint8_t { poll, yield, wait, block };
+    kind what = kind::poll;
+    std::int64_t ns = 0;
+};
+
+class idle_strategy {
+public:
+    /// @param spin_ns  how long it stays active with nothing in flight: COMMTASK_SPIN_US
+    /// @param longest_ns  its longest wait with something in flight that nobody rings for: COMMTASK_NAP_MAX_US
+    idle_strategy(std::uint64_t spin_ns, std::int64_t longest_ns) noexcept : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
+
+    [[nodiscard]] worker_pause after(const worker_turn& turn) noexcept {
+        if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
+        if (turn.moved) {
+            moved_ns_ = turn.now_ns;
+            next_wait_ns_ = tuning::first_wait_ns;
+            n_idle_waits_ = 0;
+            return {};
+        }
+        if (is_active(turn)) return {worker_pause::kind::yield};
+        if (turn.has_work) return {worker_pause::kind::wait, next_wait(turn.is_rung)};
+        if (n_idle_waits_ == tuning::idle_waits_before_block) return {worker_pause::kind::block};
+        ++n_idle_waits_;
+        return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
+    }
+
+    /// A yield took so long. A long one tells that somebody computes on this core.
+    void yielded(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
+        if (end_ns - begin_ns > tuning::long_yield_ns) busy_until_ns_ = end_ns + tuning::busy_core_ns;
+    }
+
+private:
+    [[nodiscard]] bool is_active(const worker_turn& turn) const noexcept {
+        if (turn.now_ns < busy_until_ns_) return false;
+        return turn.has_window || turn.now_ns - moved_ns_ < (turn.has_work ? tuning::active_ns : spin_ns_);
+    }
+    [[nodiscard]] std::int64_t next_wait(bool is_rung) noexcept {
+        const std::int64_t most_ns = is_rung ? std::max(longest_ns_, tuning::longest_rung_wait_ns) : longest_ns_;
+        const std::int64_t ns = std::min(next_wait_ns_, most_ns);
+        next_wait_ns_ = std::min(2 * ns, most_ns);
+        return ns;
+    }
+
+    const std::uint64_t spin_ns_;
+    const std::int64_t longest_ns_;
+    std::uint64_t moved_ns_ = 0;
+    std::uint64_t busy_until_ns_ = 0;
+    std::int64_t next_wait_ns_ = tuning::first_wait_ns;
+    int n_idle_waits_ = 0;
+};
+
+} // namespace commtask::detail

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a worker waits, and is woken. A thread that posts must not pay for a barrier on every post, so the worker pays: before a long wait
+// it makes all threads of the process pass a barrier (membarrier) and looks once more. To wake a worker that does not wait is one
+// load of a line that changes only when the worker begins to wait. Where the ranks of a node have doorbells, that line is in memory that
+// they share (doorbell/doorbells.hpp).
+#pragma once
+
+#include "base/system.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// What the word says that a worker waits on.
+enum class worker_state : std::uint32_t {
+    awake,
+    rung,     ///< By another rank of the node, in a wait: the worker is about to be awake.
+    paused,   ///< The program has paused the workers.
+    waiting,  ///< For a short time, after which it looks by itself.
+    armed,    ///< For a longer one, with something in flight for which the ranks of the node ring.
+    blocked,  ///< Until somebody wakes it.
+};
+
+class wakeup {
+public:
+    /// `has_heavy_barrier`: what register_heavy_barrier() said. `shared`: a word in memory that processes share, instead of an own one.
+    explicit wakeup(bool has_heavy_barrier, std::atomic<std::uint32_t>* shared = nullptr) noexcept
+        : word_(shared == nullptr ? &own_ : shared), has_heavy_barrier_(has_heavy_barrier) {}
+
+    /// Any thread, after it has stored what the worker should find.
+    void wake() noexcept { wake_from(worker_state::waiting); }
+    /// The same, but not a worker that looks by itself soon.
+    void wake_from_long_wait() noexcept { wake_from(worker_state::armed); }
+    /// Any thread, for rare causes; needs no partner, and wakes a paused worker too.
+    void wake_surely() noexcept {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        wake_now();
+    }
+
+    /// Approximately: whether to wake it would cost as much as many posts.
+    [[nodiscard]] bool approx_waits() const noexcept {
+        const std::uint32_t now = word_->load(std::memory_order_relaxed);
+        return now != of(worker_state::awake) && now != of(worker_state::rung);
+    }
+
+    /// The worker. Waits as `how` says, unless `found_work()`, which is asked after everybody can see that it is about to wait. A
+    /// short wait has no barrier: a wake-up may be missed.
+    /// @param timeout_ns  negative: without limit
+    /// @return `rung` by another rank, `awake` if a thread of this process has woken it, or `how`
+    template <typename FoundWork>
+    worker_state wait(worker_state how, std::int64_t timeout_ns, FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
+        word_->store(of(how), std::memory_order_seq_cst);
+        if (how >= worker_state::armed) barrier_against_light(has_heavy_barrier_);
+        // seq_cst: partner of the fence of a rank that rings; it sees the word, or the look below sees its message.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (!found_work()) sleep(how, timeout_ns);
+        return static_cast<worker_state>(word_->exchange(of(worker_state::awake), std::memory_order_seq_cst));
+    }
+
+    [[nodiscard]] static constexpr std::uint32_t of(worker_state state) noexcept {
+        return static_cast<std::uint32_t>(state);
+    }
+
+private:
+    void wake_from(worker_state least) noexcept {
+        light_barrier(has_heavy_barrier_);
+        // relaxed: partner of the heavy barrier in wait(); either this load sees the worker wait, or the worker sees the store that
+        // came before.
+        if (word_->load(std::memory_order_relaxed) >= of(least)) wake_now();
+    }
+    void wake_now() noexcept {
+        if (word_->exchange(of(worker_state::awake), std::memory_order_seq_cst) == of(worker_state::awake)) return;
+        if (word_ == &own_) return wake_sleepers(own_);
+        wake_sleepers_shared(*word_);
+    }
+    void sleep(worker_state how, std::int64_t timeout_ns) noexcept {
+        if (word_ == &own_) return sleep_while_equal(own_, of(how), timeout_ns);
+        sleep_while_equal_shared(*word_, of(how), timeout_ns);
+    }
+
+    alignas(cache_line_bytes) std::atomic<std::uint32_t> own_{0};
+    std::atomic<std::uint32_t>* const word_;
+    const bool has_heavy_barrier_;
+};
+
+/// Where threads that wait for tasks sleep. The progress thread announces once per pass that ended something; they look again.
+class waiting_room {
+public:
+    explicit waiting_room(bool has_heavy_barrier) noexcept : has_heavy_barrier_(has_heavy_barrier) {}
+
+    /// The progress thread, after it has stored final states. One load where nobody waits.
+    void announce() noexcept {
+        light_barrier(has_heavy_barrier_);
+        // relaxed: partner of the barrier in wait(); either this sees the waiter or the waiter sees the state.
+        if (n_waiting_.load(std::memory_order_relaxed) == 0) return;
+        round_.fetch_add(1, std::memory_order_seq_cst);
+        wake_sleepers(round_);
+    }
+
+    /// Any thread but the worker. Returns when announced, at the timeout, or at once if `is_done()`.
+    template <typename IsDone>
+    void wait(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
+        n_waiting_.fetch_add(1, std::memory_order_seq_cst);
+        const std::uint32_t round = round_.load(std::memory_order_seq_cst);
+        barrier_against_light(has_heavy_barrier_);
+        if (!is_done()) sleep_while_equal(round_, round, timeout_ns);
+        n_waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+private:
+    alignas(cache_line_bytes) std::atomic<std::uint32_t> n_waiting_{0};
+    alignas(cache_line_bytes) std::atomic<std::uint32_t> round_{0};
+    const bool has_heavy_barrier_;
+};
+
+} // namespace commtask::detail

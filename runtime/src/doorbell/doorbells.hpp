@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Doorbells of the ranks of a node: one word in shared memory for the worker of each lane of each rank, which says whether it waits
+// (wakeup.hpp). A worker that is about to wait arms its doorbell, polls once more, and waits; a rank that starts or completes an operation
+// towards one whose doorbell is armed rings it. Nothing says what the sleeper wants: a needless wake-up costs it one poll. A ring
+// that is lost costs a wait, never a message, since no wait with something in flight is without limit (docs/node.md).
+#pragma once
+
+#include "core/wakeup.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace commtask::detail {
+
+class doorbells {
+public:
+    static constexpr std::size_t page_bytes = 4096; ///< Of each rank.
+    static constexpr std::size_t nobody = SIZE_MAX;
+
+    /// @param pages  one for each rank, zero at the beginning; they outlast this object
+    /// @param world_ranks  of the node's processes, ascending
+    /// @param me  this process's place among them
+    /// @param leader  the place of the rank that hears of messages from other nodes; `nobody`: none does
+    doorbells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes, std::size_t leader = nobody)
+        : pages_(static_cast<std::byte*>(pages)), world_ranks_(std::move(world_ranks)), me_(me), n_lanes_(n_lanes),
+          leader_(leader) {}
+
+    [[nodiscard]] const std::vector<int>& world_ranks() const noexcept { return world_ranks_; }
+    [[nodiscard]] bool has_leader() const noexcept { return leader_ != nobody; }
+    [[nodiscard]] bool am_leader() const noexcept { return leader_ == me_; }
+    [[nodiscard]] std::atomic<std::uint32_t>& my_word(std::size_t lane) const noexcept { return word(me_, lane); }
+
+    /// Any thread, after MPI has what the other rank would find. @return how many workers it has woken
+    unsigned ring(std::size_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
+        return ring(place, [](worker_state state) { return state == worker_state::armed; });
+    }
+    /// The same for a worker that waits in any way: it looks by itself, but late.
+    unsigned ring_any(std::size_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
+        return ring(place, [](worker_state state) { return state >= worker_state::waiting; });
+    }
+    /// A worker that is about to wait for messages of other nodes. @return how many workers it has woken
+    unsigned ring_leader() const noexcept { // NOLINT(modernize-use-nodiscard)
+        return ring(leader_, [](worker_state state) { return state == worker_state::blocked; });
+    }
+
+    /// The leader: whether a worker of another rank waits for what it hears.
+    [[nodiscard]] bool is_any_armed() const noexcept {
+        for (std::size_t place = 0; place < world_ranks_.size(); ++place) {
+            for (std::size_t lane = 0; place != me_ && lane < n_lanes_; ++lane) {
+                if (state(word(place, lane)) == worker_state::armed) return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    [[nodiscard]] std::atomic<std::uint32_t>& word(std::size_t place, std::size_t lane) const noexcept {
+        return *reinterpret_cast<std::atomic<std::uint32_t>*>(pages_ + place * page_bytes + lane * cache_line_bytes);
+    }
+    [[nodiscard]] static worker_state state(const std::atomic<std::uint32_t>& of) noexcept {
+        return static_cast<worker_state>(of.load(std::memory_order_seq_cst));
+    }
+
+    template <typename MustWake>
+    unsigned ring(std::size_t place, MustWake&& must_wake) const noexcept {
+        // Partner of the fence in wakeup::wait(): a worker that waits is seen here, or it sees the message.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        unsigned n_woken = 0;
+        for (std::size_t lane = 0; lane < n_lanes_; ++lane) { // a communicator may be on another lane there
+            std::atomic<std::uint32_t>& its = word(place, lane);
+            std::uint32_t before = its.load(std::memory_order_seq_cst);
+            if (!must_wake(static_cast<worker_state>(before))) continue;
+            if (!its.compare_exchange_strong(before, wakeup::of(worker_state::rung), std::memory_order_seq_cst)) continue;
+            wake_sleepers_shared(its);
+            ++n_woken;
+        }
+        return n_woken;
+    }
+
+    std::byte* pages_;
+    std::vector<int> world_ranks_;
+    std::size_t me_;
+    std::size_t n_lanes_;
+    std::size_t leader_;
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(std::atomic<std::uint32_t>) == 4);
+
+/// Which ranks of a communicator are on this node.
+struct node_peers {
+    struct neighbor {
+        std::int32_t rank; ///< In the communicator.
+        std::uint32_t place;
+    };
+    std::vector<neighbor> neighbors{};     ///< The others on this node, by rank.
+    std::vector<std::int32_t> far_ranks{}; ///< By rank: the rank in MPI_COMM_WORLD of one on another node; else -1.
+    bool are_all = false;                  ///< Every rank that a message can come from is of this node.
+
+    /// @return null if that rank is on another node, or this one
+    [[nodiscard]] const neighbor* find(std::int32_t rank) const noexcept {
+        const auto found = std::ranges::lower_bound(neighbors, rank, {}, &neighbor::rank);
+        return found == neighbors.end() || found->rank != rank ? nullptr : &*found;
+    }
+    [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
+        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();
+        return is_known ? far_ranks[static_cast<std::size_t>(rank)] : -1;
+    }
+};
+
+} // namespace commtask::detail
