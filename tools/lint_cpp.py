@@ -18,7 +18,8 @@ KNOW_KINDS = tuple(f"runtime/src/{name}" for name in ("api/plan_start.hpp", "mpi
                                                       "mpi/persistent.cpp"))
 # The rooms of runtime/src, from the ground up, and those that each may include beside itself.
 ROOMS = {"base": (), "config": ("base",), "node": ("base", "config"), "core": ("base",), "mpi": ("base", "core"),
-         "report": ("base", "config", "core"), "api": ("base", "config", "node", "core", "mpi", "report")}
+         "doorbell": ("base", "core", "mpi", "node"), "report": ("base", "config", "core"),
+         "api": ("base", "config", "node", "core", "mpi", "doorbell", "report")}
 SILENT_ROOMS = ("base", "config", "core")
 # An enumerator on either side, or the kinds of two operations.
 COMPARED_KIND = re.compile(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+|\bCOMMTASK_OP_(?!END)\w+ (?:[=!]=|[<>]=?)(?= )"

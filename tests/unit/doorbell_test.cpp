@@ -84,8 +84,8 @@ TEST(Doorbells, ARingWakesAnArmedWorkerAndNoOther) {
     const doorbells mine{pages.begin(), {0, 1}, 0, 1};
     const doorbells theirs{pages.begin(), {0, 1}, 1, 1, 0};
     std::atomic<std::uint32_t>& word = mine.my_word(0);
-    for (const worker_state state : {worker_state::awake, worker_state::rung, worker_state::paused, worker_state::waiting,
-                                     worker_state::armed, worker_state::blocked}) {
+    for (const worker_state state : {worker_state::awake, worker_state::rung, worker_state::paused,
+                                     worker_state::waiting, worker_state::armed, worker_state::blocked}) {
         const auto with = [&](auto&& ring) {
             word = wakeup::of(state);
             return ring() == 1 && word == wakeup::of(worker_state::rung);
@@ -104,7 +104,8 @@ TEST(Doorbells, AThreadOfTheSameProcessWakesItToo) {
     const doorbells bells{pages.begin(), {0}, 0, 1};
     for (const bool leaves_work : {true, false}) {
         wakeup mine{register_heavy_barrier(), &bells.my_word(0)};
-        std::thread waiting{[&] { EXPECT_EQ(mine.wait(worker_state::armed, patience_ns, [] { return false; }), worker_state::awake); }};
+        std::thread waiting{
+            [&] { EXPECT_EQ(mine.wait(worker_state::armed, patience_ns, [] { return false; }), worker_state::awake); }};
         while (!mine.approx_waits()) std::this_thread::yield();
         leaves_work ? mine.wake_from_long_wait() : mine.wake();
         waiting.join();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of the idle strategy: what a worker that shares its core does after each kind of turn.
+// The table of the idle strategy: what a worker that shares its core does after each kind of turn, and how its waits grow. Times are made
+// up.
 #include "core/idle_strategy.hpp"
 
 #include <gtest/gtest.h>
@@ -35,13 +36,23 @@ TEST(IdleStrategy, IsThisTable) {
     const std::vector<row> table{
         {"something moved", {.now_ns = long_after_ns, .moved = true, .has_work = true}, kind::poll, 0},
         {"active, in flight", {.now_ns = start_ns + tuning::active_ns - 1, .has_work = true}, kind::yield, 0},
-        {"active no longer, in flight", {.now_ns = start_ns + tuning::active_ns, .has_work = true}, kind::wait,
+        {"active no longer, in flight",
+         {.now_ns = start_ns + tuning::active_ns, .has_work = true},
+         kind::wait,
          tuning::first_wait_ns},
         {"active, nothing in flight", {.now_ns = start_ns + spin_ns - 1}, kind::yield, 0},
-        {"active no longer, nothing in flight", {.now_ns = start_ns + spin_ns}, kind::wait,
+        {"active no longer, nothing in flight",
+         {.now_ns = start_ns + spin_ns},
+         kind::wait,
          tuning::waits_beside_others * longest_ns},
-        {"another thread makes progress", {.now_ns = start_ns + 1, .others_progress = true, .has_work = true}, kind::wait,
+        {"another thread makes progress",
+         {.now_ns = start_ns + 1, .others_progress = true, .has_work = true},
+         kind::wait,
          tuning::waits_beside_others * longest_ns},
+        {"another thread has the lock",
+         {.now_ns = start_ns + 1, .lock_is_taken = true, .has_work = true},
+         kind::wait,
+         longest_ns},
         {"a window on an idle core", {.now_ns = long_after_ns, .has_work = true, .has_window = true}, kind::yield, 0},
     };
     for (const row& each : table) {

@@ -140,7 +140,8 @@ TEST(Parking, AKnockOfThisProcessLeavesAParkedWorkerAloneAndASureOneDoesNot) {
     std::atomic<bool> must_go_on{false};
     std::thread sleeper{[&] {
         while (!must_go_on) {
-            parked_at.wait(worker_state::paused, static_cast<std::int64_t>(patience_ns), [&] { return must_go_on.load(); });
+            parked_at.wait(worker_state::paused, static_cast<std::int64_t>(patience_ns),
+                           [&] { return must_go_on.load(); });
         }
         has_come_back = true;
     }};

@@ -2,9 +2,9 @@
 //
 // The ways into a lane, with real threads: nothing is lost, nothing comes twice, and what one thread posts stays in its
 // order, over many laps of a small ring and with a taker that sleeps.
-#include "core/wakeup.hpp"
 #include "core/handoff.hpp"
 #include "core/inbox.hpp"
+#include "core/wakeup.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker that shares its core, with its lane over a fake transport: when it polls, and when it leaves that to another thread.
+// A worker that shares its core, with its lane over a fake transport: that it ends what no thread waits for, and leaves polling to a
+// thread that makes progress.
 #include "core/waiting.hpp"
 #include "core/worker.hpp"
 #include "fake_transport.hpp"

@@ -7,8 +7,8 @@
 
 #include "api/context.hpp"
 #include "base/tuning.hpp"
-#include "doorbell/node_ringer.hpp"
 #include "core/operation_traits.hpp"
+#include "doorbell/node_ringer.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "known.hpp"

@@ -8,6 +8,7 @@
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "core/operation_traits.hpp"
+#include "doorbell/peers.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/describe.hpp"
 #include "mpi/identity.hpp"
@@ -86,7 +87,7 @@ context::context(config settings, int thread_level, rank_place place, const agre
       has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_)),
       lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_), make_ringers()),
       comms_(
-          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, bells_.get(), !far_places_.empty()),
+          errors_, lanes_, [this](std::size_t lane) { start_lane(lane); }, peer_finder()),
       watchdog_(lanes_, watchdog_plan()) {
     if (!comms_.is_ready()) throw std::bad_alloc{};
     for (mpi_transport& each : transports_) {
@@ -108,6 +109,13 @@ std::vector<lane_doorbell> context::make_ringers() {
         made.push_back({&ringers_.back(), &bells_->my_word(lane)});
     }
     return made;
+}
+
+mpi_comms::find_peers_function context::peer_finder() const {
+    if (!bells_) return {};
+    return [this](MPI_Comm comm, bool is_intercommunicator) {
+        return peers_of(comm, is_intercommunicator, *bells_, !far_places_.empty());
+    };
 }
 
 /// The leader's first lane listens.

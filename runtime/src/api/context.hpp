@@ -12,6 +12,9 @@
 #include "core/lane_set.hpp"
 #include "core/pass_watch.hpp"
 #include "core/waiting.hpp"
+#include "doorbell/announcements.hpp"
+#include "doorbell/node_ringer.hpp"
+#include "doorbell/node_segment.hpp"
 #include "mpi/comms.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/kept_handles.hpp"
@@ -19,9 +22,6 @@
 #include "mpi/windows.hpp"
 #include "node/affinity.hpp"
 #include "node/node_map.hpp"
-#include "doorbell/announcements.hpp"
-#include "doorbell/node_ringer.hpp"
-#include "doorbell/node_segment.hpp"
 #include "report/statistics.hpp"
 #include "report/trace.hpp"
 #include "report/watchdog.hpp"
@@ -44,10 +44,10 @@ public:
     struct agreed_start {
         int rank = 0;
         int number = 0;
-        MPI_Comm stats_comm = MPI_COMM_NULL;   ///< The library's own; null unless every rank keeps statistics.
-        MPI_Comm clock_comm = MPI_COMM_NULL;   ///< The same; null unless every rank writes a trace.
+        MPI_Comm stats_comm = MPI_COMM_NULL;      ///< The library's own; null unless every rank keeps statistics.
+        MPI_Comm clock_comm = MPI_COMM_NULL;      ///< The same; null unless every rank writes a trace.
         MPI_Comm announcing_comm = MPI_COMM_NULL; ///< The same; null unless messages to other nodes are announced.
-        trace_file* trace = nullptr;           ///< Null without COMMTASK_TRACE.
+        trace_file* trace = nullptr;              ///< Null without COMMTASK_TRACE.
     };
 
     /// MPI is initialised with a sufficient thread level.
@@ -203,6 +203,7 @@ private:
     void end_trace(drained how) noexcept;
     void start_announcing();
     [[nodiscard]] std::vector<lane_doorbell> make_ringers();
+    [[nodiscard]] mpi_comms::find_peers_function peer_finder() const;
     [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
 
     static std::atomic<context*> current_;
@@ -224,7 +225,7 @@ private:
     const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
     const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
     const std::unique_ptr<node_segment> segment_;
-    const std::unique_ptr<doorbells> bells_; ///< In it.
+    const std::unique_ptr<doorbells> bells_;  ///< In it.
     const std::vector<far_place> far_places_; ///< By rank in MPI_COMM_WORLD; empty: no message is announced.
     const bool has_observers_;
     kept_handles handles_;

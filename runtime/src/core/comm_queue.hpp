@@ -6,7 +6,7 @@
 // communicator was freed serves another later, once no turn of the first is open, so that no ticket is good for both.
 #pragma once
 
-#include "doorbell/doorbells.hpp"
+#include "core/node_observer.hpp"
 #include "core/program_order.hpp"
 
 #include <mpi.h>

@@ -15,7 +15,8 @@ namespace commtask::detail {
 struct worker_turn {
     std::uint64_t now_ns = 0;
     bool moved = false;           ///< Its poll started or ended something, or it was woken.
-    bool others_progress = false; ///< Another thread has made progress since the last turn, or does now: it did not poll.
+    bool others_progress = false; ///< Another thread has made progress since the last turn: it did not poll.
+    bool lock_is_taken = false;   ///< Another thread has the progress lock now: it could not.
     bool has_work = false;        ///< Something is in flight, or other processes may need this one.
     bool has_window = false;      ///< Other processes access a window: what they do moves nothing here.
     bool is_rung = false;         ///< Whoever moves what is in flight rings the doorbell.
@@ -32,9 +33,11 @@ class idle_strategy {
 public:
     /// @param spin_ns  how long it stays active with nothing in flight: COMMTASK_SPIN_US
     /// @param longest_ns  its longest wait with something in flight that nobody rings for: COMMTASK_NAP_MAX_US
-    idle_strategy(std::uint64_t spin_ns, std::int64_t longest_ns) noexcept : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
+    idle_strategy(std::uint64_t spin_ns, std::int64_t longest_ns) noexcept
+        : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
 
     [[nodiscard]] worker_pause after(const worker_turn& turn) noexcept {
+        if (turn.lock_is_taken) return {worker_pause::kind::wait, longest_ns_};
         if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
         if (turn.moved) {
             moved_ns_ = turn.now_ns;

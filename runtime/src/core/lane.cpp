@@ -28,8 +28,8 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 } // namespace
 
 lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
-    : wake_up(settings.has_heavy_barrier, settings.doorbell), transport_(&carrier), waiters_(&waiters), settings_(settings),
-      inbox_(settings.queue_capacity, settings.has_heavy_barrier),
+    : wake_up(settings.has_heavy_barrier, settings.doorbell), transport_(&carrier), waiters_(&waiters),
+      settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier),
       callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
 
 lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {

@@ -47,10 +47,10 @@ struct lane_settings {
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     failure_sink* failures = nullptr;        ///< Told of tasks that do not complete; outlasts the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
-    node_observer* node = nullptr;    ///< Rings the doorbells of the node's other ranks; null: they have none.
+    node_observer* node = nullptr;           ///< Rings the doorbells of the node's other ranks; null: they have none.
     std::atomic<std::uint32_t>* doorbell = nullptr; ///< Of this lane's worker, with `node`.
-    std::uint8_t number = 0;  ///< Among the lanes of its set.
-    std::uint8_t n_lanes = 1; ///< Of its set: lists name the lane if there are several.
+    std::uint8_t number = 0;                        ///< Among the lanes of its set.
+    std::uint8_t n_lanes = 1;                       ///< Of its set: lists name the lane if there are several.
     /// Communication tasks of a face that it has not posted yet, for lists: a driver asks for the lines, any thread how many.
     std::function<std::vector<unfinished_line>()> list_elsewhere{};
     std::function<std::size_t()> count_elsewhere{};

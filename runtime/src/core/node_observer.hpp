@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the engine tells of operations that other ranks may wait for, where the ranks of a node ring each other's doorbells
-// (doorbell/node_ringer.hpp). An engine without doorbells has none of these, and pays a branch for each event.
+// (doorbell/node_ringer.hpp), and which ranks of a communicator those are. An engine without doorbells pays a branch for each event.
 #pragma once
 
-#include "core/task.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace commtask::detail {
+
+struct task;
+
+/// Which ranks of a communicator are on this node.
+struct node_peers {
+    struct neighbor {
+        std::int32_t rank; ///< In the communicator.
+        std::uint32_t place;
+    };
+    std::vector<neighbor> neighbors{};     ///< The others on this node, by rank.
+    std::vector<std::int32_t> far_ranks{}; ///< By rank: the rank in MPI_COMM_WORLD of one on another node; else -1.
+    bool are_all = false;                  ///< Every rank that a message can come from is of this node.
+
+    /// @return null if that rank is on another node, or this one
+    [[nodiscard]] const neighbor* find(std::int32_t rank) const noexcept {
+        const auto found = std::ranges::lower_bound(neighbors, rank, {}, &neighbor::rank);
+        return found == neighbors.end() || found->rank != rank ? nullptr : &*found;
+    }
+    [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
+        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();
+        return is_known ? far_ranks[static_cast<std::size_t>(rank)] : -1;
+    }
+};
 
 class node_observer {
 public:

@@ -146,7 +146,7 @@ struct task_run {
     phase now = phase::posted;
     /// Predecessors still point to it: the slot is kept for them, even if the task is final. The one thing beside the phase.
     bool is_pointed_to = false;
-    bool is_rung_for = false; ///< Other ranks ring for it: its wait need not be short.
+    bool is_rung_for = false;            ///< Other ranks ring for it: its wait need not be short.
     std::uint32_t open_parts = 0;        ///< What the transport has not reported yet: a sendrecv has two parts.
     std::uint32_t status_request_at = 0; ///< Where the transport keeps the request of part 0, while that is open.
     void* scratch = nullptr;     ///< What issuing needed (narrowed counts, a packed buffer); the transport frees it.

@@ -16,11 +16,11 @@ namespace commtask::detail {
 /// What the word says that a worker waits on.
 enum class worker_state : std::uint32_t {
     awake,
-    rung,     ///< By another rank of the node, in a wait: the worker is about to be awake.
-    paused,   ///< The program has paused the workers.
-    waiting,  ///< For a short time, after which it looks by itself.
-    armed,    ///< For a longer one, with something in flight for which the ranks of the node ring.
-    blocked,  ///< Until somebody wakes it.
+    rung,    ///< By another rank of the node, in a wait: the worker is about to be awake.
+    paused,  ///< The program has paused the workers.
+    waiting, ///< For a short time, after which it looks by itself.
+    armed,   ///< For a longer one, with something in flight for which the ranks of the node ring.
+    blocked, ///< Until somebody wakes it.
 };
 
 class wakeup {
@@ -50,7 +50,8 @@ public:
     /// @param timeout_ns  negative: without limit
     /// @return `rung` by another rank, `awake` if a thread of this process has woken it, or `how`
     template <typename FoundWork>
-    worker_state wait(worker_state how, std::int64_t timeout_ns, FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
+    worker_state wait(worker_state how, std::int64_t timeout_ns,
+                      FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
         word_->store(of(how), std::memory_order_seq_cst);
         if (how >= worker_state::armed) barrier_against_light(has_heavy_barrier_);
         // seq_cst: partner of the fence of a rank that rings; it sees the word, or the look below sees its message.

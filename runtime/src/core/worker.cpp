@@ -178,9 +178,10 @@ worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept 
     worker_turn found{.has_window = lane_.attends_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
     const bool others_polled = lane_.approx_passes() != n_passes_known;
-    if ((others_polled && !must_poll) || !lane_.try_take_baton()) {
-        lane_.tell(trace::thread_state::driven);
+    if (others_polled && !must_poll) {
         found.others_progress = true;
+    } else if (!lane_.try_take_baton()) {
+        found.lock_is_taken = true;
     } else {
         found.moved = timed_pass() || is_woken;
         if (!found.moved && lane_.is_attentive()) lane_.attend_for_a_moment();
@@ -197,7 +198,7 @@ worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept 
 /// @return whether it was woken, or found a reason to poll
 bool worker::wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_naps;
-    lane_.tell(after.others_progress ? trace::thread_state::driven : trace::thread_state::nap);
+    lane_.tell(after.others_progress || after.lock_is_taken ? trace::thread_state::driven : trace::thread_state::nap);
     const bool is_long = ns > static_cast<std::int64_t>(settings_.nap_max_ns) && after.is_rung;
     if (is_long) lane_.tell_node_of_arming();
     bool has_reason = false;
@@ -210,7 +211,9 @@ bool worker::wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_pa
             lane_.return_baton();
             n_passes_known = lane_.approx_passes();
         }
-        has_reason = has_reason || lane_.has_arrivals() || lane_.is_paused() || must_stop_.load(std::memory_order_seq_cst);
+        // What has arrived is for the thread that has the lock.
+        has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
+                     must_stop_.load(std::memory_order_seq_cst);
         return has_reason;
     });
     if (ended == worker_state::rung && settings_.counters != nullptr) ++settings_.counters->worker_rung;

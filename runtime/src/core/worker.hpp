@@ -19,8 +19,9 @@ namespace commtask::detail {
 
 struct worker_settings {
     bool is_reserved = false;
-    std::uint64_t spin_ns = 0;    ///< How long a reserved worker without work spins before it sleeps.
-    std::uint64_t nap_max_ns = 1; ///< The longest wait of a shared worker with something in flight that nobody rings for.
+    std::uint64_t spin_ns = 0; ///< How long a reserved worker without work spins before it sleeps.
+    std::uint64_t nap_max_ns =
+        1; ///< The longest wait of a shared worker with something in flight that nobody rings for.
     lane_stats* counters = nullptr;   ///< Null: nothing is counted.
     std::function<void()> on_start{}; ///< Runs first, on the worker's thread: binds it.
     std::uint64_t lend_after_ns =
@@ -71,7 +72,8 @@ private:
     void rest() noexcept;
     void rest_for_a_moment() noexcept;
     [[nodiscard]] worker_turn turn(std::uint64_t& n_passes_known, bool is_woken) noexcept;
-    [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
+    [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after,
+                             std::uint64_t& n_passes_known) noexcept;
     [[nodiscard]] bool wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);

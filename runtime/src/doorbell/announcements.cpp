@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Announcements are small enough for MPI to take them at once, so that no rank waits for a leader, and their number is bounded by
+// slots: a burst of messages to one rank needs one.
 #include "doorbell/announcements.hpp"
 
 #include "mpi/errors.hpp"
@@ -32,7 +35,8 @@ bool announcements::receive(std::size_t slot) noexcept {
 
 void announcements::add(std::int32_t world_rank) noexcept {
     const auto rank = static_cast<std::size_t>(world_rank);
-    if (world_rank < 0 || rank >= world_.size() || world_[rank].leader == far_place::nobody || unsent_[rank] != 0) return;
+    if (world_rank < 0 || rank >= world_.size() || world_[rank].leader == far_place::nobody || unsent_[rank] != 0)
+        return;
     unsent_[rank] = 1;
     order_[n_unsent_++] = world_rank;
 }

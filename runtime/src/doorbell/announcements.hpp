@@ -46,7 +46,7 @@ private:
     const MPI_Comm comm_;
     const int tag_;
     const std::vector<far_place>& world_;
-    const doorbells* rings_;          ///< Null also after MPI has refused a receive.
+    const doorbells* rings_;           ///< Null also after MPI has refused a receive.
     std::vector<std::uint8_t> unsent_; ///< By rank in MPI_COMM_WORLD, whether it has one.
     std::vector<std::int32_t> order_;  ///< Of those.
     std::size_t n_unsent_ = 0;

@@ -8,7 +8,6 @@
 
 #include "core/wakeup.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +25,8 @@ public:
     /// @param world_ranks  of the node's processes, ascending
     /// @param me  this process's place among them
     /// @param leader  the place of the rank that hears of messages from other nodes; `nobody`: none does
-    doorbells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes, std::size_t leader = nobody)
+    doorbells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes,
+              std::size_t leader = nobody)
         : pages_(static_cast<std::byte*>(pages)), world_ranks_(std::move(world_ranks)), me_(me), n_lanes_(n_lanes),
           leader_(leader) {}
 
@@ -75,7 +75,8 @@ private:
             std::atomic<std::uint32_t>& its = word(place, lane);
             std::uint32_t before = its.load(std::memory_order_seq_cst);
             if (!must_wake(static_cast<worker_state>(before))) continue;
-            if (!its.compare_exchange_strong(before, wakeup::of(worker_state::rung), std::memory_order_seq_cst)) continue;
+            if (!its.compare_exchange_strong(before, wakeup::of(worker_state::rung), std::memory_order_seq_cst))
+                continue;
             wake_sleepers_shared(its);
             ++n_woken;
         }
@@ -90,26 +91,5 @@ private:
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(std::atomic<std::uint32_t>) == 4);
-
-/// Which ranks of a communicator are on this node.
-struct node_peers {
-    struct neighbor {
-        std::int32_t rank; ///< In the communicator.
-        std::uint32_t place;
-    };
-    std::vector<neighbor> neighbors{};     ///< The others on this node, by rank.
-    std::vector<std::int32_t> far_ranks{}; ///< By rank: the rank in MPI_COMM_WORLD of one on another node; else -1.
-    bool are_all = false;                  ///< Every rank that a message can come from is of this node.
-
-    /// @return null if that rank is on another node, or this one
-    [[nodiscard]] const neighbor* find(std::int32_t rank) const noexcept {
-        const auto found = std::ranges::lower_bound(neighbors, rank, {}, &neighbor::rank);
-        return found == neighbors.end() || found->rank != rank ? nullptr : &*found;
-    }
-    [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
-        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();
-        return is_known ? far_ranks[static_cast<std::size_t>(rank)] : -1;
-    }
-};
 
 } // namespace commtask::detail

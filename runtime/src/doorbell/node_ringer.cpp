@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A ring tells neither what has happened nor to whom it matters, so it is decided by the operation alone. Where that cannot be known,
+// as in a function of the program's, all ranks of the node are rung: they poll once for nothing.
 #include "doorbell/node_ringer.hpp"
 
 #include "core/comm_queue.hpp"
@@ -62,21 +65,24 @@ void node_ringer::starting(const task& which) noexcept {
     const node_peers* const peers = which.queue->node.get();
     if (peers == nullptr || !kind.takes_window || !kind.has_target) return;
     // Before MPI's call, which may wait for an answer of the target's.
-    if (const node_peers::neighbor* const target = peers->find(which.op.peer)) n_rung_ += bells_.ring_any(target->place);
+    if (const node_peers::neighbor* const target = peers->find(which.op.peer))
+        n_rung_ += bells_.ring_any(target->place);
 }
 
 void node_ringer::started(task& which) noexcept {
     if (which.run.open_parts > 0) {
         which.run.is_rung_for = is_rung_for(which);
         // Written by one thread at a time: no locked instruction.
-        if (!which.run.is_rung_for) n_not_rung_.store(n_not_rung_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        if (!which.run.is_rung_for)
+            n_not_rung_.store(n_not_rung_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     if (const node_peers* const peers = which.queue->node.get()) n_rung_ += ring_for(which.op, false, *peers, bells_);
     if (announced_) announce(which);
 }
 
 void node_ringer::ended(const task& which) noexcept {
-    if (!which.run.is_rung_for) n_not_rung_.store(n_not_rung_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (!which.run.is_rung_for)
+        n_not_rung_.store(n_not_rung_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     const node_peers* const peers = which.queue->node.get();
     if (peers == nullptr) return;
     commtask_op op = which.op;

@@ -64,7 +64,8 @@ private:
     const std::int64_t announced_bytes_;
     std::unique_ptr<announcer> announced_; ///< Null: messages to other nodes are not announced.
     std::uint64_t n_rung_ = 0;
-    std::atomic<std::uint32_t> n_not_rung_{0}; ///< In flight, and no rank rings for them. Written by the progress thread.
+    std::atomic<std::uint32_t> n_not_rung_{
+        0}; ///< In flight, and no rank rings for them. Written by the progress thread.
 };
 
 /// Rings the ranks of the node that may wait for an operation which MPI has just been given, or has ended.

@@ -28,8 +28,9 @@ public:
 
     std::vector<int> world_ranks{}; ///< Of the node, ascending.
     std::size_t me = 0;             ///< This rank's place among them.
-    std::size_t leader = 0;         ///< The place of the rank that hears of messages from other nodes: the first whose worker has a core
-                                    ///< of its own, or the first.
+    std::size_t leader =
+        0; ///< The place of the rank that hears of messages from other nodes: the first whose worker has a core
+           ///< of its own, or the first.
 
 private:
     void* mapped_;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Found by ranks in MPI_COMM_WORLD, which is what the ranks of a node know of each other. Ranks of another world have none, and
+// no doorbell.
 #include "doorbell/peers.hpp"
 
 #include "mpi/groups.hpp"
@@ -19,7 +22,8 @@ std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunica
         int me = MPI_UNDEFINED;
         if (!is_intercommunicator && MPI_Comm_rank(comm, &me) != MPI_SUCCESS) return {};
         std::vector<int> in_world;
-        const int code = is_intercommunicator ? MPI_Comm_remote_group(comm, &others.group) : MPI_Comm_group(comm, &others.group);
+        const int code =
+            is_intercommunicator ? MPI_Comm_remote_group(comm, &others.group) : MPI_Comm_group(comm, &others.group);
         if (code != MPI_SUCCESS || !read_ranks_in(MPI_COMM_WORLD, others.group, in_world)) return {};
         made->are_all = true;
         if (knows_far) made->far_ranks.assign(in_world.size(), -1);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which ranks of a communicator are on this node: made by each rank alone, when it first uses the communicator.
+// Which ranks of a communicator are on this node: found by each rank alone, when it first uses the communicator, so that no rank waits for
+// another.
 #pragma once
 
+#include "core/node_observer.hpp"
 #include "doorbell/doorbells.hpp"
 
 #include <mpi.h>
@@ -14,7 +16,7 @@ namespace commtask::detail {
 /// The progress thread, while errors come back.
 /// @param knows_far  whether messages to other nodes are announced
 /// @return null if MPI fails, or there is no memory: then no rank rings for the communicator
-[[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const doorbells& bells,
-                                                         bool knows_far) noexcept;
+[[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator,
+                                                         const doorbells& bells, bool knows_far) noexcept;
 
 } // namespace commtask::detail

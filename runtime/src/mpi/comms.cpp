@@ -9,7 +9,6 @@
 #include "base/tuning.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/kept_handles.hpp"
-#include "doorbell/peers.hpp"
 #include "mpi/trace_comm.hpp"
 
 #include <algorithm>
@@ -73,9 +72,9 @@ std::atomic<std::uint32_t> queue_numbers{0};
 } // namespace
 
 mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
-                     const doorbells* bells, bool knows_far)
+                     find_peers_function find_peers)
     : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
-      bells_(bells), knows_far_(knows_far), closed_(lanes.size()) {
+      find_peers_(std::move(find_peers)), closed_(lanes.size()) {
     const errors_come_back scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
@@ -208,7 +207,7 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
     made.is_intercommunicator = is_intercommunicator;
     made.name = std::move(name);
     made.node_before = std::move(made.node);
-    made.node = bells_ == nullptr ? nullptr : peers_of(comm, is_intercommunicator, *bells_, knows_far_);
+    made.node = find_peers_ ? find_peers_(comm, is_intercommunicator) : nullptr;
 }
 
 /// One that no communicator has. With the lock held.

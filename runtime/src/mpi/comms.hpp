@@ -26,12 +26,13 @@ namespace commtask::detail {
 
 class mpi_comms {
 public:
+    using find_peers_function = std::function<std::unique_ptr<const node_peers>(MPI_Comm, bool is_intercommunicator)>;
+
     /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
     /// @param start_lane  called before a lane gets its first communicator: gives it a worker. May throw std::system_error.
-    /// @param bells  of the node; null: its ranks do not ring each other
-    /// @param knows_far  whether messages to other nodes are announced
+    /// @param find_peers  by the progress thread: a communicator's ranks on this node; empty: they have no doorbells
     mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
-              const doorbells* bells, bool knows_far);
+              find_peers_function find_peers);
     mpi_comms(const mpi_comms&) = delete;
     mpi_comms& operator=(const mpi_comms&) = delete;
     ~mpi_comms();
@@ -109,8 +110,7 @@ private:
     bool is_ready_ = false;
     bool is_ending_ = false;
     const std::function<void(std::size_t)> start_lane_;
-    const doorbells* const bells_;
-    const bool knows_far_;
+    const find_peers_function find_peers_;
     /// Drivers of several lanes add communicators. MPI is called with it held; nothing that MPI calls takes it, but a callback of
     /// the program's inside MPI that posts on a communicator of its own making.
     std::mutex adding_;

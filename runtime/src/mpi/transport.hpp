@@ -148,7 +148,7 @@ private:
     std::size_t n_elsewhere_ = 0; ///< Those that a window's thread has.
     mpi_windows* windows_ = nullptr;
     kept_handles* handles_ = nullptr;
-    std::size_t cursor_ = 0;               ///< Where the next window begins.
+    std::size_t cursor_ = 0; ///< Where the next window begins.
     bool has_polled_all_ = true;
     early_ends early_ends_;
     std::vector<int> indices_;

@@ -96,8 +96,7 @@ std::span<const stats_column> stats_columns() {
                      "from the call of MPI's function until the end was seen; not for tasks canceled before"},
         stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on"},
         stats_column{"worker us", "of processor time; its sleeps without work, its naps with something in flight"},
-        stats_column{
-            "rung", "waits that another rank of the node ended; others' waits that this one ended"},
+        stats_column{"rung", "waits that another rank of the node ended; others' waits that this one ended"},
     };
     return columns;
 }
