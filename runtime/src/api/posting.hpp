@@ -58,7 +58,7 @@ private:
     std::uint32_t n_predecessors_ = 0;
     bool is_written_ = false;
     bool starts_here_ = false; ///< Before the post returns, which has a reference for that.
-    task* slot_ = nullptr; ///< Null: a lane has it.
+    task* slot_ = nullptr;     ///< Null: a lane has it.
     turn* its_turn_ = nullptr;
     std::uint64_t begin_ns_ = 0; ///< This and the next one only with observers.
     std::uint64_t trace_id_ = 0;
