@@ -97,6 +97,12 @@ TEST(Doorbells, ARingWakesAnArmedWorkerAndNoOther) {
         EXPECT_EQ(theirs.is_any_armed(), state == worker_state::armed);
         EXPECT_FALSE(mine.is_any_armed()) << "a rank does not stay up for itself";
     }
+    const doorbells two_lanes{pages.begin(), {0, 1}, 0, 2, 0};
+    two_lanes.my_word(1) = wakeup::of(worker_state::armed);
+    EXPECT_TRUE(two_lanes.is_any_armed()) << "its first lane listens for its second";
+    two_lanes.my_word(0) = two_lanes.my_word(1) = wakeup::of(worker_state::blocked);
+    EXPECT_EQ(two_lanes.ring_leader(), 1U);
+    EXPECT_EQ(two_lanes.my_word(1), wakeup::of(worker_state::blocked)) << "its first lane alone listens";
 }
 
 TEST(Doorbells, AThreadOfTheSameProcessWakesItToo) {
@@ -205,8 +211,94 @@ TEST_F(NodeRinger, KnowsThatNobodyRingsForAMessageToAnotherNode) {
     EXPECT_FALSE(was_rung());
     EXPECT_FALSE(ringer_.is_rung_for_all());
     bench_->complete(sent);
+    task& near = post_to(0);
     EXPECT_TRUE(ringer_.is_rung_for_all());
+    bench_->complete(near);
 }
+
+TEST_F(NodeRinger, KnowsNothingInFlightAnyMoreOnceATaskWasGivenUp) {
+    static_cast<void>(post_to(2));
+    bench_->the_lane().give_up(lane::is_any);
+    static_cast<void>(post_to(0));
+    EXPECT_TRUE(ringer_.is_rung_for_all());
+    bench_->the_lane().give_up(lane::is_any);
+    EXPECT_FALSE(ringer_.is_rung_for_all()) << "nothing is in flight";
+}
+
+TEST_F(NodeRinger, RingsForGatheredMembersOnceMpiHasThem) {
+    static_cast<void>(was_rung());
+    task& member = bench_->make();
+    member.op.peer = 0;
+    ringer_.started(member, true);
+    EXPECT_FALSE(was_rung());
+    ringer_.started_gathered();
+    EXPECT_TRUE(was_rung());
+    ringer_.started_gathered();
+    EXPECT_FALSE(was_rung()) << "once";
+    bench_->the_lane().post(member);
+    bench_->complete(member);
+}
+
+/// Announcements that MPI does not take at first.
+class slow_announcer final : public announcer {
+public:
+    slow_announcer(int& n_polls, int& n_added) : n_polls_(n_polls), n_added_(n_added) {}
+    void add(std::int32_t /*world_rank*/) noexcept override { ++n_added_; }
+    unsigned poll() noexcept override {
+        ++n_polls_;
+        return 0;
+    }
+    [[nodiscard]] bool has_unsent() const noexcept override { return n_added_ > 0 && n_polls_ < 3; }
+    [[nodiscard]] bool end() noexcept override { return true; }
+
+private:
+    int& n_polls_;
+    int& n_added_;
+};
+
+TEST_F(NodeRinger, SendsAnnouncementsThoughNothingIsInFlight) {
+    int n_polls = 0;
+    int n_added = 0;
+    ringer_.announce_by(std::make_unique<slow_announcer>(n_polls, n_added));
+    unused_.sizes.sent_bytes = 1;
+    task& sent = bench_->make({.tag = testing::fake_transport::completes_at_once});
+    sent.op.peer = 2;
+    bench_->the_lane().post(sent);
+    for (int i = 0; i < 10; ++i) static_cast<void>(bench_->the_lane().progress());
+    EXPECT_EQ(n_added, 1);
+    EXPECT_GE(n_polls, 3);
+    EXPECT_FALSE(bench_->the_lane().has_work());
+}
+
+/// A large receive from another node, at a rank whose leader is in place `leader`.
+class NodeFarReceive : public NodeRinger, public ::testing::WithParamInterface<std::size_t> {};
+
+TEST_P(NodeFarReceive, IsRungForWhereAnotherRankIsTheLeader) {
+    int n_polls = 0;
+    int n_added = 0;
+    const doorbells bells{pages_.begin(), {0, 1}, 0, 1, GetParam()};
+    testing::fake_transport below;
+    below.sizes.room_bytes = 1'000;
+    node_ringer ringer{bells, below, 0, 100};
+    ringer.announce_by(std::make_unique<slow_announcer>(n_polls, n_added));
+    auto peers = std::make_unique<node_peers>();
+    peers->far_ranks = {-1, -1, 7, -1};
+    bench_->queue(0).node = std::move(peers);
+    task& received = bench_->make();
+    received.op.kind = COMMTASK_OP_RECV;
+    for (const int source : {2, 3}) { // 3: of no world that this rank knows
+        received.op.source = source;
+        received.run.open_parts = 1;
+        ringer.started(received, false);
+        EXPECT_EQ(ringer.is_rung_for_all(), source == 2 && GetParam() == 1) << source;
+        ringer.ended(received);
+    }
+    received.run = {};
+    received.op.kind = COMMTASK_OP_SEND;
+    bench_->the_lane().post(received);
+    bench_->complete(received);
+}
+INSTANTIATE_TEST_SUITE_P(Leaders, NodeFarReceive, ::testing::Values(std::size_t{0}, std::size_t{1}, doorbells::nobody));
 
 TEST_F(NodeRinger, WaitsArmedAndIsRung) {
     lane_stats counters;

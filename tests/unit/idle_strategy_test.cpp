@@ -41,10 +41,7 @@ TEST(IdleStrategy, IsThisTable) {
          kind::wait,
          tuning::first_wait_ns},
         {"active, nothing in flight", {.now_ns = start_ns + spin_ns - 1}, kind::yield, 0},
-        {"active no longer, nothing in flight",
-         {.now_ns = start_ns + spin_ns},
-         kind::wait,
-         tuning::waits_beside_others * longest_ns},
+        {"active no longer, nothing in flight", {.now_ns = start_ns + spin_ns}, kind::wait, longest_ns},
         {"another thread makes progress",
          {.now_ns = start_ns + 1, .others_progress = true, .has_work = true},
          kind::wait,
@@ -89,14 +86,29 @@ TEST(IdleStrategy, WaitsTwiceAsLongEachTimeUpToABound) {
               (std::vector<std::int64_t>{5'000, 10'000, 20'000, 40'000, 80'000, 160'000, 200'000, 200'000}));
     idle_strategy rung = fresh();
     EXPECT_EQ(waits_of(rung, 12, true).back(), tuning::longest_rung_wait_ns);
-    EXPECT_EQ(waits_of(rung, 1, false).back(), longest_ns) << "something else is in flight now";
+    EXPECT_EQ(rung.after({.now_ns = long_after_ns, .has_work = true, .is_rung = true}).what, kind::arm);
+    const worker_pause next = rung.after({.now_ns = long_after_ns, .has_work = true});
+    EXPECT_EQ(next.what, kind::wait) << "something else is in flight now";
+    EXPECT_EQ(next.ns, longest_ns);
     static_cast<void>(its.after({.now_ns = long_after_ns, .moved = true}));
     EXPECT_EQ(its.after({.now_ns = long_after_ns + tuning::active_ns, .has_work = true}).ns, tuning::first_wait_ns);
+}
+
+TEST(IdleStrategy, ArmsForWaitsThatAreAsLongAsAWaitWithoutDoorbellsMayBe) {
+    idle_strategy its = fresh();
+    for (const std::int64_t ns : {5'000, 10'000, 20'000, 40'000, 80'000, 160'000, 320'000}) {
+        const worker_pause next = its.after({.now_ns = long_after_ns, .has_work = true, .is_rung = true});
+        EXPECT_EQ(next.ns, ns);
+        EXPECT_EQ(next.what, ns < longest_ns ? kind::wait : kind::arm) << ns;
+    }
+    const worker_turn beside{.now_ns = long_after_ns, .others_progress = true, .has_work = true, .is_rung = true};
+    EXPECT_EQ(its.after(beside).what, kind::wait);
 }
 
 TEST(IdleStrategy, ALongBoundOfTheUsersHoldsForRungWaitsToo) {
     idle_strategy its{spin_ns, 2 * tuning::longest_rung_wait_ns};
     EXPECT_EQ(waits_of(its, 12, true).back(), 2 * tuning::longest_rung_wait_ns);
+    EXPECT_EQ(its.after({.now_ns = long_after_ns, .has_work = true, .is_rung = true}).what, kind::arm);
 }
 
 TEST(IdleStrategy, BlocksAfterSomeWaitsWithNothingInFlight) {
@@ -105,8 +117,13 @@ TEST(IdleStrategy, BlocksAfterSomeWaitsWithNothingInFlight) {
     for (int i = 0; i < tuning::idle_waits_before_block; ++i) ASSERT_EQ(its.after(nothing).what, kind::wait) << i;
     EXPECT_EQ(its.after(nothing).what, kind::block);
     EXPECT_EQ(its.after(nothing).what, kind::block) << "a wake-up for nothing";
-    static_cast<void>(its.after({.now_ns = long_after_ns, .moved = true}));
-    EXPECT_EQ(its.after({.now_ns = long_after_ns + spin_ns}).what, kind::wait) << "from the beginning";
+    for (const worker_turn& between :
+         {worker_turn{.now_ns = long_after_ns, .moved = true}, {.now_ns = long_after_ns, .others_progress = true}}) {
+        static_cast<void>(its.after(between));
+        for (int i = 0; i < tuning::idle_waits_before_block; ++i) {
+            ASSERT_EQ(its.after({.now_ns = long_after_ns + spin_ns}).what, kind::wait) << "from the beginning";
+        }
+    }
 }
 
 } // namespace

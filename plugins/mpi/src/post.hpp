@@ -79,7 +79,7 @@ inline void tell_neighbors(const commtask_op& op, bool has_ended) noexcept {
     detail::comm_queue* queue = runtime->comms().find(op.comm);
     if (queue == nullptr && runtime->comms().add(op.comm, queue) != MPI_SUCCESS) return;
     if (queue->node == nullptr) return;
-    detail::ring_for(op, has_ended, *queue->node, *runtime->bells());
+    detail::visit_waiting_ranks(op, has_ended, *queue->node, [&](std::size_t place) { runtime->bells()->ring(place); });
 }
 
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.

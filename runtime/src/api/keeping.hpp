@@ -30,8 +30,9 @@ namespace commtask::detail {
 /// cannot.
 [[nodiscard]] inline bool must_start_now(const commtask_op& op, const operation_traits& kind, std::uint32_t flags,
                                          std::uint32_t n_predecessors) noexcept {
+    if ((flags & COMMTASK_TRY) != 0) return false; // it must not wait for the progress lock
     if ((flags & COMMTASK_START_NOW) != 0) return true;
-    return kind.takes_reduction && (flags & flag_is_call) == 0 && (flags & COMMTASK_TRY) == 0 && n_predecessors == 0 &&
+    return kind.takes_reduction && (flags & flag_is_call) == 0 && n_predecessors == 0 &&
            may_be_made_operation(op.reduction);
 }
 

@@ -389,6 +389,9 @@ start_outcome collective_start(const commtask_config* given) {
     // Nor must it write to its parent's trace.
     static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
         tracer::end();
+        if (context* const parents = context::running()) {
+            for (lane& each : parents->lanes()) each.wake_up.leave_shared_memory();
+        }
         context::set_running(nullptr);
         context::open();
     });

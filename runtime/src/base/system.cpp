@@ -80,8 +80,6 @@ static std::uint64_t used_by(clockid_t whom) noexcept {
 
 std::uint64_t processor_time_ns() noexcept { return used_by(CLOCK_THREAD_CPUTIME_ID); }
 
-std::uint64_t process_time_ns() noexcept { return used_by(CLOCK_PROCESS_CPUTIME_ID); }
-
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
     wait_on(word, FUTEX_WAIT_PRIVATE, expected, timeout_ns);
@@ -115,17 +113,6 @@ gentle_waking::~gentle_waking() {
 
 bool register_heavy_barrier() noexcept {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
-
-bool has_ended(int process) noexcept {
-    const kept_errno programs;
-    const auto descriptor =
-        static_cast<int>(syscall(SYS_pidfd_open, process, 0)); // EINVAL, ENOSYS: it cannot be asked for
-    if (descriptor < 0) return errno == ESRCH;
-    pollfd end{descriptor, POLLIN, 0};
-    const bool is_over = poll(&end, 1, 0) == 1;
-    close(descriptor);
-    return is_over;
 }
 
 void heavy_barrier() noexcept { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }

@@ -39,9 +39,6 @@ inline void prefetch_for_write(const void* address) noexcept {
 /// What the calling thread has used of the processor, in nanoseconds; now_ns() where the system does not say. A system call.
 [[nodiscard]] std::uint64_t processor_time_ns() noexcept;
 
-/// The same for all threads of the process together.
-[[nodiscard]] std::uint64_t process_time_ns() noexcept;
-
 /// Sleeps while `word` is `expected`, at most `timeout_ns` (negative: without limit). May return early.
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept;
@@ -53,9 +50,6 @@ void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept;
 void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                               std::int64_t timeout_ns) noexcept;
 void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept;
-
-/// Whether no such process runs any more, or it has ended and nobody has asked how. One that cannot be asked for runs.
-[[nodiscard]] bool has_ended(int process) noexcept;
 
 /// Asks the scheduler for short turns of the calling thread: woken, it soon replaces a thread that computes, and a yield
 /// costs it less. Without effect on kernels that do not know the request (before Linux 6.12).

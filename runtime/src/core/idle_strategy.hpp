@@ -14,17 +14,23 @@ namespace commtask::detail {
 /// What a turn of the worker found.
 struct worker_turn {
     std::uint64_t now_ns = 0;
-    bool moved = false;           ///< Its poll started or ended something, or it was woken.
-    bool others_progress = false; ///< Another thread has made progress since the last turn: it did not poll.
-    bool lock_is_taken = false;   ///< Another thread has the progress lock now: it could not.
+    bool moved = false;           ///< The poll started or completed something, or a thread has woken the worker.
+    bool others_progress = false; ///< Another thread has made progress since the last turn, so the worker did not poll.
+    bool lock_is_taken = false;   ///< Another thread has the progress lock now, so the worker did not poll.
     bool has_work = false;        ///< Something is in flight, or other processes may need this one.
-    bool has_window = false;      ///< Other processes access a window: what they do moves nothing here.
-    bool is_rung = false;         ///< Whoever moves what is in flight rings the doorbell.
+    bool has_window = false;      ///< Other processes access a window of this one, which no poll here reports.
+    bool is_rung = false;         ///< Other ranks ring for all that is in flight.
 };
 
-/// What it does next. With `wait`: at most for `ns`; with `block`: until it is woken.
+/// What the worker does next.
 struct worker_pause {
-    enum class kind : std::uint8_t { poll, yield, wait, block };
+    enum class kind : std::uint8_t {
+        poll,  ///< Again, at once.
+        yield, ///< The core, and then polls.
+        wait,  ///< At most for `ns`.
+        arm,   ///< The same, with its doorbell armed.
+        block, ///< Until a thread wakes it.
+    };
     kind what = kind::poll;
     std::int64_t ns = 0;
 };
@@ -37,19 +43,19 @@ public:
         : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
 
     [[nodiscard]] worker_pause after(const worker_turn& turn) noexcept {
+        if (turn.others_progress || turn.lock_is_taken || turn.moved || turn.has_work) n_idle_waits_ = 0;
         if (turn.lock_is_taken) return {worker_pause::kind::wait, longest_ns_};
         if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
         if (turn.moved) {
             moved_ns_ = turn.now_ns;
             next_wait_ns_ = tuning::first_wait_ns;
-            n_idle_waits_ = 0;
             return {};
         }
         if (is_active(turn)) return {worker_pause::kind::yield};
-        if (turn.has_work) return {worker_pause::kind::wait, next_wait(turn.is_rung)};
+        if (turn.has_work) return next_wait(turn.is_rung);
         if (n_idle_waits_ == tuning::idle_waits_before_block) return {worker_pause::kind::block};
         ++n_idle_waits_;
-        return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
+        return {worker_pause::kind::wait, longest_ns_};
     }
 
     /// A yield took so long. A long one tells that somebody computes on this core.
@@ -62,11 +68,13 @@ private:
         if (turn.now_ns < busy_until_ns_) return false;
         return turn.has_window || turn.now_ns - moved_ns_ < (turn.has_work ? tuning::active_ns : spin_ns_);
     }
-    [[nodiscard]] std::int64_t next_wait(bool is_rung) noexcept {
+    [[nodiscard]] worker_pause next_wait(bool is_rung) noexcept {
         const std::int64_t most_ns = is_rung ? std::max(longest_ns_, tuning::longest_rung_wait_ns) : longest_ns_;
         const std::int64_t ns = std::min(next_wait_ns_, most_ns);
         next_wait_ns_ = std::min(2 * ns, most_ns);
-        return ns;
+        // Short waits end before a rank would have rung.
+        const bool is_armed = is_rung && ns >= std::min(longest_ns_, tuning::longest_rung_wait_ns);
+        return {is_armed ? worker_pause::kind::arm : worker_pause::kind::wait, ns};
     }
 
     const std::uint64_t spin_ns_;

@@ -105,6 +105,7 @@ bool lane::progress() noexcept {
     take_back_drained();
     task* posted = take_posted();
     const bool has_others = !handoff_.is_empty() || has_put_away() || late_ != nullptr ||
+                            (settings_.node != nullptr && settings_.node->has_unsent()) ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
     if (posted == nullptr && !has_others && transport_->in_flight() == 0 && !is_attentive()) {
@@ -219,7 +220,10 @@ void lane::give_up(task_filter chosen) noexcept {
     issue_ready();
     for_each_live(chosen, [this](task& which) {
         if (which.run.now == phase::ready) return; // a callback has canceled it
-        if (which.run.now == phase::in_flight) transport_->abandon(which);
+        if (which.run.now == phase::in_flight) {
+            transport_->abandon(which);
+            if (settings_.node != nullptr && !which.is_run()) settings_.node->ended(which);
+        }
         finish(which, task_state::given_up);
     });
     issue_ready();
@@ -364,7 +368,13 @@ void lane::issue_ready() noexcept {
     // What ended before the eyes of a poster, which runs no callbacks.
     while (task* const next = ended_at_once_.pop()) end_by_result(*next);
     while (task* const next = ready_.pop()) issue(*next);
+    start_gathered();
+}
+
+void lane::start_gathered() noexcept {
     if (transport_->has_gathered()) transport_->start_gathered();
+    if (settings_.node != nullptr) [[unlikely]]
+        settings_.node->started_gathered();
 }
 
 void lane::issue(task& ready) noexcept {
@@ -384,7 +394,7 @@ bool lane::start(task& ready) noexcept {
     const start_result result = transport_->start(ready);
     starting_kind_.store(0, std::memory_order_relaxed);
     if (settings_.node != nullptr && result != start_result::failed) [[unlikely]]
-        settings_.node->started(ready);
+        settings_.node->started(ready, transport_->has_gathered());
     if (result != start_result::started) return false;
     if (ready.run.accepted_ns == 0) ready.run.accepted_ns = pass_time();
     return true;

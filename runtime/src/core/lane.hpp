@@ -235,12 +235,12 @@ public:
     /// Before the worker sleeps: posters may use every free cell.
     void prepare_sleep() noexcept { inbox_.give_back_all(); }
 
-    /// The worker, before a wait. Whether the ranks of the node ring for all that is in flight; then they ring from now on.
+    /// The worker, before a wait. Whether other ranks ring for all that is in flight.
     [[nodiscard]] bool is_rung_for_all() const noexcept {
-        return settings_.node != nullptr && !attends_windows() && settings_.node->is_rung_for_all();
+        return settings_.node != nullptr && !is_attentive() && settings_.node->is_rung_for_all();
     }
     void tell_node_of_arming() const noexcept {
-        if (settings_.node != nullptr) settings_.node->arming();
+        if (settings_.node != nullptr) settings_.node->armed();
     }
 
     /// Chooses among unfinished tasks.
@@ -318,6 +318,7 @@ private:
     void tell_run(task& member, task_state how) noexcept;
     void end_run(task& run) noexcept;
     void issue_ready() noexcept;
+    void start_gathered() noexcept;
     void issue(task& ready) noexcept;
     [[nodiscard]] bool start(task& ready) noexcept;
     void finish(task& which, task_state state) noexcept;

@@ -152,7 +152,7 @@ bool lane::issue_posted() noexcept {
             }
         }
     }
-    if (transport_->has_gathered()) transport_->start_gathered();
+    start_gathered();
     end_pass();
     return n_taken < tuning::tasks_per_pass && ready_.is_empty() && overflow_.is_empty();
 }

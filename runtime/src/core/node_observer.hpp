@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine tells of operations that other ranks may wait for, where the ranks of a node ring each other's doorbells
-// (doorbell/node_ringer.hpp), and which ranks of a communicator those are. An engine without doorbells pays a branch for each event.
+// A lane tells this observer of operations that other ranks may wait for, where the ranks of a node ring each other's doorbells
+// (doorbell/node_ringer.hpp). A lane without doorbells has no observer, and pays a branch for each event.
 #pragma once
 
 #include <algorithm>
@@ -38,26 +38,30 @@ class node_observer {
 public:
     // The lane's progress thread -------------------------------------------------------------------------------------------
 
-    /// MPI's call is about to be made.
+    /// The call into MPI comes next.
     virtual void starting(const task& which) noexcept = 0;
-    /// MPI has it, and may have ended it: then it has no open parts, and ended() does not come.
-    virtual void started(task& which) noexcept = 0;
+    /// MPI has the operation, or will have it when started_gathered() is called. An operation that MPI has completed in the call has no
+    /// open parts, and ended() is not called for it.
+    virtual void started(task& which, bool is_gathered) noexcept = 0;
+    /// MPI has the members of plans that were gathered.
+    virtual void started_gathered() noexcept = 0;
+    /// MPI has completed the operation, or the lane has given it up.
     virtual void ended(const task& which) noexcept = 0;
-    /// In every pass with something to do.
+    /// Called in each pass: sends announcements, and receives them.
     virtual void polled() noexcept = 0;
-    /// Whether it has something to send that MPI did not take yet.
+    /// Whether MPI has not taken all announcements yet.
     [[nodiscard]] virtual bool has_unsent() const noexcept = 0;
 
     // The lane's worker ----------------------------------------------------------------------------------------------------
 
-    /// Whether whoever moves what is in flight rings.
+    /// Whether something is in flight, and other ranks ring for all of it.
     [[nodiscard]] virtual bool is_rung_for_all() const noexcept = 0;
-    /// It is about to wait for that.
-    virtual void arming() noexcept = 0;
+    /// The worker's doorbell is armed.
+    virtual void armed() noexcept = 0;
 
-    /// Any thread. Whether ranks of the node wait for this lane to hear of messages from other nodes.
+    /// Any thread. Whether this lane must receive announcements, since a worker of the node is armed.
     [[nodiscard]] virtual bool must_listen() const noexcept = 0;
-    /// Once nobody makes progress. Workers of the node that this lane has woken.
+    /// Once no thread makes progress: how many workers of the node this lane has woken.
     [[nodiscard]] virtual std::uint64_t n_rung() const noexcept = 0;
 
 protected:

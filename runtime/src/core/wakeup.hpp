@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a worker waits, and is woken. A thread that posts must not pay for a barrier on every post, so the worker pays: before a long wait
-// it makes all threads of the process pass a barrier (membarrier) and looks once more. To wake a worker that does not wait is one
-// load of a line that changes only when the worker begins to wait. Where the ranks of a node have doorbells, that line is in memory that
-// they share (doorbell/doorbells.hpp).
+// it makes all threads of the process pass a barrier (membarrier), and checks once more. A thread that posts beside a worker which does not
+// wait loads one line, which changes only when the worker begins to wait. Where the ranks of a node have doorbells, that line is in memory
+// that they share (doorbell/doorbells.hpp).
 #pragma once
 
 #include "base/system.hpp"
@@ -13,10 +13,10 @@
 
 namespace commtask::detail {
 
-/// What the word says that a worker waits on.
+/// The value of the word that a worker waits on.
 enum class worker_state : std::uint32_t {
     awake,
-    rung,    ///< By another rank of the node, in a wait: the worker is about to be awake.
+    rung,    ///< Another rank of the node has woken the worker, which has not run yet.
     paused,  ///< The program has paused the workers.
     waiting, ///< For a short time, after which it looks by itself.
     armed,   ///< For a longer one, with something in flight for which the ranks of the node ring.
@@ -39,7 +39,7 @@ public:
         wake_now();
     }
 
-    /// Approximately: whether to wake it would cost as much as many posts.
+    /// Approximately: whether the worker waits in any way.
     [[nodiscard]] bool approx_waits() const noexcept {
         const std::uint32_t now = word_->load(std::memory_order_relaxed);
         return now != of(worker_state::awake) && now != of(worker_state::rung);
@@ -64,6 +64,9 @@ public:
         return static_cast<std::uint32_t>(state);
     }
 
+    /// A child process, after fork: the shared memory is not mapped there.
+    void leave_shared_memory() noexcept { word_ = &own_; }
+
 private:
     void wake_from(worker_state least) noexcept {
         light_barrier(has_heavy_barrier_);
@@ -82,7 +85,7 @@ private:
     }
 
     alignas(cache_line_bytes) std::atomic<std::uint32_t> own_{0};
-    std::atomic<std::uint32_t>* const word_;
+    std::atomic<std::uint32_t>* word_;
     const bool has_heavy_barrier_;
 };
 

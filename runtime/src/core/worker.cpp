@@ -171,9 +171,9 @@ bool worker::let_guests_in() noexcept {
     return take_baton();
 }
 
-/// Polls, unless another thread does: then it would only take the core from that one.
-/// @param n_passes_known  of the lane, when this thread last looked
-/// @param is_woken  somebody wants a poll
+/// Polls, unless another thread does: the worker would only take the core from that thread.
+/// @param n_passes_known  of the lane, at the worker's last turn
+/// @param is_woken  a thread or another rank has asked for a poll
 worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept {
     worker_turn found{.has_window = lane_.attends_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
@@ -195,23 +195,19 @@ worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept 
     return found;
 }
 
-/// @return whether it was woken, or found a reason to poll
-bool worker::wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
+/// @return whether a thread or another rank has woken it, or it found a reason to poll
+bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_naps;
-    lane_.tell(after.others_progress || after.lock_is_taken ? trace::thread_state::driven : trace::thread_state::nap);
-    const bool is_long = ns > static_cast<std::int64_t>(settings_.nap_max_ns) && after.is_rung;
-    if (is_long) lane_.tell_node_of_arming();
+    const bool is_beside_others = after.others_progress || after.lock_is_taken;
+    const auto kind = is_beside_others ? trace::thread_state::driven : trace::thread_state::nap;
+    lane_.tell(kind);
+    const bool is_armed = next.what == worker_pause::kind::arm;
     bool has_reason = false;
-    const worker_state how = is_long ? worker_state::armed : worker_state::waiting;
-    const worker_state ended = lane_.wake_up.wait(how, ns, [&] {
-        // Once more, after other ranks can see that they must ring.
-        if (is_long && lane_.try_take_baton()) {
-            has_reason = timed_pass();
-            lane_.prepare_sleep();
-            lane_.return_baton();
-            n_passes_known = lane_.approx_passes();
-        }
-        // What has arrived is for the thread that has the lock.
+    const worker_state how = is_armed ? worker_state::armed : worker_state::waiting;
+    const worker_state ended = lane_.wake_up.wait(how, next.ns, [&] {
+        if (is_armed) has_reason = polls_once_armed(n_passes_known);
+        lane_.tell(kind);
+        // Arrivals are for the thread that has the lock.
         has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
                      must_stop_.load(std::memory_order_seq_cst);
         return has_reason;
@@ -220,12 +216,24 @@ bool worker::wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_pa
     return ended != how || has_reason;
 }
 
+/// After other ranks can see that they must ring. @return whether there is a reason not to wait
+bool worker::polls_once_armed(std::uint64_t& n_passes_known) noexcept {
+    lane_.tell_node_of_arming();
+    if (!lane_.try_take_baton()) return true; // its holder may start what no rank rings for
+    const bool has_moved = timed_pass();
+    lane_.prepare_sleep();
+    lane_.return_baton();
+    n_passes_known = lane_.approx_passes();
+    return has_moved || !lane_.is_rung_for_all();
+}
+
 /// @return whether it was woken
 bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
     switch (next.what) {
     case worker_pause::kind::poll:
     case worker_pause::kind::yield: return false;
-    case worker_pause::kind::wait: return wait(next.ns, after, n_passes_known);
+    case worker_pause::kind::wait:
+    case worker_pause::kind::arm: return wait(next, after, n_passes_known);
     case worker_pause::kind::block: break;
     }
     count_sleep();

@@ -74,7 +74,8 @@ private:
     [[nodiscard]] worker_turn turn(std::uint64_t& n_passes_known, bool is_woken) noexcept;
     [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after,
                              std::uint64_t& n_passes_known) noexcept;
-    [[nodiscard]] bool wait(std::int64_t ns, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
+    [[nodiscard]] bool wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
+    [[nodiscard]] bool polls_once_armed(std::uint64_t& n_passes_known) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }

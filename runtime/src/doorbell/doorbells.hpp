@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doorbells of the ranks of a node: one word in shared memory for the worker of each lane of each rank, which says whether it waits
-// (wakeup.hpp). A worker that is about to wait arms its doorbell, polls once more, and waits; a rank that starts or completes an operation
-// towards one whose doorbell is armed rings it. Nothing says what the sleeper wants: a needless wake-up costs it one poll. A ring
-// that is lost costs a wait, never a message, since no wait with something in flight is without limit (docs/node.md).
+// Doorbells of the ranks of a node: one word in shared memory for the worker of each lane of each rank, which says whether the worker waits
+// (wakeup.hpp). A worker that is about to wait arms its doorbell, polls once more, and waits. A rank that starts or completes an operation
+// towards a rank whose doorbell is armed rings it. Nothing says which operation the worker waits for: a needless ring costs one poll. A ring
+// that is lost costs a wait, never a message, since each wait with something in flight has a limit (docs/node.md).
 #pragma once
 
 #include "core/wakeup.hpp"
@@ -24,7 +24,7 @@ public:
     /// @param pages  one for each rank, zero at the beginning; they outlast this object
     /// @param world_ranks  of the node's processes, ascending
     /// @param me  this process's place among them
-    /// @param leader  the place of the rank that hears of messages from other nodes; `nobody`: none does
+    /// @param leader  the place of the rank that receives announcements of messages from other nodes; `nobody`: no rank does
     doorbells(void* pages, std::vector<int> world_ranks, std::size_t me, std::size_t n_lanes,
               std::size_t leader = nobody)
         : pages_(static_cast<std::byte*>(pages)), world_ranks_(std::move(world_ranks)), me_(me), n_lanes_(n_lanes),
@@ -35,23 +35,24 @@ public:
     [[nodiscard]] bool am_leader() const noexcept { return leader_ == me_; }
     [[nodiscard]] std::atomic<std::uint32_t>& my_word(std::size_t lane) const noexcept { return word(me_, lane); }
 
-    /// Any thread, after MPI has what the other rank would find. @return how many workers it has woken
+    /// Any thread, after MPI has the operation that the other rank will find. @return how many workers the call has woken
     unsigned ring(std::size_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
-        return ring(place, [](worker_state state) { return state == worker_state::armed; });
+        return ring_all(place, [](worker_state state) { return state == worker_state::armed; });
     }
-    /// The same for a worker that waits in any way: it looks by itself, but late.
+    /// The same for a worker in a short wait, too, which ends by itself, but later.
     unsigned ring_any(std::size_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
-        return ring(place, [](worker_state state) { return state >= worker_state::waiting; });
+        return ring_all(place, [](worker_state state) { return state >= worker_state::waiting; });
     }
-    /// A worker that is about to wait for messages of other nodes. @return how many workers it has woken
+    /// A worker that is armed wakes the leader's first lane, if that blocks. @return how many workers the call has woken
     unsigned ring_leader() const noexcept { // NOLINT(modernize-use-nodiscard)
-        return ring(leader_, [](worker_state state) { return state == worker_state::blocked; });
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return ring_one(word(leader_, 0), [](worker_state state) { return state == worker_state::blocked; }) ? 1 : 0;
     }
 
-    /// The leader: whether a worker of another rank waits for what it hears.
+    /// The leader's first lane: whether another worker of the node waits for announcements.
     [[nodiscard]] bool is_any_armed() const noexcept {
         for (std::size_t place = 0; place < world_ranks_.size(); ++place) {
-            for (std::size_t lane = 0; place != me_ && lane < n_lanes_; ++lane) {
+            for (std::size_t lane = place == me_ ? 1 : 0; lane < n_lanes_; ++lane) {
                 if (state(word(place, lane)) == worker_state::armed) return true;
             }
         }
@@ -67,20 +68,22 @@ private:
     }
 
     template <typename MustWake>
-    unsigned ring(std::size_t place, MustWake&& must_wake) const noexcept {
-        // Partner of the fence in wakeup::wait(): a worker that waits is seen here, or it sees the message.
+    unsigned ring_all(std::size_t place, MustWake&& must_wake) const noexcept {
+        // Partner of the fence in wakeup::wait(): this rank sees that the worker waits, or the worker sees the message.
         std::atomic_thread_fence(std::memory_order_seq_cst);
         unsigned n_woken = 0;
-        for (std::size_t lane = 0; lane < n_lanes_; ++lane) { // a communicator may be on another lane there
-            std::atomic<std::uint32_t>& its = word(place, lane);
-            std::uint32_t before = its.load(std::memory_order_seq_cst);
-            if (!must_wake(static_cast<worker_state>(before))) continue;
-            if (!its.compare_exchange_strong(before, wakeup::of(worker_state::rung), std::memory_order_seq_cst))
-                continue;
-            wake_sleepers_shared(its);
-            ++n_woken;
-        }
+        // A communicator may be on another lane there.
+        for (std::size_t lane = 0; lane < n_lanes_; ++lane) n_woken += ring_one(word(place, lane), must_wake) ? 1 : 0;
         return n_woken;
+    }
+    template <typename MustWake>
+    [[nodiscard]] static bool ring_one(std::atomic<std::uint32_t>& its, MustWake&& must_wake) noexcept {
+        std::uint32_t before = its.load(std::memory_order_seq_cst);
+        if (!must_wake(static_cast<worker_state>(before))) return false;
+        if (!its.compare_exchange_strong(before, wakeup::of(worker_state::rung), std::memory_order_seq_cst))
+            return false;
+        wake_sleepers_shared(its);
+        return true;
     }
 
     std::byte* pages_;

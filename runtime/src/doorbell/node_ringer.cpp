@@ -1,100 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring tells neither what has happened nor to whom it matters, so it is decided by the operation alone. Where that cannot be known,
-// as in a function of the program's, all ranks of the node are rung: they poll once for nothing.
+// A ring says neither which operation has moved nor for which operation of the other rank that matters. So the operation alone decides
+// which ranks are rung; where it does not say, all ranks of the node are rung, and poll once for nothing.
 #include "doorbell/node_ringer.hpp"
 
 #include "core/comm_queue.hpp"
-#include "core/handed_over.hpp"
-#include "core/operation_traits.hpp"
 
 #include <mpi.h>
+
+#include <utility>
 
 namespace commtask::detail {
 namespace {
 
-/// Whether it is a message, or several, whose other ends are known.
-[[nodiscard]] bool is_plain_message(const operation_traits& kind) noexcept {
-    return kind.is_message() && (kind.has_send_side || kind.has_recv_side) && !kind.takes_file && !kind.takes_window;
-}
-
-/// Calls `visit(rank)` for the other end of each message; MPI_ANY_SOURCE among them.
-template <typename Visit>
-void visit_peers(const commtask_op& op, const operation_traits& kind, Visit&& visit) noexcept {
-    if (kind.has_dest) visit(op.peer);
-    if (kind.has_source) visit(op.source);
-    for (int i = 0; kind.has_dests && i < op.peer; ++i) visit(op.dests[i]);
-    for (int i = 0; kind.has_sources && i < op.source; ++i) visit(op.sources[i]);
+/// Written by one thread at a time: no locked instruction.
+void add(std::atomic<std::uint32_t>& to, std::uint32_t by) noexcept {
+    to.store(to.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 } // namespace
 
-unsigned ring_for(const commtask_op& op, bool has_ended, const node_peers& peers, const doorbells& bells) noexcept {
+/// A message whose other ends are on this node, or a receive of what another node announces. Of a collective no rank knows the steps.
+bool node_ringer::is_rung_for(const task& which) const noexcept {
+    const commtask_op& op = which.op;
     const operation_traits& kind = operation_of(kind_of(op));
-    unsigned n_woken = 0;
-    const auto ring_all = [&] {
-        for (const node_peers::neighbor& each : peers.neighbors) n_woken += bells.ring(each.place);
+    const node_peers* const peers = which.queue->node.get();
+    const bool is_plain = kind.is_message() && (kind.has_send_side || kind.has_recv_side) && !kind.takes_file &&
+                          !kind.takes_window && !kind.takes_message;
+    if (peers == nullptr || !is_plain) return false;
+    const bool is_announced = announced_ && bells_.has_leader() && !bells_.am_leader() && !kind.has_send_side &&
+                              below_.largest_message_bytes(op) > announced_bytes_;
+    const auto is_rung = [&](int rank) {
+        if (rank == MPI_PROC_NULL || (rank == MPI_ANY_SOURCE && (peers->are_all || is_announced))) return true;
+        return peers->find(rank) != nullptr || (is_announced && peers->far_rank_of(rank) >= 0);
     };
-    if (is_plain_message(kind)) {
-        visit_peers(op, kind, [&](int rank) {
-            if (rank == MPI_ANY_SOURCE) return ring_all();
-            if (const node_peers::neighbor* const one = peers.find(rank)) n_woken += bells.ring(one->place);
-        });
-    } else if (kind.takes_start_function || (has_ended && kind.ordered_in == order_class::collectives)) {
-        ring_all(); // the start of a collective would wake ranks that find nothing yet
+    if ((kind.has_dest && !is_rung(op.peer)) || (kind.has_source && !is_rung(op.source))) return false;
+    for (int i = 0; kind.has_dests && i < op.peer; ++i) {
+        if (!is_rung(op.dests[i])) return false;
     }
-    return n_woken;
+    for (int i = 0; kind.has_sources && i < op.source; ++i) {
+        if (!is_rung(op.sources[i])) return false;
+    }
+    return true;
 }
 
-/// A message whose other ends are on this node, or that is announced. Of a collective nobody tells the steps.
-bool node_ringer::is_rung_for(const task& which) const noexcept {
-    const operation_traits& kind = operation_of(kind_of(which.op));
-    const node_peers* const peers = which.queue->node.get();
-    if (peers == nullptr || !is_plain_message(kind)) return false;
-    bool is_rung = true;
-    visit_peers(which.op, kind, [&](int rank) {
-        const bool is_near = rank == MPI_ANY_SOURCE ? peers->are_all : peers->find(rank) != nullptr;
-        is_rung = is_rung && (rank == MPI_PROC_NULL || is_near);
-    });
-    if (is_rung || !announced_ || !kind.has_recv_side || kind.has_send_side) return is_rung;
-    return below_.largest_message_bytes(which.op) > announced_bytes_;
+void node_ringer::count_in_flight(const task& which, std::uint32_t by) noexcept {
+    add(which.run.is_rung_for ? n_rung_for_ : n_not_rung_, by);
 }
 
 void node_ringer::starting(const task& which) noexcept {
     const operation_traits& kind = operation_of(kind_of(which.op));
     const node_peers* const peers = which.queue->node.get();
-    if (peers == nullptr || !kind.takes_window || !kind.has_target) return;
+    // The rank of a call that the interposer has made a task is the window's, and its queue another communicator's.
+    if (peers == nullptr || !kind.takes_window || !kind.has_target || (which.flags() & flag_is_call) != 0) return;
     // Before MPI's call, which may wait for an answer of the target's.
     if (const node_peers::neighbor* const target = peers->find(which.op.peer))
         n_rung_ += bells_.ring_any(target->place);
 }
 
-void node_ringer::started(task& which) noexcept {
+void node_ringer::started(task& which, bool is_gathered) noexcept {
     if (which.run.open_parts > 0) {
         which.run.is_rung_for = is_rung_for(which);
-        // Written by one thread at a time: no locked instruction.
-        if (!which.run.is_rung_for)
-            n_not_rung_.store(n_not_rung_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        count_in_flight(which, 1);
     }
-    if (const node_peers* const peers = which.queue->node.get()) n_rung_ += ring_for(which.op, false, *peers, bells_);
+    if (const node_peers* const peers = which.queue->node.get()) {
+        visit_waiting_ranks(which.op, false, *peers, [&](std::size_t place) {
+            if (!is_gathered) {
+                n_rung_ += bells_.ring(place);
+                return;
+            }
+            to_ring_[place] = 1;
+            has_to_ring_ = true;
+        });
+    }
     if (announced_) announce(which);
 }
 
+void node_ringer::started_gathered() noexcept {
+    if (!has_to_ring_) return;
+    has_to_ring_ = false;
+    for (std::size_t place = 0; place < to_ring_.size(); ++place) {
+        if (std::exchange(to_ring_[place], 0) != 0) n_rung_ += bells_.ring(place);
+    }
+}
+
 void node_ringer::ended(const task& which) noexcept {
-    if (!which.run.is_rung_for)
-        n_not_rung_.store(n_not_rung_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    count_in_flight(which, static_cast<std::uint32_t>(-1));
     const node_peers* const peers = which.queue->node.get();
     if (peers == nullptr) return;
     commtask_op op = which.op;
-    if (op.source == MPI_ANY_SOURCE && which.result.error == 0) op.source = which.result.source; // whom it came from
-    n_rung_ += ring_for(op, true, *peers, bells_);
+    // The rank that the message has come from.
+    if (op.source == MPI_ANY_SOURCE && which.result.error == 0) op.source = which.result.source;
+    visit_waiting_ranks(op, true, *peers, [&](std::size_t place) { n_rung_ += bells_.ring(place); });
 }
 
 void node_ringer::polled() noexcept {
     if (announced_) n_rung_ += announced_->poll();
 }
 
-void node_ringer::arming() noexcept {
+void node_ringer::armed() noexcept {
     if (announced_ && bells_.has_leader()) static_cast<void>(bells_.ring_leader());
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose doorbells a lane rings, when an operation of its starts and when it has ended: the ranks at the other ends of a message, the
-// target of an access to a window, and for a collective, at its end, all ranks of the node in its communicator.
+// Decides which doorbells a lane rings when an operation has started and when it has completed: of the ranks at the other ends of a message,
+// of the target of an access to a window, and, at the end of a collective, of all ranks of the node in its communicator.
 #pragma once
 
+#include "core/handed_over.hpp"
 #include "core/node_observer.hpp"
+#include "core/operation_traits.hpp"
 #include "core/transport.hpp"
 #include "doorbell/doorbells.hpp"
 
@@ -12,6 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
+
+#include <mpi.h>
 
 namespace commtask::detail {
 
@@ -21,34 +27,39 @@ public:
     virtual ~announcer() = default;
     /// A message to this rank of MPI_COMM_WORLD has started.
     virtual void add(std::int32_t world_rank) noexcept = 0;
-    /// Sends what MPI takes now, and rings for what has come. @return how many workers it has woken
+    /// Sends what MPI takes now, and rings for what has been received. @return how many workers the call has woken
     virtual unsigned poll() noexcept = 0;
     [[nodiscard]] virtual bool has_unsent() const noexcept = 0;
-    /// Once nobody makes progress. @return false if MPI has not sent everything: then it must stay where it is
+    /// Once no thread makes progress. @return false if MPI has not sent everything: the object must not be destroyed
     [[nodiscard]] virtual bool end() noexcept = 0;
 };
 
 class node_ringer final : public node_observer {
 public:
     /// @param announced_bytes  messages of more than these to other nodes are announced
-    node_ringer(const doorbells& bells, const transport& below, std::size_t lane, std::int64_t announced_bytes) noexcept
-        : bells_(bells), below_(below), lane_(lane), announced_bytes_(announced_bytes) {}
+    /// @throws std::bad_alloc
+    node_ringer(const doorbells& bells, const transport& below, std::size_t lane, std::int64_t announced_bytes)
+        : bells_(bells), below_(below), lane_(lane), announced_bytes_(announced_bytes),
+          to_ring_(bells.world_ranks().size()) {}
     node_ringer(const node_ringer&) = delete;
     node_ringer& operator=(const node_ringer&) = delete;
     ~node_ringer() = default;
 
     /// Before the lane works.
     void announce_by(std::unique_ptr<announcer> told) noexcept { announced_ = std::move(told); }
-    /// Once nobody makes progress.
+    /// Once no thread makes progress.
     void end() noexcept;
 
     void starting(const task& which) noexcept override;
-    void started(task& which) noexcept override;
+    void started(task& which, bool is_gathered) noexcept override;
+    void started_gathered() noexcept override;
     void ended(const task& which) noexcept override;
     void polled() noexcept override;
     [[nodiscard]] bool has_unsent() const noexcept override { return announced_ && announced_->has_unsent(); }
-    [[nodiscard]] bool is_rung_for_all() const noexcept override { return n_not_rung_ == 0; }
-    void arming() noexcept override;
+    [[nodiscard]] bool is_rung_for_all() const noexcept override {
+        return n_not_rung_.load(std::memory_order_relaxed) == 0 && n_rung_for_.load(std::memory_order_relaxed) > 0;
+    }
+    void armed() noexcept override;
     [[nodiscard]] bool must_listen() const noexcept override {
         return lane_ == 0 && bells_.am_leader() && bells_.is_any_armed();
     }
@@ -57,6 +68,7 @@ public:
 private:
     [[nodiscard]] bool is_rung_for(const task& which) const noexcept;
     void announce(const task& started) noexcept;
+    void count_in_flight(const task& which, std::uint32_t by) noexcept;
 
     const doorbells& bells_;
     const transport& below_;
@@ -64,12 +76,31 @@ private:
     const std::int64_t announced_bytes_;
     std::unique_ptr<announcer> announced_; ///< Null: messages to other nodes are not announced.
     std::uint64_t n_rung_ = 0;
-    std::atomic<std::uint32_t> n_not_rung_{
-        0}; ///< In flight, and no rank rings for them. Written by the progress thread.
+    std::vector<std::uint8_t> to_ring_; ///< By place: ranks to ring once MPI has what was gathered.
+    bool has_to_ring_ = false;
+    // Operations in flight, written by the progress thread: those that other ranks ring for, and the others.
+    std::atomic<std::uint32_t> n_rung_for_{0};
+    std::atomic<std::uint32_t> n_not_rung_{0};
 };
 
-/// Rings the ranks of the node that may wait for an operation which MPI has just been given, or has ended.
-/// @return how many workers it has woken
-unsigned ring_for(const commtask_op& op, bool has_ended, const node_peers& peers, const doorbells& bells) noexcept;
+/// Calls `visit(place)` for each rank of the node that may wait for an operation which MPI has just been given, or has completed.
+template <typename Visit>
+void visit_waiting_ranks(const commtask_op& op, bool has_ended, const node_peers& peers, Visit&& visit) noexcept {
+    const operation_traits& kind = operation_of(kind_of(op));
+    const auto visit_rank = [&](int rank) {
+        if (const node_peers::neighbor* const one = peers.find(rank)) visit(one->place);
+    };
+    // The program may have freed a list of ranks by the end; of a matched probe's message the source is known at the end; and nothing is known of
+    // the operations in a function of the program's. The start of a collective would wake ranks that find nothing yet.
+    const bool is_any = (kind.has_source && op.source == MPI_ANY_SOURCE) || kind.has_dests || kind.has_sources ||
+                        kind.takes_message || kind.takes_start_function ||
+                        (has_ended && kind.ordered_in == order_class::collectives);
+    if (is_any) {
+        for (const node_peers::neighbor& each : peers.neighbors) visit(each.place);
+    } else if (kind.is_message()) {
+        if (kind.has_dest) visit_rank(op.peer);
+        if (kind.has_source) visit_rank(op.source);
+    }
+}
 
 } // namespace commtask::detail

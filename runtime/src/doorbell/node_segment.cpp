@@ -184,6 +184,7 @@ std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_
         throw std::bad_alloc{};
     }
     made->world_ranks = {world_rank};
+    made->leader = SIZE_MAX; // no rank announces to it
     return made;
 }
 
