@@ -28,7 +28,7 @@ static void relax(double* to, double* from, int first_i, int last_i, int first_j
 /* Creates the tasks of one step. Inner cells and rim are known to OpenMP by one cell each, a halo by its first. */
 static void create_step(int step) {
     double *from = u[step % 2], *to = u[(step + 1) % 2];
-    const int tag = 4 * step; /* the next step may begin before this one ends: its messages have tags of their own */
+    const int tag = 4 * step; /* one for each step, to tell steps apart in a trace; a tag for each side is enough */
     double *north = at(from, 0, 1), *south = at(from, n + 1, 1), *west = at(from, 1, 0), *east = at(from, 1, n + 1);
     double *rim = at(from, 1, 1), *inner = at(from, 2, 2), *next_rim = at(to, 1, 1), *next_inner = at(to, 2, 2);
     COMM_TASK(recv(north, n, MPI_DOUBLE, neighbor[NORTH], tag + SOUTHWARDS, grid), out(north));
