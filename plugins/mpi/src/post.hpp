@@ -71,15 +71,14 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return buffer.count * type_bytes < detail::tuning::woken_for_bytes;
 }
 
-/// MPI has a message or collective that is no task, or has ended a collective: the ranks of the node that wait for it hear of it all
-/// the same. In a section.
-inline void tell_neighbors(const commtask_op& op, bool has_ended) noexcept {
+/// MPI has a message that is no task, or has completed it: the ranks of the node that wait for it are rung all the same. In a section.
+inline void ring_waiting_ranks(const commtask_op& op) noexcept {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr || runtime->bells() == nullptr) return;
     detail::comm_queue* queue = runtime->comms().find(op.comm);
     if (queue == nullptr && runtime->comms().add(op.comm, queue) != MPI_SUCCESS) return;
     if (queue->node == nullptr) return;
-    detail::visit_waiting_ranks(op, has_ended, *queue->node, [&](std::size_t place) { runtime->bells()->ring(place); });
+    detail::visit_waiting_ranks(op, *queue->node, [&](std::size_t place) { runtime->bells()->ring(place); });
 }
 
 /// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
@@ -103,7 +102,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     }
     return inside<baton_section>([&] {
         const int code = native(request);
-        if (code == MPI_SUCCESS) tell_neighbors(op, false);
+        if (code == MPI_SUCCESS) ring_waiting_ranks(op);
         return code;
     });
 }
@@ -171,13 +170,13 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
                 if (!may_start_here(op)) return false;
                 code = twin(&request);
                 is_reported = code != MPI_SUCCESS;
-                if (!is_reported) tell_neighbors(op, false);
+                if (!is_reported) ring_waiting_ranks(op);
                 return true;
             },
             [&] {
                 if (is_reported) return true;
                 const bool has_ended = test_quietly(request, status_kept, code);
-                if (has_ended) tell_neighbors(op, true);
+                if (has_ended) ring_waiting_ranks(op);
                 return has_ended;
             });
         if (how == in_passing::ended && code == MPI_SUCCESS) traced.ended(status_kept);

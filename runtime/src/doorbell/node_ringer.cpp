@@ -64,7 +64,7 @@ void node_ringer::started(task& which, bool is_gathered) noexcept {
         count_in_flight(which, 1);
     }
     if (const node_peers* const peers = which.queue->node.get()) {
-        visit_waiting_ranks(which.op, false, *peers, [&](std::size_t place) {
+        visit_waiting_ranks(which.op, *peers, [&](std::size_t place) {
             if (!is_gathered) {
                 n_rung_ += bells_.ring(place);
                 return;
@@ -91,7 +91,7 @@ void node_ringer::ended(const task& which) noexcept {
     commtask_op op = which.op;
     // The rank that the message has come from.
     if (op.source == MPI_ANY_SOURCE && which.result.error == 0) op.source = which.result.source;
-    visit_waiting_ranks(op, true, *peers, [&](std::size_t place) { n_rung_ += bells_.ring(place); });
+    visit_waiting_ranks(op, *peers, [&](std::size_t place) { n_rung_ += bells_.ring(place); });
 }
 
 void node_ringer::polled() noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decides which doorbells a lane rings when an operation has started and when it has completed: of the ranks at the other ends of a message,
-// of the target of an access to a window, and, at the end of a collective, of all ranks of the node in its communicator.
+// and of the target of an access to a window. No rank is armed for a collective, whose steps are MPI's own messages.
 #pragma once
 
 #include "core/handed_over.hpp"
@@ -83,18 +83,17 @@ private:
     std::atomic<std::uint32_t> n_not_rung_{0};
 };
 
-/// Calls `visit(place)` for each rank of the node that may wait for an operation which MPI has just been given, or has completed.
+/// Calls `visit(place)` for each rank of the node that may wait, armed, for an operation which MPI has just been given, or has completed.
 template <typename Visit>
-void visit_waiting_ranks(const commtask_op& op, bool has_ended, const node_peers& peers, Visit&& visit) noexcept {
+void visit_waiting_ranks(const commtask_op& op, const node_peers& peers, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     const auto visit_rank = [&](int rank) {
         if (const node_peers::neighbor* const one = peers.find(rank)) visit(one->place);
     };
-    // The program may have freed a list of ranks by the end; of a matched probe's message the source is known at the end; and nothing is known of
-    // the operations in a function of the program's. The start of a collective would wake ranks that find nothing yet.
+    // The program may have freed a list of ranks by the end, nobody knows the source of a matched probe's message at the start, and nothing is
+    // known of the operations in a function of the program's.
     const bool is_any = (kind.has_source && op.source == MPI_ANY_SOURCE) || kind.has_dests || kind.has_sources ||
-                        kind.takes_message || kind.takes_start_function ||
-                        (has_ended && kind.ordered_in == order_class::collectives);
+                        kind.takes_message || kind.takes_start_function;
     if (is_any) {
         for (const node_peers::neighbor& each : peers.neighbors) visit(each.place);
     } else if (kind.is_message()) {
