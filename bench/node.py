@@ -19,7 +19,7 @@ TASKS = (NAPS, BELL)
 LIMIT_S = 300
 STEPS = {2: 15, 4: 9, 8: 3}  # by the number of ranks
 #: The line of all in the statistics' table of workers.
-WORKERS = re.compile(r"^ +all +([\d.]+) +\d+ +\d+ +\d+ +\d+ +\d+$", re.MULTILINE)
+WORKERS = re.compile(r"^ +all +([\d.]+) +\d+ +\d+ +\d+ +\d+$", re.MULTILINE)
 
 
 def environment_of(side):
