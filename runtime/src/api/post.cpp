@@ -23,7 +23,7 @@ namespace {
     return (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
 }
 
-/// What a post finds. A call that the interposer has made a task of does not ask whether the program uses the library.
+/// The runtime that a post uses. A call that the interposer has made a task of does not ask whether the program uses the library.
 [[nodiscard]] context* context_for(const commtask_op* operation) noexcept {
     context* const programs = context::current();
     return programs == nullptr && operation != nullptr && is_call(*operation) ? context::running() : programs;

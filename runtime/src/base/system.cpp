@@ -12,7 +12,6 @@
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,13 +71,11 @@ std::uint64_t now_ns() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-static std::uint64_t used_by(clockid_t whom) noexcept {
+std::uint64_t processor_time_ns() noexcept {
     timespec used{};
-    if (clock_gettime(whom, &used) != 0) return now_ns();
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return now_ns();
     return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
 }
-
-std::uint64_t processor_time_ns() noexcept { return used_by(CLOCK_THREAD_CPUTIME_ID); }
 
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {

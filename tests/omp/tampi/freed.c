@@ -41,30 +41,25 @@ static int wrong_of(int f, int left) {
     return n_wrong;
 }
 
-static int lap_of_types(int left, int right) {
-    int n_wrong = 0;
-    memset(in, -1, sizeof in);
-#pragma omp parallel
-#pragma omp single
-    for (int f = 0; f < n_faces; ++f) {
-#pragma omp task depend(out : out[f]) firstprivate(f)
-        for (int i = 0; i < n; ++i) out[f][i] = 10000 * rank + 1000 * f + i;
-#pragma omp task depend(in : out[f]) depend(out : in[f]) firstprivate(f)
-        {
-            MPI_Datatype type = make_type(f);
-            TAMPI_Irecv(in[f], 1, type, left, f, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            TAMPI_Isend(out[f], 1, type, right, f, MPI_COMM_WORLD);
-            MPI_Type_free(&type);
-            take_its_handle();
-        }
-#pragma omp task depend(in : in[f]) firstprivate(f)
-#pragma omp atomic
-        n_wrong += wrong_of(f, left);
-    }
-    return n_wrong;
+static void exchange_by_tampi(int f, int left, int right) {
+    MPI_Datatype type = make_type(f);
+    TAMPI_Irecv(in[f], 1, type, left, f, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    TAMPI_Isend(out[f], 1, type, right, f, MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+    take_its_handle();
 }
 
-static int lap_of_requests(int left, int right) {
+static void exchange_by_requests(int f, int left, int right) {
+    MPI_Request requests[2];
+    MPI_Datatype type = make_type(f);
+    MPI_Irecv(in[f], 1, type, left, f, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out[f], 1, type, right, f, MPI_COMM_WORLD, &requests[1]);
+    MPI_Type_free(&type);
+    TAMPI_Iwaitall(2, requests, MPI_STATUSES_IGNORE);
+    take_its_handle();
+}
+
+static int lap_of_types(void (*exchange)(int f, int left, int right), int left, int right) {
     int n_wrong = 0;
     memset(in, -1, sizeof in);
 #pragma omp parallel
@@ -73,15 +68,7 @@ static int lap_of_requests(int left, int right) {
 #pragma omp task depend(out : out[f]) firstprivate(f)
         for (int i = 0; i < n; ++i) out[f][i] = 10000 * rank + 1000 * f + i;
 #pragma omp task depend(in : out[f]) depend(out : in[f]) firstprivate(f)
-        {
-            MPI_Request requests[2];
-            MPI_Datatype type = make_type(f);
-            MPI_Irecv(in[f], 1, type, left, f, MPI_COMM_WORLD, &requests[0]);
-            MPI_Isend(out[f], 1, type, right, f, MPI_COMM_WORLD, &requests[1]);
-            MPI_Type_free(&type);
-            TAMPI_Iwaitall(2, requests, MPI_STATUSES_IGNORE);
-            take_its_handle();
-        }
+        exchange(f, left, right);
 #pragma omp task depend(in : in[f]) firstprivate(f)
 #pragma omp atomic
         n_wrong += wrong_of(f, left);
@@ -173,11 +160,11 @@ int main(int argc, char** argv) {
     const int left = (rank + n_ranks - 1) % n_ranks, right = (rank + 1) % n_ranks;
     int n_wrong = 0;
     for (int lap = 0; lap < n_laps; ++lap) {
-        n_wrong += lap_of_types(left, right);
+        n_wrong += lap_of_types(exchange_by_tampi, left, right);
         n_wrong += lap_of_communicators(left, right);
         n_wrong += lap_of_operations();
         if (lap % 10 != 0) continue; /* slow where ranks share cores */
-        n_wrong += lap_of_requests(left, right);
+        n_wrong += lap_of_types(exchange_by_requests, left, right);
         if (n_ranks > 1) n_wrong += lap_of_blocking_calls(left, right); /* a send to oneself may wait for its receive */
     }
     return end("freed", n_wrong, 0);
