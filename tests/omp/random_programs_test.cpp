@@ -149,8 +149,8 @@ protected:
         for (std::size_t i = gates.size(); i > 1; --i)
             std::swap(gates[i - 1], gates[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
         {
-            std::vector<std::jthread> threads;
             const std::size_t n_threads = 1 + static_cast<std::size_t>(random.below(3));
+            std::vector<std::jthread> threads;
             for (std::size_t which = 0; which < n_threads; ++which) {
                 threads.emplace_back([&, which] {
                     for (std::size_t i = which; i < gates.size(); i += n_threads)
