@@ -148,6 +148,10 @@ EXPECTATIONS = {
     "failing_truncated": {"exits": "nonzero", "never": [r"goes on"],
                           "prints": [r"rank \d: recv of 1 MPI_INT from rank \d, tag 7, halo, created at failing\.c:\d+, failed: "
                                      r"it has room for 4 bytes and got (?:more|16): \w"]},
+    "failing_uncommitted": {"exits": "nonzero", "never": [r"it has room"],
+                            "prints": [r"rank \d: recv of 1 element from rank \d, tag 7, halo, created at failing\.c:\d+, failed: \w"]},
+    "failing_uncommitted_collective": {"exits": "nonzero",
+                                       "prints": [r"rank \d: bcast of 1 element, root 1, halo, created at failing\.c:\d+, failed: \w"]},
     "failing_truncated_returns_many": {"prints": [r"rank 0: 12 tasks failed or were refused; the first 10 are named above",
                                                   r"rank 0 came to its end"]},
     "failing_truncated_status": {"prints": [r"rank 0 came to its end"], "never": [r"failed: "]},
@@ -157,7 +161,8 @@ EXPECTATIONS = {
     "failing_refused_function": {"prints": [REFUSED + r"dest is \d", r"rank 0 came to its end"]},
     "failing_fortran_ierror": {"prints": [r"rank 0 came to its end"]},
     "failing_taskgroup": {"exits": "nonzero",
-                          "prints": [r"rank \d: an explicit task ended before 1 communication task"]},
+                          "prints": [r"rank \d: an explicit task ended before 1 communication task that it created \(the first one: recv of 1 "
+                                     r"element from rank \d, tag 9, halo, created at failing\.c:\d+\), and no taskgroup"]},
     "fatal_handler": {"exits": "nonzero", "never": [r"the wrong call came back"]},
     # The last line of the statistics: worker us, sleeps, naps, rung, rang.
     "node_late_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto"},

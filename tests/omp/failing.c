@@ -55,6 +55,15 @@ static void truncate_one(commtask_status* status) {
 static void make_tasks(commtask_status* status) {
     if (is("truncated")) {
         truncate_one(status);
+    } else if (is("uncommitted")) {
+        static int two[2];
+        MPI_Datatype pair;
+        MPI_Type_contiguous(2, MPI_INT, &pair);
+        if (is("collective")) {
+            COMM_TASK(bcast(two, 1, pair, 1, halo), inout(two));
+        } else {
+            COMM_TASK(recv(two, 1, pair, left, 7, halo), out(two));
+        }
     } else if (is("prepared")) {
         const commtask_omp_task task = commtask_omp_prepare_at(commtask_op_send(sent, 4, MPI_INT, n_ranks + 5, 7, halo),
                                                                COMMTASK_NONE, NULL, __FILE__, __LINE__);

@@ -4,6 +4,8 @@
 // While no tool hears of tasks a load and a branch.
 #pragma once
 
+#include "errors.hpp"
+
 #include <commtask/commtask.h>
 
 #include <atomic>
@@ -17,12 +19,14 @@ inline constinit std::atomic<bool> is_there{false}; ///< It hears of tasks.
 /// It was taken, and neither the trace nor another tool is a part of it.
 inline constinit std::atomic<bool> is_records_only{false};
 inline thread_local constinit unsigned announced = a_users_task;
+inline thread_local constinit posted_operation announced_operation; ///< Of a communication that was announced.
 
-/// The task that this thread creates next by hand is a communication of that kind, or 0: a helper of this library.
-inline void announce(unsigned kind) noexcept {
+/// The task that this thread creates next by hand is a communication, or, without an operation, a helper of this library.
+inline void announce(posted_operation posted) noexcept {
     // Relaxed: orders nothing; a task that is made while the tool begins to hear may be taken for the user's.
     if (is_there.load(std::memory_order_relaxed)) {
-        announced = kind;
+        announced = posted.operation != nullptr ? posted.operation->kind : 0;
+        announced_operation = posted;
     }
 }
 

@@ -194,7 +194,6 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
 /// @param at_creation what creating the task came to: a refused place cannot be made good, what is later has taken its own.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
           int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
-    const unsigned kind = operation != nullptr ? operation->kind : 0;
     const auto refuse = [&](int code, const char* reason) {
         return report_refusal(code, operation, options, reason, where);
     };
@@ -213,7 +212,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
         code = refuse(COMMTASK_ERR_RUNTIME, runtime_objection().c_str());
     } else if (const char* const wrong = objection_to(options); wrong != nullptr) {
         code = refuse(COMMTASK_ERR_ARGUMENT, wrong);
-    } else if (const char* const undeferred = check::note_start(kind); undeferred != nullptr) {
+    } else if (const char* const undeferred = check::note_start({operation, where}); undeferred != nullptr) {
         code = refuse(COMMTASK_ERR_ARGUMENT, undeferred);
     } else if (at_creation != COMMTASK_OK) {
         code = refuse(at_creation, why_refused(*operation, at_creation));

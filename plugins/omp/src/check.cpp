@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 namespace commtask::omp {
@@ -26,6 +27,16 @@ std::string_view setting() noexcept {
     return text != nullptr ? text : "";
 }
 
+} // namespace
+
+/// A copy: the task that it tells of may have ended.
+struct check::first_child {
+    commtask_op operation;
+    source_place where;
+};
+
+namespace {
+
 void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (parent.was_reported.exchange(true)) {
         return;
@@ -34,15 +45,21 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (is_silent) {
         return;
     }
-    const unsigned kind = parent.kind.load();
-    char sentence[512];
-    std::snprintf(sentence, sizeof sentence,
-                  "commtask: an explicit task ended before %u communication task%s that it created (the last one: %s), "
-                  "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
-                  "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
-                  "taskwait at the end of the task that creates them.",
-                  n_unfinished, n_unfinished == 1 ? "" : "s", name_of_kind(kind));
-    report_not_waited_for(kind, sentence);
+    // Acquire: its partner is the exchange in note_begun().
+    const check::first_child* const first = parent.first.load(std::memory_order_acquire);
+    char name[512] = "not known, without memory";
+    if (first != nullptr) {
+        commtask_describe_operation(&first->operation, first->where.file, first->where.line, name, sizeof name);
+    }
+    char sentence[1024];
+    std::snprintf(
+        sentence, sizeof sentence,
+        "commtask: an explicit task ended before %u communication task%s that it created (the first one: %s), "
+        "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
+        "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
+        "taskwait at the end of the task that creates them.",
+        n_unfinished, n_unfinished == 1 ? "" : "s", name);
+    report_not_waited_for(first != nullptr ? first->operation.kind : 0U, sentence);
 }
 
 /// The end of the parent matters: it is an explicit task, and no taskgroup is around the communication.
@@ -61,17 +78,25 @@ bool is_asked_for() noexcept { return setting() == "1"; }
 bool is_off() noexcept { return setting() == "0"; }
 
 // One of the two threads sees what the other did, as each writes before it reads, in the one order of seq_cst.
-void note_begun(task_record& communication, unsigned kind) noexcept {
+void note_begun(task_record& communication, posted_operation posted) noexcept {
     if (!is_left_alone(communication)) {
         return;
     }
     task_record& parent = *communication.parent;
-    parent.kind.store(kind);
+    if (parent.first.load(std::memory_order_relaxed) == nullptr) {
+        auto* const mine = new (std::nothrow) first_child{*posted.operation, posted.where};
+        first_child* none = nullptr;
+        if (!parent.first.compare_exchange_strong(none, mine)) {
+            delete mine;
+        }
+    }
     const unsigned n_unfinished = parent.n_not_waited_for.fetch_add(1) + 1;
     if (parent.has_ended.load()) {
         report_early_end(parent, n_unfinished);
     }
 }
+
+void forget(first_child* child) noexcept { delete child; }
 
 void note_ended(task_record& communication) noexcept {
     if (is_left_alone(communication)) {
@@ -89,7 +114,7 @@ void note_task_ended(task_record& ended) noexcept {
     }
 }
 
-const char* note_start_watched(unsigned kind) noexcept {
+const char* note_start_watched(posted_operation posted) noexcept {
     task_record* const record = records::of_current_task();
     if (record == nullptr || !record->is_explicit) {
         return nullptr;
@@ -100,7 +125,7 @@ const char* note_start_watched(unsigned kind) noexcept {
                "drops its out-dependences, so its dependents would run too early; take the if clause away, or use "
                "COMM_TASK";
     }
-    records::begin_communication(*record, kind);
+    records::begin_communication(*record, posted);
     return nullptr;
 }
 

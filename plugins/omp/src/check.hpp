@@ -5,6 +5,8 @@
 // COMMTASK_OMP_CHECK=1. See docs/adr/0024.
 #pragma once
 
+#include "errors.hpp"
+
 #include <atomic>
 
 namespace commtask::omp {
@@ -14,17 +16,17 @@ struct task_record;
 namespace check {
 
 extern std::atomic<bool> is_watching; ///< Records are kept.
-const char* note_start_watched(unsigned kind) noexcept;
+const char* note_start_watched(posted_operation posted) noexcept;
 
 /// The task in whose body this is called is of the user's own making, and becomes a communication.
 /// @return why it must not; null: it may.
-[[nodiscard]] inline const char* note_start(unsigned kind) noexcept {
+[[nodiscard]] inline const char* note_start(posted_operation posted) noexcept {
     // Relaxed: a task that began before is not known.
-    return is_watching.load(std::memory_order_relaxed) ? note_start_watched(kind) : nullptr;
+    return is_watching.load(std::memory_order_relaxed) ? note_start_watched(posted) : nullptr;
 }
 
 /// A communication task with a parent has begun, or was created.
-void note_begun(task_record& communication, unsigned kind) noexcept;
+void note_begun(task_record& communication, posted_operation posted) noexcept;
 
 /// It has ended.
 void note_ended(task_record& communication) noexcept;

@@ -27,6 +27,12 @@ struct source_place {
     int line = 0;
 };
 
+/// An operation and its place; lives as long as the call that gets it.
+struct posted_operation {
+    const commtask_op* operation = nullptr;
+    source_place where;
+};
+
 /// What is wrong with what the user says beside the operation; null: nothing.
 [[nodiscard]] const char* objection_to(const commtask_omp_options& options) noexcept;
 

@@ -156,7 +156,7 @@ int commtask_omp_hold_operation(const commtask_op* operation, const commtask_omp
         return code;
     }
     tool::begin_to_hear(false);
-    (void)check::note_start(operation->kind);
+    (void)check::note_start({operation, {}});
     return holder().start(*operation, given);
 }
 
@@ -176,8 +176,9 @@ int commtask_omp_hold_requests(size_t n_requests, MPI_Request* requests) noexcep
         if (request == MPI_REQUEST_NULL) {
             continue;
         }
-        (void)check::note_start(COMMTASK_OP_ATTACH);
-        if (const int code = now.start(commtask_op_attach(&request, MPI_COMM_WORLD), options); code != COMMTASK_OK) {
+        const commtask_op attached = commtask_op_attach(&request, MPI_COMM_WORLD);
+        (void)check::note_start({&attached, {}});
+        if (const int code = now.start(attached, options); code != COMMTASK_OK) {
             return code;
         }
     }

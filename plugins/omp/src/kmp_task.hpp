@@ -54,9 +54,9 @@ public:
     }
 
     /// Hands the task to the scheduler, which may run it, and others, before this returns.
-    /// @param kind  of the communication that the task is; 0: none.
-    void submit(std::int32_t n_depends, kmp_depend* depends, unsigned kind = 0) noexcept {
-        tool::announce(kind);
+    /// @param posted  the communication that the task is, if it is one.
+    void submit(std::int32_t n_depends, kmp_depend* depends, posted_operation posted = {}) noexcept {
+        tool::announce(posted);
         __kmpc_omp_task_with_deps(&task_ident, thread_, task_, n_depends, depends, 0, nullptr);
     }
 

@@ -77,7 +77,8 @@ void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* a
     task.payload().event = task.event();
     ledger::of_process().note_made();
     kmp_depend when{reinterpret_cast<std::intptr_t>(rung), 1, kmp_depend_inout};
-    task.submit(1, &when, COMMTASK_OP_RECV);
+    const commtask_op stands_for = commtask_op_recv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_NULL);
+    task.submit(1, &when, {&stands_for, {}});
 }
 
 void commtask_omp_listen_ring_(void* bell) noexcept { static_cast<listen_bell*>(bell)->ring(); }

@@ -120,7 +120,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     begin_waiting(task.payload().waiting, task.payload().operation, where);
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();
-    task.submit(depends.size(), depends.data(), operation.kind);
+    task.submit(depends.size(), depends.data(), {&operation, where});
     hold_creator_back();
     return COMMTASK_OK;
 }

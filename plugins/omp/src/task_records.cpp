@@ -47,13 +47,19 @@ void release(group_record* group) noexcept {
     }
 }
 
-/// A few records that nobody needs, so that most tasks need no memory.
+void end_task(ompt_data_t* data) noexcept;
+
+/// A few records that nobody needs, so that most tasks need no memory. And the initial task of a thread: libomp does not tell that it
+/// ends where the thread ends.
 class spare_records {
 public:
     spare_records() = default;
     spare_records(const spare_records&) = delete;
     spare_records& operator=(const spare_records&) = delete;
     ~spare_records() {
+        if (initial != nullptr && current_task() == initial && initial->ptr != nullptr) {
+            end_task(initial);
+        }
         while (n_ > 0) {
             delete kept_[--n_];
         }
@@ -67,6 +73,8 @@ public:
         return true;
     }
 
+    ompt_data_t* initial = nullptr;
+
 private:
     std::array<task_record*, 64> kept_{};
     std::size_t n_ = 0;
@@ -76,7 +84,11 @@ thread_local spare_records spare;
 /// @return null without memory
 task_record* make_record() noexcept {
     task_record* const kept = spare.take();
-    return kept != nullptr ? ::new (static_cast<void*>(kept)) task_record : new (std::nothrow) task_record;
+    if (kept == nullptr) {
+        return new (std::nothrow) task_record;
+    }
+    kept->~task_record();
+    return ::new (static_cast<void*>(kept)) task_record;
 }
 
 void give_back(task_record* record) noexcept {
@@ -143,7 +155,7 @@ void end_task(ompt_data_t* data) noexcept {
 // The callbacks -------------------------------------------------------------------------------------------------------
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/, ompt_data_t* task, unsigned /*size*/,
-                      unsigned /*index*/, int /*flags*/) {
+                      unsigned /*index*/, int flags) {
     if (task == nullptr) {
         return;
     }
@@ -153,6 +165,9 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/,
             made->implicit = made;
         }
         task->ptr = made;
+        if ((static_cast<unsigned>(flags) & ompt_task_initial) != 0) {
+            spare.initial = task;
+        }
     } else if (task->ptr != nullptr) {
         end_task(task);
     }
@@ -195,7 +210,7 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
     }
     task->ptr = record;
     if (kind != tool::a_users_task) {
-        records::begin_communication(*record, kind);
+        records::begin_communication(*record, tool::announced_operation);
     }
 }
 
@@ -283,7 +298,7 @@ void count_groups() noexcept { n_open_groups.store(0, std::memory_order_relaxed)
 
 task_record* of_current_task() noexcept { return get_task_info != nullptr ? of(current_task()) : nullptr; }
 
-void begin_communication(task_record& record, unsigned kind) noexcept {
+void begin_communication(task_record& record, posted_operation posted) noexcept {
     if (record.is_communication.exchange(true)) {
         return;
     }
@@ -295,7 +310,7 @@ void begin_communication(task_record& record, unsigned kind) noexcept {
     }
     if (record.parent != nullptr) {
         record.parent->n_open.fetch_add(1, std::memory_order_relaxed);
-        check::note_begun(record, kind);
+        check::note_begun(record, posted);
     }
 }
 

@@ -5,12 +5,20 @@
 // another tool that has the place leaves this library without records, and threads then wait as libomp alone does.
 #pragma once
 
+#include "errors.hpp"
 #include "tool.hpp"
 
 #include <atomic>
 #include <cstdint>
 
 namespace commtask::omp {
+
+struct task_record;
+
+namespace check {
+struct first_child; ///< A communication task that no taskgroup is around, for the sentence about it.
+void forget(first_child* child) noexcept;
+} // namespace check
 
 /// What a construct waits for: lives while somebody refers to it.
 struct open_count {
@@ -41,8 +49,17 @@ struct task_record : open_count {
     std::atomic<bool> has_ended{false};
     std::atomic<unsigned> n_below{0};          ///< Of an implicit task: communication tasks of all its descendants.
     std::atomic<unsigned> n_not_waited_for{0}; ///< Of these its children outside of any taskgroup.
-    std::atomic<unsigned> kind{0};             ///< Of the last such child.
+    std::atomic<check::first_child*> first{nullptr}; ///< Of such children.
     std::atomic<bool> was_reported{false};
+
+    task_record() = default;
+    task_record(const task_record&) = delete;
+    task_record& operator=(const task_record&) = delete;
+    ~task_record() {
+        if (check::first_child* const its = first.load(std::memory_order_relaxed); its != nullptr) {
+            check::forget(its);
+        }
+    }
 };
 
 namespace records {
@@ -56,7 +73,7 @@ namespace records {
 [[nodiscard]] task_record* of_current_task() noexcept;
 
 /// The task becomes a communication, whose children, taskgroup and region wait for it. Again: does nothing.
-void begin_communication(task_record& record, unsigned kind) noexcept;
+void begin_communication(task_record& record, posted_operation posted) noexcept;
 
 /// Whether a task of the program waited for an event of the program's own, or for a device: what such an event releases lies
 /// in libomp's queue, which a team of one thread serves only in libomp's own waiting.

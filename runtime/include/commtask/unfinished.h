@@ -72,6 +72,15 @@ COMMTASK_API void commtask_say(const char* sentence) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_refuse_operation(int code, const commtask_op* operation,
                                            const char* reason) COMMTASK_NOEXCEPT;
 
+/** Writes "send of 3 elements to rank 5, tag 7, halo, created at halo.c:50", as the library's sentences have it. MPI is not asked.
+ *  @param operation   its communicator and datatypes may have been freed.
+ *  @param file        of the call that created it; null: not known.
+ *  @param line        of the call.
+ *  @param text        cut if it is too short.
+ *  @param size_bytes  of the text, at least 1. */
+COMMTASK_API void commtask_describe_operation(const commtask_op* operation, const char* file, int line, char* text,
+                                              size_t size_bytes) COMMTASK_NOEXCEPT;
+
 /** A front end has refused an operation of its program's. Where nobody looks, the error handler of the operation's communicator,
  *  window or file decides: the job ends here, or the sentence is printed, and commtask_finalize returns COMMTASK_FAILED. Also without
  *  commtask_init. No lock may be held.

@@ -185,7 +185,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return line;
 }
 
-/// What a receive has room for; -1 of what is none.
+/// The room of a receive, in bytes; -1 of what is none.
 [[nodiscard]] std::int64_t room_of(const task& which, const transport& below) noexcept {
     std::int64_t room = -1;
     if (operation_of(which.op.kind).has_dests) return room; // the program may have used its lists again
@@ -195,9 +195,9 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return room;
 }
 
-/// Whether MPI has told how long the message was. MPICH leaves the length of one that was cut as it was before.
+/// Whether MPI has told how long the message was that was cut. MPICH leaves the length of one that was cut as it was before.
 [[nodiscard]] bool knows_length(const task& which, std::int64_t room) noexcept {
-    return which.result.error_class != MPI_ERR_TRUNCATE || (!status_of_mpich<MPI_Status> && which.result.bytes > room);
+    return !status_of_mpich<MPI_Status> && which.result.bytes > room;
 }
 
 /// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room for 4 bytes and got 16: ..."
@@ -205,7 +205,8 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     const errors_come_back scope;
     const transport& below = which.queue->served_by->below();
     std::string text = std::string{rank_text()} + below.describe(which) + ", failed: ";
-    if (const std::int64_t room = room_of(which, below); room >= 0) {
+    const bool is_cut = which.result.error_class == MPI_ERR_TRUNCATE;
+    if (const std::int64_t room = is_cut ? room_of(which, below) : -1; room >= 0) {
         text += "it has room for " + std::to_string(room) + " bytes and got " +
                 (knows_length(which, room) ? std::to_string(which.result.bytes) : "more") + ": ";
     }
@@ -226,6 +227,11 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     const bool is_named = runtime == nullptr && may_ask_mpi &&
                           MPI_Comm_get_name(op.comm, name.data(), &length) == MPI_SUCCESS && length > 0;
     return is_named ? name.data() : "a communicator without tasks";
+}
+
+[[nodiscard]] std::string operation_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {
+    const std::string text = describe(op, may_ask_mpi);
+    return starts_plan(op) ? text : text + ", " + comm_text(op, runtime, may_ask_mpi);
 }
 
 /// Before the task's successors, and before a front end lets the program go on. Once for each task.
@@ -283,10 +289,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
             introduce(rank);
         }
-        std::string text = operation == nullptr ? "a task" : describe(*operation, may_ask_mpi);
-        if (operation != nullptr && !starts_plan(*operation)) {
-            text += ", " + comm_text(*operation, runtime, may_ask_mpi);
-        }
+        const std::string text = operation == nullptr ? "a task" : operation_text(*operation, runtime, may_ask_mpi);
         return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());
     } catch (const std::bad_alloc&) {
         return code; // the reason alone
@@ -317,6 +320,17 @@ using namespace commtask::detail;
 
 int commtask_refuse_operation(int code, const commtask_op* operation, const char* reason) noexcept {
     return name_refused(refuse(code, "%s", reason), operation);
+}
+
+void commtask_describe_operation(const commtask_op* operation, const char* file, int line, char* text,
+                                 size_t size_bytes) noexcept {
+    text[0] = '\0';
+    try {
+        const std::string whole = operation_text(*operation, context::running(), false) + describe({file, line});
+        std::snprintf(text, size_bytes, "%s", whole.c_str());
+    } catch (const std::bad_alloc&) {
+        std::snprintf(text, size_bytes, "%s", "an operation that there is no memory to name");
+    }
 }
 
 void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at, const char* sentence) noexcept {

@@ -79,7 +79,8 @@ struct registration {
             mine.code = COMMTASK_ERR_NO_MEMORY;
         }
         mine.has_epochs = has_epochs ? 1 : 0;
-        if (made.name.empty()) made.name = "a window of " + std::to_string(n_ranks);
+        if (made.name.empty())
+            made.name = "a window of " + std::to_string(n_ranks) + (n_ranks == 1 ? " rank" : " ranks");
         MPI_Comm_set_name(made.channel, made.name.c_str());
     });
 }

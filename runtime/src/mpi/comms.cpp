@@ -150,7 +150,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     int length = 0;
     std::string name;
     if (MPI_Comm_get_name(comm, chars.data(), &length) == MPI_SUCCESS) name = printable(chars.data());
-    if (name.empty()) name = "a communicator of " + std::to_string(n_peers);
+    if (name.empty()) name = "a communicator of " + std::to_string(n_peers) + (n_peers == 1 ? " rank" : " ranks");
 
     if (lane == any_lane && lanes_.size() > 1 && can_be_freed(comm)) lane = lane_asked_for(comm);
     const bool is_by_thread = lane == comm_hints::by_thread;

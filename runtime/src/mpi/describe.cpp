@@ -33,9 +33,32 @@ namespace {
     int length = 0;
     if (!may_ask_mpi || type == MPI_DATATYPE_NULL || MPI_Type_get_name(type, name.data(), &length) != MPI_SUCCESS ||
         length == 0) {
-        return " of " + std::to_string(count) + " elements";
+        return " of " + std::to_string(count) + (count == 1 ? " element" : " elements");
     }
     return " of " + std::to_string(count) + " " + printable(name.data());
+}
+
+[[nodiscard]] bool is_collective(const operation_traits& kind) noexcept {
+    return kind.ordered_in == order_class::collectives && !kind.takes_window && !kind.takes_file;
+}
+
+/// The side that this rank gives a count and a datatype for in any case; null: each rank has its own, or they are not looked at.
+[[nodiscard]] const commtask_side* one_side(const commtask_op& op, const operation_traits& kind) noexcept {
+    const bool has_one =
+        kind.counts == count_shape::one || kind.counts == count_shape::shared || kind.counts == count_shape::each_block;
+    const bool is_outside = kind.has_root && op.peer < 0; // MPI_ROOT or MPI_PROC_NULL, of an intercommunicator
+    if (!has_one || is_outside) return nullptr;
+    if (kind.counts == count_shape::shared) return &op.recv;
+    const bool takes_recv =
+        kind.family == operation_family::scatter ? op.recv.buffer != MPI_IN_PLACE : op.send.buffer == MPI_IN_PLACE;
+    return takes_recv || !kind.has_send_side ? &op.recv : &op.send;
+}
+
+/// Empty for barriers and the like.
+[[nodiscard]] std::string collective_text(const commtask_op& op, const operation_traits& kind, bool may_ask_mpi) {
+    const commtask_side* const side = kind.has_send_side || kind.has_recv_side ? one_side(op, kind) : nullptr;
+    const std::string text = side != nullptr ? payload_text(side->count, side->type, may_ask_mpi) : std::string{};
+    return kind.has_root && op.peer >= 0 ? text + ", root " + std::to_string(op.peer) : text;
 }
 
 /// A file has no name in MPI. Its handle tells it from others, and is what a debugger shows for the program's variable.
@@ -54,6 +77,7 @@ std::string describe(const commtask_op& op, bool may_ask_mpi) {
     if (kind.family == operation_family::receive && kind.has_recv_side) {
         text += payload_text(op.recv.count, op.recv.type, may_ask_mpi);
     }
+    if (is_collective(kind)) text += collective_text(op, kind, may_ask_mpi);
     if (kind.has_partitions) {
         text += " in " + std::to_string(kind.has_recv_side ? op.send.count : op.recv.count) + " partitions";
     }
