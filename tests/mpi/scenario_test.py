@@ -161,8 +161,8 @@ EXPECTATIONS = {
     "failing_refused_function": {"prints": [REFUSED + r"dest is \d", r"rank 0 came to its end"]},
     "failing_fortran_ierror": {"prints": [r"rank 0 came to its end"]},
     "failing_taskgroup": {"exits": "nonzero",
-                          "prints": [r"rank \d: an explicit task ended before 1 communication task that it created \(the first one: recv of 1 "
-                                     r"element from rank \d, tag 9, halo, created at failing\.c:\d+\), and no taskgroup"]},
+                          "prints": [r"rank \d: an explicit task ended before 1 communication task that it created \(the first of all: recv of 1 "
+                                     r"element from rank \d, tag 9, created at failing\.c:\d+\), and no taskgroup"]},
     "fatal_handler": {"exits": "nonzero", "never": [r"the wrong call came back"]},
     # The last line of the statistics: worker us, sleeps, naps, rung, rang.
     "node_late_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_BELL": "auto"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is asked of the records: whether a task ended before communication tasks that it created, outside of any taskgroup, and
-// whether an operation starts in an undeferred task. This runs inside libomp: it takes no lock and calls nothing back but
+// whether an operation starts in an undeferred task. This runs inside libomp: it holds no lock and calls nothing back but
 // the error handler.
 #include "check.hpp"
 
@@ -47,14 +47,14 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     }
     // Acquire: its partner is the exchange in note_begun().
     const check::first_child* const first = parent.first.load(std::memory_order_acquire);
-    char name[512] = "not known, without memory";
+    char name[512] = "its name is not known: no memory";
     if (first != nullptr) {
         commtask_describe_operation(&first->operation, first->where.file, first->where.line, name, sizeof name);
     }
     char sentence[1024];
     std::snprintf(
         sentence, sizeof sentence,
-        "commtask: an explicit task ended before %u communication task%s that it created (the first one: %s), "
+        "commtask: an explicit task ended before %u communication task%s that it created (the first of all: %s), "
         "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
         "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
         "taskwait at the end of the task that creates them.",

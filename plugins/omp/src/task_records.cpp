@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callbacks run inside libomp: they take no lock and call nothing back but the error handler. A parent's record outlives
+// The callbacks run inside libomp: they hold no lock, and call nothing back but the error handler. A parent's record outlives
 // the parent as long as a child refers to it, since the order in which the two end is just what the check asks.
 #include "task_records.hpp"
 
@@ -57,8 +57,8 @@ public:
     spare_records(const spare_records&) = delete;
     spare_records& operator=(const spare_records&) = delete;
     ~spare_records() {
-        if (initial != nullptr && current_task() == initial && initial->ptr != nullptr) {
-            end_task(initial);
+        if (initial_ != nullptr && current_task() == initial_ && initial_->ptr != nullptr) {
+            end_task(initial_);
         }
         while (n_ > 0) {
             delete kept_[--n_];
@@ -73,9 +73,21 @@ public:
         return true;
     }
 
-    ompt_data_t* initial = nullptr;
+    /// A teams construct has an initial task, too, inside the thread's own, and libomp tells of its end.
+    void note_initial(ompt_data_t& task) noexcept {
+        if (initial_ == nullptr) {
+            initial_ = &task;
+        }
+    }
+
+    void note_end(const ompt_data_t& task) noexcept {
+        if (initial_ == &task) {
+            initial_ = nullptr;
+        }
+    }
 
 private:
+    ompt_data_t* initial_ = nullptr;
     std::array<task_record*, 64> kept_{};
     std::size_t n_ = 0;
 };
@@ -121,6 +133,9 @@ task_record* make_up_record(ompt_data_t& data) noexcept {
         tool::is_there.load(std::memory_order_relaxed) && n_open_groups.load(std::memory_order_relaxed) == 0;
     made->implicit = made->is_explicit ? nullptr : made;
     data.ptr = made;
+    if ((static_cast<unsigned>(flags) & ompt_task_initial) != 0) {
+        spare.note_initial(data);
+    }
     return made;
 }
 
@@ -166,10 +181,13 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/,
         }
         task->ptr = made;
         if ((static_cast<unsigned>(flags) & ompt_task_initial) != 0) {
-            spare.initial = task;
+            spare.note_initial(*task);
         }
-    } else if (task->ptr != nullptr) {
-        end_task(task);
+    } else {
+        spare.note_end(*task);
+        if (task->ptr != nullptr) {
+            end_task(task);
+        }
     }
 }
 

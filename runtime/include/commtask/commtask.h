@@ -77,8 +77,8 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *           reduction operation may be freed if the task waits for nothing and was posted without COMMTASK_TRY and outside of
  *           callbacks: the call starts it then. Else it must live until the task has ended (docs/promises/5-memory.md).
  *  @blocking Only while the queue is full; the first task of a communicator waits until the worker has seen it (see
- *            commtask_comm_register), and a reduction by an operation of the program's until MPI has it. Never with COMMTASK_TRY: then both are answered with AGAIN, and the worker is asked
- *            to look at the communicator. No system call unless the worker sleeps. Where the worker has no core of its own
+ *            commtask_comm_register); a reduction by an MPI_Op of the program's, at most one second, until MPI has it. Never with
+ *            COMMTASK_TRY: then both are answered with AGAIN, and the worker looks at the communicator. No system call unless the worker sleeps. Where the worker has no core of its own
  *            and nobody else drives MPI, the calling thread makes MPI's nonblocking call itself, and those for what others
  *            have posted before, up to some tens: a post costs there what MPI's call costs. It runs no callback and no
  *            function of a door.

@@ -114,7 +114,7 @@ enum {
      *  comes with all of it. */
     COMMTASK_CALLBACK_STATE = 128,
     /** The calling thread starts the operation itself, if it can be started now: when the call returns, MPI has it, and keeps what
-     *  it needs. The thread waits for the worker's progress call; not in a callback. */
+     *  it needs. The thread waits for the worker's progress call, at most one second; not in a callback. */
     COMMTASK_START_NOW = 256
 };
 

@@ -72,7 +72,7 @@ COMMTASK_API void commtask_say(const char* sentence) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_refuse_operation(int code, const commtask_op* operation,
                                            const char* reason) COMMTASK_NOEXCEPT;
 
-/** Writes "send of 3 elements to rank 5, tag 7, halo, created at halo.c:50", as the library's sentences have it. MPI is not asked.
+/** Writes "send of 3 elements to rank 5, tag 7, created at halo.c:50", as the library's sentences have it. MPI is not asked.
  *  @param operation   its communicator and datatypes may have been freed.
  *  @param file        of the call that created it; null: not known.
  *  @param line        of the call.

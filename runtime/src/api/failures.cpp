@@ -185,7 +185,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return line;
 }
 
-/// The room of a receive, in bytes; -1 of what is none.
+/// The room of a receive, in bytes; -1: it is no receive.
 [[nodiscard]] std::int64_t room_of(const task& which, const transport& below) noexcept {
     std::int64_t room = -1;
     if (operation_of(which.op.kind).has_dests) return room; // the program may have used its lists again
@@ -195,7 +195,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return room;
 }
 
-/// Whether MPI has told how long the message was that was cut. MPICH leaves the length of one that was cut as it was before.
+/// Whether MPI gave the length of a truncated message. MPICH leaves the old value.
 [[nodiscard]] bool knows_length(const task& which, std::int64_t room) noexcept {
     return !status_of_mpich<MPI_Status> && which.result.bytes > room;
 }
@@ -227,11 +227,6 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     const bool is_named = runtime == nullptr && may_ask_mpi &&
                           MPI_Comm_get_name(op.comm, name.data(), &length) == MPI_SUCCESS && length > 0;
     return is_named ? name.data() : "a communicator without tasks";
-}
-
-[[nodiscard]] std::string operation_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {
-    const std::string text = describe(op, may_ask_mpi);
-    return starts_plan(op) ? text : text + ", " + comm_text(op, runtime, may_ask_mpi);
 }
 
 /// Before the task's successors, and before a front end lets the program go on. Once for each task.
@@ -289,7 +284,10 @@ int name_refused(int code, const commtask_op* operation) noexcept {
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
             introduce(rank);
         }
-        const std::string text = operation == nullptr ? "a task" : operation_text(*operation, runtime, may_ask_mpi);
+        std::string text = operation == nullptr ? "a task" : describe(*operation, may_ask_mpi);
+        if (operation != nullptr && !starts_plan(*operation)) {
+            text += ", " + comm_text(*operation, runtime, may_ask_mpi);
+        }
         return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());
     } catch (const std::bad_alloc&) {
         return code; // the reason alone
@@ -326,7 +324,7 @@ void commtask_describe_operation(const commtask_op* operation, const char* file,
                                  size_t size_bytes) noexcept {
     text[0] = '\0';
     try {
-        const std::string whole = operation_text(*operation, context::running(), false) + describe({file, line});
+        const std::string whole = describe(*operation, false) + describe({file, line});
         std::snprintf(text, size_bytes, "%s", whole.c_str());
     } catch (const std::bad_alloc&) {
         std::snprintf(text, size_bytes, "%s", "an operation that there is no memory to name");

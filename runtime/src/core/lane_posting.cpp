@@ -85,7 +85,7 @@ void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
         bool is_left = false;
         if (!issue_and_give_back(&which, &is_left)) wake_up.wake();
         if (!is_left) return;
-        // More than one pass takes, or behind something that the worker must do: it would make way for a guest.
+        // More than one pass takes, or behind something that the worker must do: it would wait for a guest, so this is none.
         do {
             if (is_lost() || now_ns() >= deadline_ns) return;
             sched_yield();

@@ -8,6 +8,7 @@
 #include "core/handed_over.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
+#include "mpi/made_types.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/transport.hpp"
 
@@ -42,13 +43,13 @@ namespace {
     return kind.ordered_in == order_class::collectives && !kind.takes_window && !kind.takes_file;
 }
 
-/// The side that this rank gives a count and a datatype for in any case; null: each rank has its own, or they are not looked at.
+/// The side whose count and datatype are significant on this rank; null: none, or one for each rank.
 [[nodiscard]] const commtask_side* one_side(const commtask_op& op, const operation_traits& kind) noexcept {
     const bool has_one =
         kind.counts == count_shape::one || kind.counts == count_shape::shared || kind.counts == count_shape::each_block;
     const bool is_outside = kind.has_root && op.peer < 0; // MPI_ROOT or MPI_PROC_NULL, of an intercommunicator
     if (!has_one || is_outside) return nullptr;
-    if (kind.counts == count_shape::shared) return &op.recv;
+    if (kind.counts == count_shape::shared || kind.counts == count_shape::each_block) return &op.recv;
     const bool takes_recv =
         kind.family == operation_family::scatter ? op.recv.buffer != MPI_IN_PLACE : op.send.buffer == MPI_IN_PLACE;
     return takes_recv || !kind.has_send_side ? &op.recv : &op.send;
@@ -137,7 +138,10 @@ std::string mpi_transport::describe(const task& which) const {
 
 std::string mpi_transport::describe_posted(const task& which) const {
     const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
-    return detail::describe(which.op, true) + (is_held ? ", held behind an mprobe" : "") + ", " +
+    // A derived type that the task does not keep may have been freed.
+    const bool is_made = may_be_made(which.op.send.type) || may_be_made(which.op.recv.type);
+    const bool may_ask = !is_made || (which.flags() & flag_keeps_types) != 0;
+    return detail::describe(which.op, may_ask) + (is_held ? ", held behind an mprobe" : "") + ", " +
            (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator") +
            detail::describe(which.created_at());
 }
