@@ -145,6 +145,7 @@ int main(int argc, char** argv) {
     if (rank == 0)
         printf("%dx%dx%d ranks, %d threads, %ld wrong cells, %d errors, finalize %d, %.4f s\n", dims[0], dims[1],
                dims[2], omp_get_max_threads(), all, errors, ended, t);
+    for (int b = 0; b < 2; ++b) free(g[b]);
     MPI_Finalize();
     return all != 0;
 }
