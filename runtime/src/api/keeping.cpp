@@ -24,7 +24,9 @@ int keep_arguments(context& runtime, task& made) noexcept {
     made.n_kept_types = static_cast<std::uint32_t>(n_types);
     if (runtime.may_call_mpi()) {
         runtime.handles().keep(made);
+        if (made.kept != 0) made.op.reserved |= static_cast<int>(flag_keeps);
     } else {
+        made.kept = 0;
         made.op.reserved |= static_cast<int>(flag_keeps_at_accept);
     }
     return COMMTASK_OK;

@@ -439,7 +439,7 @@ void lane::finish(task& which, task_state state) noexcept {
     if (told != nullptr) [[unlikely]]
         told->before_callback(which, state);
     if (which.has_extras()) run_callback(which, state);
-    if ((which.flags() & (flag_keeps_types | flag_keeps_comm)) != 0) transport_->let_go(which);
+    if (which.may_keep()) transport_->let_go(which);
     if (told != nullptr) [[unlikely]]
         told->after_callback();
     count_one(n_live_, -1);

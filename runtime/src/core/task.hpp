@@ -99,10 +99,15 @@ enum task_flag : std::uint32_t {
     flag_has_source = 1U << 24, ///< task::source is set.
     flag_has_handle = 1U << 29, ///< The program got a handle, and asks by that how the task ends.
     // What the library keeps for a task until it has ended (mpi/kept_handles.hpp, mpi/kept_lists.hpp).
-    flag_keeps_types = 1U << 25,     ///< Datatypes that the program may free: task::kept_types().
-    flag_keeps_comm = 1U << 26,      ///< Its communicator, which the program may free.
-    flag_keeps_at_accept = 1U << 27, ///< The submitter could not call MPI: the lane keeps both if the task must wait.
+    flag_keeps = 1U << 25,           ///< What the program may free: task::kept says which.
+    flag_keeps_at_accept = 1U << 27, ///< The submitter could not call MPI: the lane keeps it if the task must wait.
     flag_has_noted_lists = 1U << 28, ///< Lists of the program that are compared when it has ended.
+};
+
+/// In task::kept.
+enum kept_part : std::uint32_t {
+    kept_types = 1, ///< Derived datatypes.
+    kept_comm = 2,
 };
 
 /// How MPI ended an operation, without a word of MPI: what the fake transport can say too.
@@ -192,7 +197,9 @@ struct alignas(2 * cache_line_bytes) task {
     // The same: room for what a task keeps of its operation's arguments, kept datatypes first, then lists.
     std::uint32_t room_bytes;
     std::unique_ptr<std::byte[]> room;
-    std::uint32_t n_kept_types;   ///< Only with flag_keeps_types.
+    // Not among the flags, which other threads read: the submitter's until it has posted, the driver's from then on.
+    std::uint32_t kept;           ///< kept_types and kept_comm; only with flag_keeps or flag_keeps_at_accept.
+    std::uint32_t n_kept_types;   ///< The same.
     std::uint32_t n_noted_lists;  ///< Only with flag_has_noted_lists.
     std::uint32_t noted_lists_at; ///< In the room.
 
@@ -237,6 +244,8 @@ struct alignas(2 * cache_line_bytes) task {
     [[nodiscard]] bool is_run() const noexcept { return (flags() & flag_is_run) != 0; }
     [[nodiscard]] bool stands() const noexcept { return (flags() & flag_stands) != 0; }
     [[nodiscard]] bool is_member() const noexcept { return (flags() & flag_is_member) != 0; }
+    /// May have to let something go when it ends.
+    [[nodiscard]] bool may_keep() const noexcept { return (flags() & (flag_keeps | flag_keeps_at_accept)) != 0; }
     [[nodiscard]] source_place created_at() const noexcept {
         return (flags() & flag_has_source) != 0 ? source : source_place{};
     }

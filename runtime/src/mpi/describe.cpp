@@ -140,7 +140,7 @@ std::string mpi_transport::describe_posted(const task& which) const {
     const bool is_held = operation_of(which.op.kind).has_recv_side && unmatched_.has(which);
     // A derived type that the task does not keep may have been freed.
     const bool is_made = may_be_made(which.op.send.type) || may_be_made(which.op.recv.type);
-    const bool may_ask = !is_made || (which.flags() & flag_keeps_types) != 0;
+    const bool may_ask = !is_made || (which.may_keep() && (which.kept & kept_types) != 0);
     return detail::describe(which.op, may_ask) + (is_held ? ", held behind an mprobe" : "") + ", " +
            (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator") +
            detail::describe(which.created_at());

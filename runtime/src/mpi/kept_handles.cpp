@@ -190,24 +190,22 @@ bool kept_handles::closes_later(comm_queue& queue) noexcept {
 
 void kept_handles::keep(task& which) noexcept {
     const comm_queue& queue = *which.queue;
-    std::uint32_t flags = which.flags() & ~std::uint32_t{flag_keeps_at_accept};
+    which.kept = 0;
     if (const std::size_t most = which.n_kept_types; most > 0) {
         kept_type** const first = ::new (static_cast<void*>(which.room.get())) kept_type*[most]();
         which.n_kept_types = keep_types(which.op, queue, {first, most});
-        if (which.n_kept_types > 0) flags |= flag_keeps_types;
+        if (which.n_kept_types > 0) which.kept |= kept_types;
     }
     if (needs_comm(which.op, queue)) {
         keep_comm(*which.queue);
-        flags |= flag_keeps_comm;
+        which.kept |= kept_comm;
     }
-    which.op.reserved = static_cast<int>(flags);
 }
 
 void kept_handles::let_go(task& which) noexcept {
-    const std::uint32_t flags = which.flags();
-    if ((flags & flag_keeps_types) != 0) drop_types(kept_types_of(which));
-    if ((flags & flag_keeps_comm) != 0) drop_comm(*which.queue);
-    which.op.reserved = static_cast<int>(flags & ~std::uint32_t{flag_keeps_types | flag_keeps_comm});
+    if ((which.kept & kept_types) != 0) drop_types(kept_types_of(which));
+    if ((which.kept & kept_comm) != 0) drop_comm(*which.queue);
+    which.kept = 0;
 }
 
 } // namespace commtask::detail
