@@ -91,7 +91,7 @@ class Wrapper:
             return self.task(self.arguments[:-1], self.arguments[-1], self.real)
         if self.class_ == "blocking":
             return self.blocking()
-        section = "blocking_section" if self.class_ == "lane" else "baton_section"
+        section = "blocking_section" if self.class_ == "lane" else "progress_section"
         if self.name.endswith(("_init", "_init_c")) and self.position_of("MPI_Request*") is not None:
             request = self.arguments[self.position_of("MPI_Request*")]
             comm = self.arguments[self.position_of("MPI_Comm")]
@@ -207,7 +207,7 @@ def text_of_wrappers(wrappers):
     lines = [NOTE, '#include "files.hpp"', '#include "own.hpp"', '#include "order_check.hpp"', '#include "persistent.hpp"', '#include "polled.hpp"',
              '#include "post.hpp"', '#include "real_mpi.hpp"', '#include "resolve.hpp"', '#include "traced_call.hpp"',
              '#include "windows.hpp"', "",
-             "using commtask::interposer::baton_section;", "using commtask::interposer::blocking_section;", ""]
+             "using commtask::interposer::progress_section;", "using commtask::interposer::blocking_section;", ""]
     lines += [f"#undef {prefix}{w.name}" for w in wrappers for prefix in ("", "P")]
     lines += ["", 'extern "C" {']
     collectives = [w.name for w in wrappers if w.is_collective()]

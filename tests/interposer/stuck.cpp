@@ -110,7 +110,7 @@ void beside_another_thread() {
     return made;
 }
 
-/// A thread that wants MPI has the baton of lane 0 then, and is not what keeps it.
+/// A thread that wants MPI has the progress lock of lane 0 then, and is not what keeps it.
 void on_another_lane() {
     start();
     beside_another_thread_on(make_on_another_lane());

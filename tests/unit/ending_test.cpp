@@ -117,21 +117,21 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
 
 TEST(Ending, SendsGuestsAwayWhoWaitForALaneThatWasLeft) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().try_take_baton());
-    std::atomic<bool> has_baton{true};
-    std::thread guest{[&] { has_baton = bench.lanes().take_all_batons(); }};
+    ASSERT_TRUE(bench.the_lane().lock.try_take());
+    std::atomic<bool> has_lock{true};
+    std::thread guest{[&] { has_lock = bench.lanes().take_all_locks(); }};
     bench.the_lane().abandon(); // whether the guest waits already or not
     guest.join();
-    EXPECT_FALSE(has_baton);
+    EXPECT_FALSE(has_lock);
 }
 
 TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsBatonComesBack) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().try_take_baton());
+    ASSERT_TRUE(bench.the_lane().lock.try_take());
     bench.the_lane().abandon();
-    bench.the_lane().return_baton();
-    EXPECT_FALSE(bench.the_lane().try_take_baton());
-    EXPECT_FALSE(bench.lanes().take_all_batons());
+    bench.the_lane().lock.give_back();
+    EXPECT_FALSE(bench.the_lane().lock.try_take());
+    EXPECT_FALSE(bench.lanes().take_all_locks());
 }
 
 TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that call MPI themselves: what was posted before is started first, and whoever drives gives them the baton. The
+// Threads that call MPI themselves: what was posted before is started first, and whoever drives gives them the progress lock. The
 // second thread's steps are seen in the lane's own counters, so nothing here waits for time.
 #include "core/waiting.hpp"
 #include "fake_transport.hpp"
@@ -30,20 +30,20 @@ TEST(Guests, StartWhatWasPostedWithoutPolling) {
 TEST(Guests, AreLetInBeforeThreadsThatWait) {
     lane_bench bench;
     lane& shared = bench.the_lane();
-    ASSERT_TRUE(shared.try_take_baton());
+    ASSERT_TRUE(shared.lock.try_take());
     std::atomic<bool> is_in{false};
     std::thread guest{[&] {
-        shared.take_baton_as_guest();
+        shared.lock.take_first();
         is_in = true;
     }};
-    while (!shared.has_guests()) std::this_thread::yield();
+    while (!shared.lock.has_callers()) std::this_thread::yield();
     EXPECT_FALSE(is_in);
-    shared.return_baton();
+    shared.lock.give_back();
     EXPECT_EQ(drive_for_a_moment(shared, 1, [](bool) { return false; }), drive_result::refused);
     guest.join();
     EXPECT_TRUE(is_in);
-    EXPECT_FALSE(shared.has_guests());
-    shared.return_baton();
+    EXPECT_FALSE(shared.lock.has_callers());
+    shared.lock.give_back();
 }
 
 TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
@@ -53,13 +53,13 @@ TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
     {
         worker reserved{busy, {.is_reserved = true, .spin_ns = 1'000'000, .on_start = {}}};
         for (int i = 0; i < 100; ++i) {
-            busy.take_baton_as_guest();
+            busy.lock.take_first();
             busy.progress(); // the guest drives as the worker does
-            busy.return_baton();
+            busy.lock.give_back();
         }
-        busy.take_baton_as_guest();
+        busy.lock.take_first();
         bench.carrier().land(open);
-        busy.return_baton();
+        busy.lock.give_back();
         while (open.life.state() == task_state::open) std::this_thread::yield();
     }
     EXPECT_EQ(open.life.state(), task_state::completed);
@@ -70,21 +70,21 @@ TEST(Guests, WhoKeepTheBatonDoNotKeepAWorkerFromItsEnd) {
     lane& kept = bench.the_lane();
     std::atomic<bool> has_started{false};
     const worker_settings plan{.is_reserved = true, .spin_ns = 1'000, .on_start = [&] { has_started = true; }};
-    ASSERT_TRUE(kept.try_take_baton());
+    ASSERT_TRUE(kept.lock.try_take());
     {
         worker never_drives{kept, plan};
         while (!has_started.exchange(false)) std::this_thread::yield();
         never_drives.stop();
     }
-    kept.return_baton();
+    kept.lock.give_back();
     {
         worker drives_once{kept, plan};
         while (!has_started) std::this_thread::yield();
-        kept.take_baton_as_guest();
+        kept.lock.take_first();
         kept.wake_up.wake_surely(); // whether it sleeps already or not
         drives_once.stop();
     }
-    kept.return_baton();
+    kept.lock.give_back();
 }
 
 constexpr std::int64_t patience_ns = 20'000'000'000;
@@ -136,7 +136,7 @@ TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
         for (std::int64_t waited_ns = 0; !has_ended && waited_ns < patience_ns;
              waited_ns += static_cast<std::int64_t>(policy.spin_ns)) {
             has_ended = wait_in_library(bench.lanes(), policy, 2 * static_cast<std::int64_t>(policy.spin_ns), [&] {
-                if (!has_landed && shared.has_driving_waiter()) {
+                if (!has_landed && shared.lock.has_driving_waiter()) {
                     bench.carrier().land(wanted);
                     has_landed = true;
                 }
@@ -152,15 +152,15 @@ TEST(Guests, DoNotDriveInsteadWhereOthersNeedPausesOrTheBaton) {
     lane_bench bench;
     lane& shared = bench.the_lane();
     const auto never = [] { return false; };
-    shared.add_blocked_outside(1);
+    shared.lock.add_blocked_outside(1);
     EXPECT_FALSE(drive_instead(shared, patience_ns, UINT64_MAX, never));
-    shared.add_blocked_outside(-1);
-    ASSERT_TRUE(shared.try_take_baton()); // somebody blocks with it
+    shared.lock.add_blocked_outside(-1);
+    ASSERT_TRUE(shared.lock.try_take()); // somebody blocks with it
     EXPECT_FALSE(drive_instead(shared, 1'000'000, UINT64_MAX, never));
     EXPECT_FALSE(drive_instead(shared, patience_ns, now_ns() + 1'000'000, never));
-    EXPECT_FALSE(shared.has_guests());
-    EXPECT_FALSE(shared.has_driving_waiter());
-    shared.return_baton();
+    EXPECT_FALSE(shared.lock.has_callers());
+    EXPECT_FALSE(shared.lock.has_driving_waiter());
+    shared.lock.give_back();
 }
 
 } // namespace

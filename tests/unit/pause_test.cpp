@@ -69,7 +69,7 @@ TEST_P(Pause, WithNothingToDoTheWorkerMakesNoPass) {
     const worker beside{mine, worker_of(GetParam(), &n_changes)};
     bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return n_changes == 1 && mine.wake_up.approx_waits(); }));
-    EXPECT_FALSE(mine.approx_is_driven());
+    EXPECT_FALSE(mine.lock.approx_is_taken());
     const std::uint64_t n_passes = mine.approx_passes();
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
     EXPECT_EQ(mine.approx_passes(), n_passes);
@@ -87,10 +87,10 @@ TEST_P(Pause, WhoPostsIssuesAndWhoWaitsDrives) {
     ASSERT_TRUE(comes_true([&] { return n_changes == 1; }));
     bench.carrier().only_poller = std::this_thread::get_id(); // the worker's looks find nothing
     task& posted = bench.post();
-    ASSERT_TRUE(comes_true([&] { return mine.try_take_baton(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.lock.try_take(); }));
     EXPECT_EQ(bench.carrier().take_started(), std::vector{&posted});
     bench.carrier().land(posted);
-    mine.return_baton();
+    mine.lock.give_back();
     const waiting_policy looks_on{.worker_is_reserved = true, .spin_ns = 1'000};
     EXPECT_TRUE(wait_in_library(bench.lanes(), looks_on, static_cast<std::int64_t>(patience_ns),
                                 [&] { return posted.life.state() == task_state::completed; }));
@@ -106,9 +106,9 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
     // No poster may start it: the worker finds it in one of its looks.
     task& posted = bench.post({.tag = testing::fake_transport::runs_a_function});
     ASSERT_TRUE(comes_true([&] { return mine.approx_has_work(); }));
-    ASSERT_TRUE(comes_true([&] { return mine.try_take_baton(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.lock.try_take(); }));
     bench.carrier().land(posted);
-    mine.return_baton();
+    mine.lock.give_back();
     EXPECT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; }));
     EXPECT_TRUE(bench.lanes().are_paused());
 }

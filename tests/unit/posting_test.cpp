@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts beside a worker that shares its core: who posts, and finds the baton free, issues, up to what a driver must do. The
+// Posts beside a worker that shares its core: who posts, and finds the progress lock free, issues, up to what a driver must do. The
 // test's own thread is the poster, and nobody drives unless the test says so.
 #include "core/lane_set.hpp"
 #include "fake_transport.hpp"
@@ -34,7 +34,7 @@ TEST(Posting, IssuesInOrderWithoutAWorker) {
     task& first = bench.post({.its_turn = first_place});
     EXPECT_EQ(bench.carrier().take_started(), (tasks{&first, &second}));
     EXPECT_TRUE(bench.the_lane().approx_has_work());
-    EXPECT_FALSE(bench.the_lane().approx_is_driven());
+    EXPECT_FALSE(bench.the_lane().lock.approx_is_taken());
     for (task* const each : {&plain, &first, &second}) bench.complete(*each);
 }
 
@@ -50,11 +50,11 @@ TEST(Posting, HandsOverToAWorkerWithACoreOfItsOwn) {
 TEST(Posting, HandsOverToWhoHasTheBaton) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
-    ASSERT_TRUE(shared.try_take_baton());
+    ASSERT_TRUE(shared.lock.try_take());
     task* posted = nullptr;
     std::thread{[&] { posted = &bench.post(); }}.join();
     EXPECT_TRUE(bench.carrier().take_started().empty());
-    shared.return_baton();
+    shared.lock.give_back();
     task& next = bench.post();
     EXPECT_EQ(bench.carrier().take_started(), (tasks{posted, &next})) << "and takes in what others posted before";
     bench.complete(*posted);
@@ -131,11 +131,11 @@ TEST(Posting, TakesABoundedPartOfOthersPosts) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
     tasks posted;
-    ASSERT_TRUE(shared.try_take_baton());
+    ASSERT_TRUE(shared.lock.try_take());
     std::thread{[&] {
         for (int i = 0; i < 200; ++i) posted.push_back(&bench.post());
     }}.join();
-    shared.return_baton();
+    shared.lock.give_back();
     posted.push_back(&bench.post());
     tasks started = bench.carrier().take_started();
     EXPECT_GT(started.size(), 1U);
@@ -186,9 +186,9 @@ TEST(Posting, WhatThePosterIssuedIsLookedAfterByTheWorker) {
             // In deep sleep, most of the times.
             while (i % 4 != 0 && !shared.wake_up.approx_waits()) std::this_thread::yield();
             task& posted = bench.post();
-            shared.take_baton_as_guest();
+            shared.lock.take_first();
             bench.carrier().land(posted);
-            shared.return_baton();
+            shared.lock.give_back();
             while (posted.life.state() == task_state::open) std::this_thread::yield(); // and nobody drives here
             bench.drop(posted);
         }

@@ -47,7 +47,7 @@ template <std::size_t Index>
 struct handler_function {
     static void call(MPI_Comm* comm, int* code, ...) {
         if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-        const detail::lane::refused_waits scope{current.lets_threads_in}; // as in baton_section
+        const detail::lane::refused_waits scope{current.lets_threads_in}; // as in progress_section
         programs_handlers.programs(Index)(comm, code, nullptr);
     }
 };
@@ -179,13 +179,13 @@ void end_program(MPI_Comm comm, int code) {
 }
 
 int raise(MPI_Comm comm, int code) {
-    const baton_section section;
+    const progress_section section;
     call_handler(comm, code);
     return code;
 }
 
 int raise(const error_home& home, int code) {
-    const baton_section section;
+    const progress_section section;
     if (home.window != MPI_WIN_NULL) {
         MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
         commtask_real_MPI_Win_get_errhandler(home.window, &handler);
@@ -227,7 +227,7 @@ void release_handler(MPI_Errhandler handler) {
 
 void outlive(MPI_Comm freed) {
     if (passes_through() || freed == MPI_COMM_NULL) return;
-    const baton_section section;
+    const progress_section section;
     persistents::outlive(freed);
     const MPI_Errhandler handler = own_handler(freed);
     MPI_Errhandler before = MPI_ERRHANDLER_NULL;
@@ -250,7 +250,7 @@ MPI_Errhandler handler_of_freed(MPI_Comm freed) noexcept {
 }
 
 int own_MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
-    return inside<baton_section>([&] {
+    return inside<progress_section>([&] {
         const int code = commtask_real_MPI_Comm_create_errhandler(
             programs_handlers.stand_in_for<handler_function>(function), handler);
         if (code != MPI_SUCCESS) return code;
@@ -266,7 +266,7 @@ int own_MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhan
 
 int own_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     if (passes_through() && mine.depth == 0) return commtask_real_MPI_Comm_set_errhandler(comm, handler);
-    return inside<baton_section>([&] {
+    return inside<progress_section>([&] {
         const int code = commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler));
         if (code == MPI_SUCCESS && comm == MPI_COMM_WORLD) note_worlds(handler);
         return code;
@@ -276,7 +276,7 @@ int own_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
 int own_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler) { return own_MPI_Comm_set_errhandler(comm, handler); }
 
 int own_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
-    return inside<baton_section>([&] { return get_handler(comm, handler); });
+    return inside<progress_section>([&] { return get_handler(comm, handler); });
 }
 
 int own_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler) {

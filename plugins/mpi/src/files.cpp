@@ -79,7 +79,7 @@ void end_tasks(MPI_File handle) {
     if (!is_known(handle)) return;
     look_until([handle] {
         detail::lane_set* const lanes = active_lanes();
-        return !has_batons(lanes) || detail::count_tasks_of(handle, *lanes) == 0;
+        return !has_lock(lanes) || detail::count_tasks_of(handle, *lanes) == 0;
     });
 }
 

@@ -52,7 +52,7 @@ int close_file(const MPI_File* file, Close&& close) {
 template <typename Native>
 int post_on_file(const commtask_op& op, MPI_Request* request, Native&& native) {
     if (files::is_good(op)) return post(op, request, native);
-    return inside<baton_section>([&] { return native(request); });
+    return inside<progress_section>([&] { return native(request); });
 }
 
 } // namespace commtask::interposer

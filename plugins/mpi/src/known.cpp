@@ -70,7 +70,7 @@ template <typename Handle>
 /// A type that MPI itself made: always committed. Others are known from MPI_Type_commit.
 [[nodiscard]] bool is_predefined(MPI_Datatype type) noexcept {
     const detail::errors_come_back scope;
-    const baton_section section;
+    const progress_section section;
     int n_integers = 0;
     int n_addresses = 0;
     int n_types = 0;
@@ -118,7 +118,7 @@ bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
     if (good_reductions.has(key)) return true;
     if (reduction == MPI_OP_NULL || reduction == MPI_REPLACE || reduction == MPI_NO_OP) return false;
     const detail::errors_come_back scope;
-    const baton_section section;
+    const progress_section section;
     std::array<long double, 8> nothing{};
     const int code = scope.code_of(MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction));
     if (code != MPI_SUCCESS) return false;

@@ -14,7 +14,7 @@
 namespace commtask::interposer {
 namespace {
 
-/// In a baton_section, of an info that MPI has accepted.
+/// In a progress_section, of an info that MPI has accepted.
 void choose_lane(MPI_Info info, MPI_Comm made) {
     detail::lane_set* const lanes = active_lanes();
     if (lanes == nullptr || lanes->size() == 1 || info == MPI_INFO_NULL || made == MPI_COMM_NULL) return;
@@ -40,7 +40,7 @@ void choose_lane(MPI_Info info, MPI_Comm made) {
 int own_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
     const int code = inside<blocking_section>([&] { return commtask_real_MPI_Comm_dup_with_info(comm, info, made); });
     if (code == MPI_SUCCESS && made != nullptr) {
-        const baton_section section; // who adds a communicator has the batons
+        const progress_section section; // who adds a communicator has the progress locks
         choose_lane(info, *made);
     }
     return code;

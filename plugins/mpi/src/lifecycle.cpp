@@ -61,7 +61,7 @@ void park_workers() {
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
-    for (detail::lane& each : *lanes) static_cast<void>(each.try_take_baton_as_guest(deadline_ns));
+    for (detail::lane& each : *lanes) static_cast<void>(each.lock.try_take_first(deadline_ns));
 }
 
 void forget_workers_in_child() {
@@ -150,7 +150,7 @@ detail::lane_set* unpark() noexcept {
     detail::lane_set* const lanes = current.parked_lanes.exchange(nullptr);
     if (lanes == nullptr) return nullptr;
     for (detail::lane& each : *lanes) {
-        if (each.is_held_by_me()) each.return_baton();
+        if (each.lock.is_mine()) each.lock.give_back();
         each.wake_up.wake_surely();
     }
     // release: partner of the acquire in active_lanes().
@@ -179,7 +179,7 @@ int own_MPI_Finalize() {
         order_check::compare(MPI_COMM_WORLD);
         if (is_served) {
             {
-                const baton_section issue_what_was_posted;
+                const progress_section issue_what_was_posted;
             }
             // release: partner of the acquire in active_lanes().
             current.lanes.store(nullptr, std::memory_order_release);

@@ -9,7 +9,7 @@
 namespace commtask::interposer {
 
 int own_MPI_Type_commit(MPI_Datatype* type) {
-    const int code = inside<baton_section>([&] { return commtask_real_MPI_Type_commit(type); });
+    const int code = inside<progress_section>([&] { return commtask_real_MPI_Type_commit(type); });
     if (code == MPI_SUCCESS) known::type_was_committed(*type);
     return code;
 }

@@ -89,7 +89,7 @@ int free(persistent* which) {
         count.store(static_cast<int>(known.entries.size()), std::memory_order_relaxed);
     }
     if (task == COMMTASK_NULL) {
-        return inside<baton_section>([&] {
+        return inside<progress_section>([&] {
             release_handler(taken->of_freed);
             return commtask_real_MPI_Request_free(&request);
         });
@@ -128,12 +128,12 @@ namespace {
 
 int own_MPI_Start(MPI_Request* request) {
     if (request != nullptr && start_one(*request)) return MPI_SUCCESS;
-    return inside<baton_section>([&] { return commtask_real_MPI_Start(request); });
+    return inside<progress_section>([&] { return commtask_real_MPI_Start(request); });
 }
 
 int own_MPI_Startall(int count, MPI_Request* requests) {
     if (requests == nullptr || count < 0) {
-        return inside<baton_section>([&] { return commtask_real_MPI_Startall(count, requests); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Startall(count, requests); });
     }
     if (start_sets::start(count, requests)) return MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {

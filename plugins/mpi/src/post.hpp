@@ -100,7 +100,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
         }
         handles::release(holder);
     }
-    return inside<baton_section>([&] {
+    return inside<progress_section>([&] {
         const int code = native(request);
         if (code == MPI_SUCCESS) ring_waiting_ranks(op);
         return code;
@@ -122,7 +122,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 template <typename Twin>
 int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = inside<baton_section>([&] { return twin(&request); });
+    int code = inside<progress_section>([&] { return twin(&request); });
     if (code != MPI_SUCCESS) return code;
     look_until([&] { return test_quietly(request, status, code); });
     return code == MPI_SUCCESS ? code : raise(comm, code);
@@ -139,7 +139,7 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
 
 /// Whether a blocking call need not be a task from the start. A message need not: it has no turn. A collective must not start
 /// before one that waits for its turn.
-/// The caller has the batons.
+/// The caller has the progress locks.
 [[nodiscard]] inline bool may_start_here(const commtask_op& op) noexcept {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
@@ -161,7 +161,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
     const detail::lane_set* const lanes = active_lanes();
-    if (lanes != nullptr && (!lanes->has_guests() || must_stay_a_call()) && !is_to_nobody(op)) {
+    if (lanes != nullptr && (!lanes->has_callers() || must_stay_a_call()) && !is_to_nobody(op)) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);

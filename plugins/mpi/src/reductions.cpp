@@ -36,20 +36,20 @@ struct function_with_large_count {
 
 int own_MPI_Op_create(MPI_User_function* programs, int commutes, MPI_Op* operation) {
     MPI_User_function* const ours = programs_functions<MPI_User_function>.stand_in_for<function>(programs);
-    return inside<baton_section>([&] { return commtask_real_MPI_Op_create(ours, commutes, operation); });
+    return inside<progress_section>([&] { return commtask_real_MPI_Op_create(ours, commutes, operation); });
 }
 
 #if MPI_VERSION >= 4
 int own_MPI_Op_create_c(MPI_User_function_c* programs, int commutes, MPI_Op* operation) {
     MPI_User_function_c* const ours =
         programs_functions<MPI_User_function_c>.stand_in_for<function_with_large_count>(programs);
-    return inside<baton_section>([&] { return commtask_real_MPI_Op_create_c(ours, commutes, operation); });
+    return inside<progress_section>([&] { return commtask_real_MPI_Op_create_c(ours, commutes, operation); });
 }
 #endif
 
 int own_MPI_Op_free(MPI_Op* operation) {
     known::operation_is_freed();
-    return inside<baton_section>([&] { return commtask_real_MPI_Op_free(operation); });
+    return inside<progress_section>([&] { return commtask_real_MPI_Op_free(operation); });
 }
 
 } // namespace commtask::interposer

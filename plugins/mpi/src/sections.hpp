@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may call MPI, and how. Below the program MPI has MPI_THREAD_SERIALIZED, so whoever calls it holds the lane's baton;
+// Who may call MPI, and how. Below the program MPI has MPI_THREAD_SERIALIZED, so whoever calls it holds the lane's progress lock;
 // a program that asked for MPI_THREAD_MULTIPLE gets it below too, and then a call that can only block does so without the
-// baton, beside the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the batons of all of them. A section is such a call's scope: on entry everything that was posted before has been issued,
+// progress lock, beside the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress locks of all of them. A section is such a call's scope: on entry everything that was posted before has been issued,
 // so that MPI sees the calls in the program's order. Calls that MPI or the runtime make from inside one pass through.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace commtask::interposer {
 
 /// What a thread is doing for us.
 struct thread_state {
-    int depth = 0; ///< Sections that it is in; the outermost one may have the baton.
+    int depth = 0; ///< Sections that it is in; the outermost one may have the progress lock.
     unsigned n_sections = 0;
     unsigned call = 0; ///< The wrapper that the program called, from 1; 0: none.
     /// An error that ends the program when the call is out of MPI, whose lock it has in hand until then.
@@ -74,30 +74,30 @@ inline constinit interposed_program current;
 /// Or whether there is no worker.
 [[nodiscard]] inline bool passes_through() noexcept { return comes_from_below() || active_lanes() == nullptr; }
 
-/// Whether a blocking call waits for the batons though others do so already, instead of becoming a task: the workers may be left
+/// Whether a blocking call waits for the progress locks though others do so already, instead of becoming a task: the workers may be left
 /// behind, and nobody would complete the task.
 [[nodiscard]] inline bool must_stay_a_call() noexcept { return current.state.load() == workers::asked; }
 
 /// MPI is this thread's as long as one of these lives. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a function
 /// of the program's inside (but those of attributes, which are called in a blocking_section): who waits there is refused.
-class baton_section {
+class progress_section {
 public:
-    baton_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
+    progress_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
         ++mine.depth;
         if (lanes_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
             lanes_ = nullptr;
             return;
         }
         detail::reductions_in_flight::caller_has(detail::modes_of_this_thread());
-        if (lanes_->take_all_batons()) {
+        if (lanes_->take_all_locks()) {
             for (detail::lane& each : *lanes_) each.take_in_all();
         } else {
             lanes_ = nullptr; // they were left behind: the calls are MPI's own from here on
         }
     }
-    baton_section(const baton_section&) = delete;
-    baton_section& operator=(const baton_section&) = delete;
-    ~baton_section() {
+    progress_section(const progress_section&) = delete;
+    progress_section& operator=(const progress_section&) = delete;
+    ~progress_section() {
         if (lanes_ == nullptr) {
             --mine.depth;
             return;
@@ -108,7 +108,7 @@ public:
         for (detail::lane& each : *lanes_) {
             const bool leaves_work = each.has_work() || each.has_arrivals();
             each.tell(detail::trace::thread_state::none);
-            each.return_baton();
+            each.lock.give_back();
             if (leaves_work) each.wake_for_what_is_left();
         }
     }
@@ -118,7 +118,7 @@ private:
     detail::lane::refused_waits refused_;
 };
 
-/// Like baton_section, for calls that may block until other processes act: other threads go on where MPI permits it.
+/// Like progress_section, for calls that may block until other processes act: other threads go on where MPI permits it.
 class blocking_section {
 public:
     blocking_section() noexcept {
@@ -126,7 +126,7 @@ public:
             holder_.emplace();
             return;
         }
-        { const baton_section issue_what_was_posted; }
+        { const progress_section issue_what_was_posted; }
         ++mine.depth;
         add_blocked_outside(1);
     }
@@ -142,14 +142,14 @@ private:
     static void add_blocked_outside(int by) noexcept {
         detail::lane_set* const lanes = active_lanes();
         if (lanes == nullptr) return;
-        for (detail::lane& each : *lanes) each.add_blocked_outside(by);
+        for (detail::lane& each : *lanes) each.lock.add_blocked_outside(by);
     }
 
-    std::optional<baton_section> holder_; ///< None: other threads may call MPI meanwhile.
+    std::optional<progress_section> holder_; ///< None: other threads may call MPI meanwhile.
 };
 
-/// Whether this thread may drive: it is in a section that took the baton, and in no pass.
-[[nodiscard]] inline bool has_batons(const detail::lane_set* lanes) noexcept {
+/// Whether this thread may drive: it is in a section that took the progress lock, and in no pass.
+[[nodiscard]] inline bool has_lock(const detail::lane_set* lanes) noexcept {
     return lanes != nullptr && lanes->is_held_by_me() && !detail::lane::is_driving();
 }
 
@@ -163,7 +163,7 @@ private:
     }
 }
 
-/// Makes a call and looks whether it ends soon, holding the batons for a while at a time. The caller is in no section.
+/// Makes a call and looks whether it ends soon, holding the progress locks for a while at a time. The caller is in no section.
 /// @param start  bool(): false if it may not be made here after all
 /// @param look  bool(): whether it has ended
 enum class in_passing : std::uint8_t { refused, open, ended };
@@ -171,11 +171,11 @@ template <typename Start, typename Look>
 [[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
     for (unsigned turn = 0; turn < detail::tuning::turns_in_passing; ++turn) {
         if (turn > 0) sched_yield();
-        // Before the section: nobody may sleep with the baton in hand.
+        // Before the section: nobody may sleep with the progress lock in hand.
         detail::lane_set* const lanes = turn == 0 ? lanes_for_waiting() : active_lanes();
         // Left behind: its request is not to wait for ever.
         if (lanes == nullptr) return turn == 0 ? in_passing::refused : in_passing::open;
-        const baton_section section;
+        const progress_section section;
         if (turn == 0 && !start()) return in_passing::refused;
         const unsigned n_looks = current.patience.now();
         bool is_disturbed = false;
@@ -184,9 +184,9 @@ template <typename Start, typename Look>
                 if (turn == 0) current.patience.was_answered_after(i);
                 return in_passing::ended;
             }
-            if (i % detail::tuning::looks_between_passes == 0 && has_batons(lanes))
+            if (i % detail::tuning::looks_between_passes == 0 && has_lock(lanes))
                 lanes->progress(); // what other threads have posted does not wait for this call
-            is_disturbed = lanes->has_guests();
+            is_disturbed = lanes->has_callers();
         }
         if (!is_disturbed) current.patience.was_in_vain();
     }
@@ -207,14 +207,14 @@ int noted(int code, Note&& note) {
     return code;
 }
 
-/// Looks again and again until `look()`, which may call MPI: it holds the baton meanwhile. Drives the lane between looks.
+/// Looks again and again until `look()`, which may call MPI: it holds the progress lock meanwhile. Drives the lane between looks.
 template <typename Look>
 void look_until(Look&& look) {
     for (unsigned i = 1;; ++i) {
         {
-            const baton_section section;
+            const progress_section section;
             if (look()) return;
-            if (detail::lane_set* const lanes = active_lanes(); has_batons(lanes)) lanes->progress();
+            if (detail::lane_set* const lanes = active_lanes(); has_lock(lanes)) lanes->progress();
         }
         if (i % detail::tuning::looks_before_yield == 0) sched_yield();
     }
@@ -236,11 +236,11 @@ void wait_for_tasks(IsDone&& is_done) {
 template <typename IsDone, typename ForEachTask>
 void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::lane::is_driving()) return;
-    // A loop of tests would keep the baton from threads that wait for it.
-    if (detail::lane_set* const lanes = active_lanes(); lanes != nullptr && lanes->has_guests()) sched_yield();
-    const baton_section section;
+    // A loop of tests would keep the progress lock from threads that wait for it.
+    if (detail::lane_set* const lanes = active_lanes(); lanes != nullptr && lanes->has_callers()) sched_yield();
+    const progress_section section;
     detail::lane_set* const lanes = active_lanes();
-    if (!has_batons(lanes)) return;
+    if (!has_lock(lanes)) return;
     lanes->progress();
     if (is_done()) return;
     for_each_task([](detail::task& which) {

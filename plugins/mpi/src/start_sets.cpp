@@ -46,7 +46,7 @@ void dissolve(start_set* set) {
 void destroy(commtask_plan_s& plan) {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr) return;
-    const baton_section section;
+    const progress_section section;
     runtime->plans().remove(plan);
     detail::plan_book::destroy(plan);
 }
@@ -115,7 +115,7 @@ void remember(std::span<const MPI_Request> requests) {
     auto made = std::make_unique<commtask_plan_s>();
     made->session = runtime.session_number();
     if (!add_members(set, runtime, *made) || !runtime.plans().add(*made)) {
-        const baton_section section;
+        const progress_section section;
         detail::plan_book::destroy(*made.release());
         set.is_for_one_by_one = true;
         return false;

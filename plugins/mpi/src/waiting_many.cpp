@@ -217,7 +217,7 @@ enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
 
 int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (!is_array(count, requests)) {
-        return inside<baton_section>([&] { return commtask_real_MPI_Waitall(count, requests, statuses); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Waitall(count, requests, statuses); });
     }
     if (are_tasks(count, requests) && wait_for_handles(count, requests, status_array{statuses})) return MPI_SUCCESS;
     batch all{count, requests};
@@ -272,12 +272,12 @@ namespace {
 
 int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
     if (!is_array(count, requests) || flag == nullptr) {
-        return inside<baton_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        return inside<baton_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
@@ -285,7 +285,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     int code = MPI_SUCCESS;
     if (all.has_natives()) {
         const polled::among which{static_cast<int>(all.natives().size()), all.natives().data()};
-        const baton_section section;
+        const progress_section section;
         // Whether tasks are open or not: other ranks may wait for what only a look here brings forward.
         MPI_Status how = current.empty_status;
         int failed = 0;
@@ -318,7 +318,7 @@ namespace {
     int which = MPI_UNDEFINED;
     MPI_Status own_status = status == MPI_STATUS_IGNORE ? current.empty_status : *status;
     const polled::among completed{static_cast<int>(all.natives().size()), all.natives().data()};
-    const baton_section section;
+    const progress_section section;
     code = commtask_real_MPI_Testany(static_cast<int>(all.natives().size()), all.natives().data(), &which, &has_come,
                                      &own_status);
     all.return_natives();
@@ -335,7 +335,7 @@ namespace {
 
 int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
     if (!is_array(count, requests) || index == nullptr) {
-        return inside<baton_section>([&] { return commtask_real_MPI_Waitany(count, requests, index, status); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Waitany(count, requests, index, status); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
@@ -365,12 +365,14 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
 
 int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
     if (!is_array(count, requests) || index == nullptr || flag == nullptr) {
-        return inside<baton_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
+        return inside<progress_section>(
+            [&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        return inside<baton_section>([&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
+        return inside<progress_section>(
+            [&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
     look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
@@ -409,7 +411,7 @@ namespace {
             their_statuses[static_cast<std::size_t>(i)] = statuses.copy_of(*n_ended + i);
         }
         int n_of_them = 0;
-        const int code = inside<baton_section>([&] {
+        const int code = inside<progress_section>([&] {
             const detail::errors_come_back scope; // one handler is called for all
             return scope.code_of(commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
                                                             their_statuses.data()));
@@ -431,7 +433,7 @@ namespace {
 
 int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indices, MPI_Status* statuses) {
     if (!is_array(count, requests) || n_ended == nullptr || indices == nullptr) {
-        return inside<baton_section>(
+        return inside<progress_section>(
             [&] { return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses); });
     }
     batch all{count, requests};
@@ -461,13 +463,13 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
 
 int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indices, MPI_Status* statuses) {
     if (!is_array(count, requests) || n_ended == nullptr || indices == nullptr) {
-        return inside<baton_section>(
+        return inside<progress_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        return inside<baton_section>(
+        return inside<progress_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));

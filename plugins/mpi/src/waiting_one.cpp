@@ -45,7 +45,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         const polled::among completed{1, request};
         if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
-        return inside<baton_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
     look_at_one(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
@@ -57,7 +57,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     const tracked_request of = tracked(request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
-        return inside<baton_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
+        return inside<progress_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
     }
     look_at_one(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
@@ -70,15 +70,15 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
 int own_MPI_Cancel(MPI_Request* request) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder == nullptr || of.task == COMMTASK_NULL) {
-        const baton_section section;
+        const progress_section section;
         // A persistent one that has ended is inactive for MPI, and active for the program.
         if (of.task != COMMTASK_NULL && has_ended(of.task)) return MPI_SUCCESS;
         return commtask_real_MPI_Cancel(request);
     }
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
-    const baton_section issue_what_was_posted;
+    const progress_section issue_what_was_posted;
     commtask_cancel(of.task);
-    if (has_batons(active_lanes())) of.task->queue->served_by->take_in_all();
+    if (has_lock(active_lanes())) of.task->queue->served_by->take_in_all();
     return MPI_SUCCESS;
 }
 
@@ -86,7 +86,7 @@ int own_MPI_Request_free(MPI_Request* request) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder != nullptr && of.task != COMMTASK_NULL) {
         if (detail::operation_of(of.task->op.kind).takes_message || of.holder->arrays != nullptr) {
-            const baton_section issue_it; // the slot has what it needs until then
+            const progress_section issue_it; // the slot has what it needs until then
         }
         detail::task_pool::drop(of.task);
         let_go(of, *request);
@@ -98,14 +98,14 @@ int own_MPI_Request_free(MPI_Request* request) {
         return persistents::free(kept);
     }
     const polled::among completed{1, request};
-    return inside<baton_section>([&] { return commtask_real_MPI_Request_free(request); });
+    return inside<progress_section>([&] { return commtask_real_MPI_Request_free(request); });
 }
 
 #if MPI_VERSION >= 4
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
     const tracked_request of = tracked(request);
     if (of.task != COMMTASK_NULL) look_at_one(of.task);
-    const baton_section section; // from here on the task does not end
+    const progress_section section; // from here on the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
         return commtask_real_MPI_Parrived(request, partition, flag);
     }

@@ -47,7 +47,7 @@ void attend(const window& which, int change) {
 
 [[nodiscard]] int count_ranks(MPI_Win handle) {
     const detail::errors_come_back scope;
-    const baton_section section;
+    const progress_section section;
     MPI_Group group = MPI_GROUP_NULL;
     int n_ranks = 0;
     if (scope.code_of(commtask_real_MPI_Win_get_group(handle, &group)) != MPI_SUCCESS) return 0;

@@ -57,7 +57,7 @@ template <typename Native>
 int post_on_window(commtask_op op, bool is_expressible, MPI_Request* request, Native&& native) {
     op.comm = MPI_COMM_WORLD; // whose order does not matter for them, and whose ranks these are not
     if (is_expressible && windows::is_good(op)) return post(op, request, native);
-    return inside<baton_section>([&] { return native(request); });
+    return inside<progress_section>([&] { return native(request); });
 }
 
 } // namespace commtask::interposer

@@ -43,7 +43,7 @@ public:
         for (std::size_t i = 0; i < lanes.size(); ++i) {
             const std::uint64_t passes = lanes[i].approx_passes();
             const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
-            is_inside = is_inside || (stood_still && lanes[i].approx_is_driven());
+            is_inside = is_inside || (stood_still && lanes[i].lock.approx_is_taken());
         }
         return is_inside;
     }
@@ -77,12 +77,12 @@ context::drained context::drain() noexcept {
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
+        if (!lanes_.try_take_all_locks(now_ns() + tuning::look_at_the_end_ns)) {
             if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
         const bool is_given_up = give_up({lane::is_any, lane::is_unfinished, settings_.verbose});
-        lanes_.return_all_batons();
+        lanes_.give_back_all_locks();
         if (is_given_up) {
             how = drained::by_force;
             break;
@@ -99,18 +99,18 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     listeners_.close_all();
     lanes_.resume_all(pauser::program);
     // In a function that MPI calls nobody else can drive.
-    const bool has_batons = lanes_.is_held_by_me();
+    const bool has_lock = lanes_.is_held_by_me();
     drain_patience patience{limit_ns};
     pass_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
-        if (!has_batons && !lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
+        if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::look_at_the_end_ns)) {
             if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
         }
-        passes = pass_watch{limit_ns}; // whoever holds the batons next has the whole time
-        if (has_batons) lanes_.progress();
+        passes = pass_watch{limit_ns}; // whoever holds the progress locks next has the whole time
+        if (has_lock) lanes_.progress();
         const lane::unfinished_count open = lanes_.take_in_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
@@ -124,12 +124,12 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
             plans_.forget_programs();
         }
         const std::uint64_t n_ended = lanes_.approx_ended();
-        if (!has_batons) {
-            lanes_.return_all_batons();
+        if (!has_lock) {
+            lanes_.give_back_all_locks();
             for (lane& each : lanes_) leave_to_worker(each);
         }
         if (is_over) return is_given_up ? drained::by_force : drained::completely;
-        if (has_batons) continue;
+        if (has_lock) continue;
         lanes_.waiters.wait(look_ns, [&] { return lanes_.approx_ended() != n_ended; });
     }
 }
@@ -137,16 +137,16 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.is_held_by_me()) return false;
     pass_watch passes{limit_ns};
-    while (!lanes_.try_take_all_batons(now_ns() + tuning::look_at_the_end_ns)) {
+    while (!lanes_.try_take_all_locks(now_ns() + tuning::look_at_the_end_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
         static_cast<void>(leave_behind(limit_ns, passes, verbose));
         return true;
     }
-    lanes_.return_all_batons();
+    lanes_.give_back_all_locks();
     return false;
 }
 
-/// Who has all batons. @return false if something could still move: it is left to the worker
+/// Who has all progress locks. @return false if something could still move: it is left to the worker
 bool context::give_up(const giving_up& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // what callbacks post now would never end
@@ -170,14 +170,14 @@ context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passe
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
     for (lane& each : lanes_)
-        each.abandon(); // all before anybody is waited for: who wants their batons is to find none
+        each.abandon(); // all before anybody is waited for: who wants their progress locks is to find none
     lanes_.let_workers_end();
     // The program may end MPI now. The drivers that are not inside that call come out of it first, and a guest that has waited
-    // with one baton for the next gives it back.
+    // with one progress lock for the next gives it back.
     pass_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;
-        while (!each.try_lay_down_baton() && !is_stuck) {
+        while (!each.lock.try_close() && !is_stuck) {
             sched_yield();
             const std::uint64_t now = now_ns();
             is_stuck = is_over[each.number()] ? now - begin_ns >= tuning::wait_for_others_at_the_end_ns

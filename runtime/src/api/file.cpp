@@ -19,10 +19,10 @@ namespace commtask::detail {
 namespace {
 
 [[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
-    if (!lanes.take_all_batons()) return 1; // nobody can say of a lane that was left behind
+    if (!lanes.take_all_locks()) return 1; // nobody can say of a lane that was left behind
     for (lane& each : lanes) each.take_in_all();
     const std::size_t found = count_tasks_of(file, lanes);
-    lanes.return_all_batons();
+    lanes.give_back_all_locks();
     for (lane& each : lanes) leave_to_worker(each);
     return found;
 }

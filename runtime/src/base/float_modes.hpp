@@ -41,7 +41,7 @@ public:
 
     /// In which the calling thread should call MPI; 0: in its own.
     [[nodiscard]] static float_modes wanted() noexcept {
-        // relaxed: who has begun one, or waits for it, has the baton between.
+        // relaxed: who has begun one, or waits for it, has the progress lock between.
         const float_modes theirs = wanted_.load(std::memory_order_relaxed);
         return theirs != 0 || !library_thread::am_i() ? theirs : caller_.load(std::memory_order_relaxed);
     }

@@ -21,13 +21,13 @@ inline constexpr int tasks_per_pass = 64;
 /// clock, at 20 to 40 ns, takes a share of every short wait.
 inline constexpr unsigned looks_between_clocks = 64;
 
-// Whoever wants the baton ---------------------------------------------------------------------------------------------
+// Whoever wants the progress lock ---------------------------------------------------------------------------------------------
 
-/// A poster's looks at the baton before it hands over. More: it waits for one who has lost the processor. Less: two that post
+/// A poster's looks at the progress lock before it hands over. More: it waits for one who has lost the processor. Less: two that post
 /// at once wake the worker, which costs as much as some ten posts.
-inline constexpr int looks_for_baton = 32;
+inline constexpr int looks_for_lock = 32;
 
-/// Looks of a guest, of a poster that waits for room, or of a call at MPI's own requests, before it yields. More: it keeps the processor from who has the baton.
+/// Looks of a guest, of a poster that waits for room, or of a call at MPI's own requests, before it yields. More: it keeps the processor from who has the progress lock.
 /// Less: it loses its turn to others for a wait that is over in a moment.
 inline constexpr int looks_before_yield = 64;
 
@@ -111,7 +111,7 @@ inline constexpr std::uint64_t cells_ahead_of_poster = 8;
 
 // The end of the runtime: api/ending.cpp -----------------------------------------------------------------------------
 
-/// At most so long it waits for a baton, or for tasks, before it looks whether anything is left to wait for: without it a task that
+/// At most so long it waits for a progress lock, or for tasks, before it looks whether anything is left to wait for: without it a task that
 /// can never end would keep the program for ever.
 inline constexpr std::uint64_t look_at_the_end_ns = 10'000'000;
 
@@ -124,7 +124,7 @@ inline constexpr std::uint64_t longest_idle_end_ns = 1'000'000'000;
 inline constexpr std::uint64_t longest_turn_of_others_ns = 2'000'000'000;
 
 /// How long commtask_finalize, which leaves a worker behind, waits for those who made no pass of late and may only have waited for that one's
-/// baton. More: such an end takes longer. Less: one that has lost its processor for a moment is called stuck.
+/// progress lock. More: such an end takes longer. Less: one that has lost its processor for a moment is called stuck.
 inline constexpr std::uint64_t wait_for_others_at_the_end_ns = 500'000'000;
 
 /// How long the job's end waits, after the sentence that says why, for its launcher to read that: MPICH's drops the last line of one

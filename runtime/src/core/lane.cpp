@@ -29,7 +29,7 @@ void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcep
 
 lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
     : wake_up(settings.has_heavy_barrier, settings.doorbell), transport_(&carrier), waiters_(&waiters),
-      settings_(settings), inbox_(settings.queue_capacity, settings.has_heavy_barrier),
+      settings_(settings), submitted_(settings.queue_capacity, settings.has_heavy_barrier),
       callbacks_(settings.warns ? settings.callback_limit_ns : 0) {}
 
 lane::refused_waits::refused_waits(bool are_refused) noexcept : before_(waits_are_refused) {
@@ -39,22 +39,6 @@ lane::refused_waits::~refused_waits() { waits_are_refused = before_; }
 
 bool lane::is_driving() noexcept { return driven_by_me != nullptr; }
 bool lane::may_wait() noexcept { return !is_driving() && !waits_are_refused; }
-
-/// @return null if nothing has arrived
-task* lane::take_posted() noexcept {
-    if (task* const posted = inbox_.take()) return posted;
-    if (late_ == nullptr && late_posts_.is_empty()) return nullptr;
-    for (task* late = late_posts_.take_all(); late != nullptr;) {
-        task* const next = late->next_in_list;
-        task** at = &late_;
-        while (*at != nullptr && (*at)->late_place < late->late_place) at = &(*at)->next_in_list;
-        late->next_in_list = *at;
-        *at = late;
-        late = next;
-    }
-    if (late_ == nullptr || !inbox_.take_place_without_item(late_->late_place)) return nullptr;
-    return std::exchange(late_, late_->next_in_list);
-}
 
 void lane::released(task& which) noexcept {
     if (driven_by_me == this) return on_released(which);
@@ -103,8 +87,8 @@ bool lane::was_quiet() const noexcept {
 bool lane::progress() noexcept {
     count_one(n_passes_);
     take_back_drained();
-    task* posted = take_posted();
-    const bool has_others = !handoff_.is_empty() || has_put_away() || late_ != nullptr ||
+    task* posted = submitted_.take();
+    const bool has_others = submitted_.has_handed() || has_put_away() || submitted_.has_kept() ||
                             (settings_.node != nullptr && settings_.node->has_unsent()) ||
                             report_requested_.load(std::memory_order_relaxed) ||
                             drain_.load(std::memory_order_relaxed) != drain_watch::none;
@@ -115,12 +99,11 @@ bool lane::progress() noexcept {
 
     const driving_scope driving{*this};
     begin_pass();
-    bool moved = posted != nullptr || !handoff_.is_empty() || has_put_away();
+    bool moved = posted != nullptr || submitted_.has_handed() || has_put_away();
     tell(moved ? trace::thread_state::issue : trace::thread_state::poll);
-    take_overflow();
     for (int n_taken = 0; posted != nullptr;) {
         accept(*posted);
-        posted = ++n_taken < tuning::tasks_per_pass ? take_posted() : nullptr;
+        posted = ++n_taken < tuning::tasks_per_pass ? submitted_.take() : nullptr;
     }
     take_handed();
     issue_ready();
@@ -142,14 +125,14 @@ bool lane::progress() noexcept {
         settings_.node->polled();
     const bool says_what_is_left = drain_.load(std::memory_order_relaxed) != drain_watch::none;
     // Those whose turn has not come are seen by nobody but who drives.
-    if (moved || late_ != nullptr || says_what_is_left || settings_.node != nullptr) publish_what_is_left();
+    if (moved || submitted_.has_kept() || says_what_is_left || settings_.node != nullptr) publish_what_is_left();
     return moved;
 }
 
 void lane::attend_for_a_moment() noexcept {
     if (!attends_windows()) return; // a leader that listens needs one look
     const driving_scope driving{*this};
-    for (int i = 0; i < tuning::looks_when_attentive && !has_guests() && !inbox_.can_take(); ++i) {
+    for (int i = 0; i < tuning::looks_when_attentive && !lock.has_callers() && !submitted_.could_take(); ++i) {
         transport_->make_progress();
     }
 }
@@ -165,7 +148,7 @@ void lane::look_at(task& which) noexcept {
 }
 
 void lane::take_in() noexcept {
-    if (!inbox_.has_more() && overflow_.is_empty()) return;
+    if (!submitted_.has_posted() && !submitted_.has_early()) return;
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
@@ -174,7 +157,7 @@ void lane::take_in() noexcept {
 }
 
 void lane::take_in_all() noexcept {
-    if (!inbox_.has_more() && handoff_.is_empty() && !has_put_away()) return;
+    if (submitted_.is_empty() && !submitted_.has_early() && !has_put_away()) return;
     tell(trace::thread_state::issue);
     const driving_scope driving{*this};
     take_back_drained();
@@ -186,10 +169,9 @@ void lane::take_in_all() noexcept {
 }
 
 void lane::take_in_posted() noexcept {
-    take_overflow();
-    while (inbox_.has_more()) {
+    while (submitted_.has_posted() || submitted_.has_early()) {
         // A place that was taken is filled at once.
-        if (task* const posted = take_posted()) {
+        if (task* const posted = submitted_.take()) {
             accept(*posted);
         } else {
             pause_briefly();
@@ -198,7 +180,7 @@ void lane::take_in_posted() noexcept {
 }
 
 bool lane::could_still_move(task_filter chosen) noexcept {
-    if (has_arrivals() || !overflow_.is_empty() || !ended_at_once_.is_empty()) return true;
+    if (has_arrivals() || submitted_.has_early() || !ended_at_once_.is_empty()) return true;
     const unfinished_count before = count_unfinished(chosen);
     if (before.ready > 0) return true;
     if (transport_->in_flight() == 0) return false;
@@ -234,13 +216,8 @@ void lane::give_up(task_filter chosen) noexcept {
 /// Not a lock: it waits for nothing, and nothing waits for it.
 void lane::stay_if_abandoned() noexcept {
     if (!is_abandoned()) return;
-    return_baton(); // nobody takes it
+    lock.give_back(); // nobody takes it
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
-}
-
-void lane::take_overflow() noexcept {
-    // What the driver took out to make room came before what is in the inbox now.
-    while (task* const earlier = overflow_.pop()) accept(*earlier);
 }
 
 void lane::publish_what_is_left() noexcept {
@@ -253,7 +230,7 @@ void lane::publish_what_is_left() noexcept {
     // A question that is asked between these two is answered by this pass, or by the next one.
     if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
     // Announcements may be left: what they tell of has ended, and a leader that takes none must not keep this rank.
-    const bool is_drained = !has_tasks() && approx_live() == 0 && !inbox_.has_more() && handoff_.is_empty();
+    const bool is_drained = !has_tasks() && approx_live() == 0 && submitted_.is_empty();
     if (is_drained == was_drained_.load(std::memory_order_relaxed)) return;
     // release: partner of the acquire in was_drained(); whoever sees it sees what all tasks did.
     was_drained_.store(is_drained, std::memory_order_release);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A lane: the tasks of the communicators that it serves, from post to end. This is the progress logic alone; the thread
-// that runs it is in worker.hpp, MPI is behind `transport`. Whoever holds the baton may call what is marked "driver";
+// that runs it is in worker.hpp, MPI is behind `transport`. Whoever holds the progress lock may call what is marked "driver";
 // everything else may be called by any thread.
 #pragma once
 
 #include "base/callback_guard.hpp"
-#include "core/baton.hpp"
 #include "core/comm_queue.hpp"
 #include "core/graph.hpp"
-#include "core/handoff.hpp"
-#include "core/inbox.hpp"
 #include "core/node_observer.hpp"
 #include "core/observer.hpp"
+#include "core/progress_lock.hpp"
+#include "core/submission_queue.hpp"
 #include "core/task_list.hpp"
 #include "core/tracer.hpp"
 #include "core/transport.hpp"
@@ -43,7 +42,7 @@ struct lane_settings {
     std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
     bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
-    bool posters_issue = false; ///< The worker shares its core: who posts, and finds the baton free, issues.
+    bool posters_issue = false; ///< The worker shares its core: who posts, and finds the progress lock free, issues.
     std::vector<task_observer*> observers{}; ///< Told of every step of every task; they outlast the lane.
     failure_sink* failures = nullptr;        ///< Told of tasks that do not complete; outlasts the lane.
     tracer* trace = nullptr;                 ///< Told of what threads do for the lane.
@@ -56,12 +55,14 @@ struct lane_settings {
     std::function<std::size_t()> count_elsewhere{};
 };
 
-class lane final : public completion_sink, public baton {
+class lane final : public completion_sink {
 public:
     /// `waiters`: where threads that wait for tasks sleep; lanes of one set share it.
     lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
 
     // Any thread ------------------------------------------------------------------------------------------------------
+
+    progress_lock lock; ///< Whose thread may call what is marked "driver".
 
     /// Takes over an initialised task. Waits while the inbox is full.
     void post(task& posted) noexcept;
@@ -121,7 +122,7 @@ public:
     /// "the worker", or with several lanes "the worker of lane 1".
     [[nodiscard]] std::array<char, 32> worker_text() const noexcept;
 
-    /// That it does so without the baton, while nothing moves.
+    /// That it does so without the progress lock, while nothing moves.
     void tell_of_pause() const noexcept {
         tell(approx_has_work() ? trace::thread_state::poll : trace::thread_state::idle);
     }
@@ -141,7 +142,7 @@ public:
     /// Who drives is inside a function of the program's or of MPI's, and nobody can wait for that any longer: when it comes
     /// back, its thread sleeps for ever, but for a poster's, which goes back to the program; neither touches anything of the
     /// program's, and nobody drives any more. The lane must not be destroyed.
-    void abandon() noexcept { lose_baton(); }
+    void abandon() noexcept { lock.abandon(); }
 
     /// Whether the calling thread is in progress() of a lane: then it must not wait.
     [[nodiscard]] static bool is_driving() noexcept;
@@ -218,13 +219,13 @@ public:
 
     /// Whether anything arrived that progress() has not seen. Also by a worker that is about to sleep.
     [[nodiscard]] bool has_arrivals() const noexcept {
-        return inbox_.has_more() || !handoff_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
+        return !submitted_.is_empty() || report_requested_.load(std::memory_order_seq_cst) ||
                drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
     }
-    /// has_arrivals() for a look in every turn of a loop, without the baton: misses a post that is just being made.
+    /// has_arrivals() for a look in every turn of a loop, without the progress lock: misses a post that is just being made.
     [[nodiscard]] bool could_move() const noexcept {
-        return inbox_.can_take() || !late_posts_.is_empty() || !handoff_.is_empty() || approx_has_work() ||
-               is_attentive() || report_requested_.load(std::memory_order_relaxed) ||
+        return submitted_.could_have_any() || approx_has_work() || is_attentive() ||
+               report_requested_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
     /// Whether a pass could move something without a new arrival, or send what other nodes are to hear.
@@ -233,7 +234,7 @@ public:
     }
 
     /// Before the worker sleeps: posters may use every free cell.
-    void prepare_sleep() noexcept { inbox_.give_back_all(); }
+    void prepare_sleep() noexcept { submitted_.give_back_all(); }
 
     /// The worker, before a wait. Whether other ranks ring for all that is in flight.
     [[nodiscard]] bool is_rung_for_all() const noexcept {
@@ -281,11 +282,9 @@ private:
     [[nodiscard]] bool issue_posted() noexcept;
     [[nodiscard]] static bool ends_unheard(const task& ended) noexcept;
     /// Whether a driver left tasks for the next pass.
-    [[nodiscard]] bool has_put_away() const noexcept {
-        return !ready_.is_empty() || !overflow_.is_empty() || !ended_at_once_.is_empty();
-    }
+    [[nodiscard]] bool has_put_away() const noexcept { return !ready_.is_empty() || !ended_at_once_.is_empty(); }
     [[nodiscard]] bool has_tasks() const noexcept {
-        return transport_->in_flight() > 0 || has_put_away() || late_ != nullptr;
+        return transport_->in_flight() > 0 || has_put_away() || submitted_.has_kept();
     }
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
@@ -294,10 +293,7 @@ private:
     void end_pass() noexcept;
     void take_back_drained() noexcept;
     void publish_what_is_left() noexcept;
-    void take_overflow() noexcept;
     void take_in_posted() noexcept;
-    void make_room() noexcept;
-    [[nodiscard]] task* take_posted() noexcept;
     void accept(task& posted) noexcept;
     void hand_over(task& which, std::uint32_t mark) noexcept;
     void take_handed() noexcept;
@@ -326,7 +322,7 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
-    [[nodiscard]] bool is_abandoned() const noexcept { return is_lost(); }
+    [[nodiscard]] bool is_abandoned() const noexcept { return lock.is_abandoned(); }
     void stay_if_abandoned() noexcept;
     template <typename Visit>
     void for_each_live(task_filter chosen, Visit&& visit) const;
@@ -343,19 +339,14 @@ private:
     waiting_room* const waiters_;
     const lane_settings settings_;
     std::atomic<bool> is_paused_{false}; ///< Beside what every post reads, and changed as good as never.
-    inbox<task> inbox_;
-    handoff<task, &task::next_in_list>
-        late_posts_; ///< Of those who must not wait, and met a full inbox; they have places in it.
-    handoff<task, &task::next_handed> handoff_;
+    submission_queue submitted_;
     alignas(cache_line_bytes) std::atomic<bool> report_requested_{false};
     std::atomic<int> n_attended_{0};
     std::atomic<const char*> report_heading_{"unfinished"};
 
     // The driver's.
     alignas(cache_line_bytes) task_list ready_;
-    task* late_ = nullptr; ///< Taken out of late_posts_ before their turn, the first place first; linked as in a list.
     task_list ended_at_once_; ///< What ended before a poster's eyes, which runs no callbacks.
-    task_list overflow_;      ///< Taken out of a full inbox so that the driver itself could post.
     std::uint64_t ended_in_pass_ = 0;
     std::uint64_t pass_ns_ = 0; ///< When this pass first asked for the time; 0: it has not.
     std::uint64_t n_accepted_ = 0;

@@ -16,12 +16,12 @@ void lane::hand_over(task& which, std::uint32_t mark) noexcept {
         task_pool::drop(&which);
         return;
     }
-    handoff_.give(&which);
+    submitted_.hand_over(which);
     if (!try_issue_here()) wake_up.wake();
 }
 
 void lane::take_handed() noexcept {
-    for (task* which = handoff_.take_all(); which != nullptr;) {
+    for (task* which = submitted_.take_handed(); which != nullptr;) {
         task* const next = which->next_handed;
         // Cleared before acting: whoever marks it afterwards gives it again.
         const std::uint32_t marks = which->marks.fetch_and(

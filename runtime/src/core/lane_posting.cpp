@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a task comes into its lane. Beside a worker with a core of its own a poster hands over, and rings. Where the worker
-// shares its core that would be two changes of threads for a call of a microsecond: there a poster who finds the baton free
+// shares its core that would be two changes of threads for a call of a microsecond: there a poster who finds the progress lock free
 // issues what was posted itself, in order, and the worker looks after what is in flight at its own pace.
 #include "base/tuning.hpp"
 #include "core/lane.hpp"
@@ -17,30 +17,24 @@ lane::quiet_posts::~quiet_posts() { posts_quietly = false; }
 void lane::post(task& posted) noexcept {
     if (driven_by_me == this) {
         // The driver is the one who empties the inbox: it makes room itself, and keeps the order.
-        while (!inbox_.try_put(&posted)) make_room();
+        while (!submitted_.try_put(posted, [] {})) submitted_.make_room();
         return;
     }
     if (driven_by_me != nullptr) return post_without_waiting(posted);
     const std::uint32_t flags = posted.flags(); // once it is in the inbox, the task is the driver's
-    // A function that MPI calls may post with the baton in hand, and without driving: nobody else can take anything out. Nobody at
+    // A function that MPI calls may post with the progress lock in hand, and without driving: nobody else can take anything out. Nobody at
     // all does once the lane was left behind: the task is one of those that stay as they are, and the poster goes on.
-    inbox_.put(&posted, [this] {
-        if (is_held_by_me()) make_room();
+    submitted_.put(posted, [this] {
+        if (lock.is_mine()) submitted_.make_room();
         return !is_abandoned();
     });
     if (!posts_quietly) see_to_posted(flags);
 }
 
-/// Who has the baton takes out what came first, for the next pass.
-void lane::make_room() noexcept {
-    if (task* const earlier = take_posted()) overflow_.push(*earlier);
-    inbox_.give_back_all();
-}
-
 /// Another lane's driver must not wait for room here: this lane's may be waiting for room there. What finds none keeps its
 /// place, and comes another way.
 void lane::post_without_waiting(task& posted) noexcept {
-    if (!inbox_.put_or_keep_place(&posted, posted.late_place)) late_posts_.give(&posted);
+    submitted_.put_without_waiting(posted);
     wake_up.wake();
 }
 
@@ -54,7 +48,7 @@ bool lane::try_post(task& posted, void (*take_turn)(task&) noexcept) noexcept {
         return true;
     }
     const std::uint32_t flags = posted.flags();
-    if (!inbox_.try_put(&posted, take)) return false;
+    if (!submitted_.try_put(posted, take)) return false;
     see_to_posted(flags);
     return true;
 }
@@ -70,27 +64,27 @@ void lane::see_to_posted(std::uint32_t flags) noexcept {
 /// @return whether nothing is left but what is in flight; otherwise somebody must be woken
 bool lane::try_issue_here() noexcept {
     if ((!settings_.posters_issue && !is_paused()) || driven_by_me != nullptr || waits_are_refused) return false;
-    // Another poster has the baton for about as long as this one will: to wait so long costs less than to wake the worker.
-    for (int looks = 0; has_guests() || !try_take_baton(); ++looks) {
-        if (looks == tuning::looks_for_baton || is_held_by_me()) return false;
+    // Another poster has the progress lock for about as long as this one will: to wait so long costs less than to wake the worker.
+    for (int looks = 0; lock.has_callers() || !lock.try_take(); ++looks) {
+        if (looks == tuning::looks_for_lock || lock.is_mine()) return false;
         pause_briefly();
     }
     return issue_and_give_back();
 }
 
 void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
-    if (driven_by_me != nullptr || waits_are_refused || is_held_by_me()) return;
-    bool has_baton = try_take_baton_as_guest(deadline_ns);
-    while (has_baton) {
+    if (driven_by_me != nullptr || waits_are_refused || lock.is_mine()) return;
+    bool has_lock = lock.try_take_first(deadline_ns);
+    while (has_lock) {
         bool is_left = false;
         if (!issue_and_give_back(&which, &is_left)) wake_up.wake();
         if (!is_left) return;
         // More than one pass takes, or behind something that the worker must do: it would wait for a guest, so this is none.
         do {
-            if (is_lost() || now_ns() >= deadline_ns) return;
+            if (lock.is_abandoned() || now_ns() >= deadline_ns) return;
             sched_yield();
-            has_baton = try_take_baton();
-        } while (!has_baton);
+            has_lock = lock.try_take();
+        } while (!has_lock);
     }
 }
 
@@ -105,28 +99,27 @@ bool lane::issue_and_give_back(const task* which, bool* is_left) noexcept {
         *is_left = !is_abandoned() && (which->run.now == phase::posted || which->run.now == phase::ready);
     }
     if (is_abandoned()) {
-        return_baton(); // nobody takes it
+        lock.give_back(); // nobody takes it
         return true;
     }
     const bool leaves_work = has_work();
-    return_baton();
+    lock.give_back();
     // A worker in a long wait knows nothing of this; after a short one it looks by itself. What arrived meanwhile may be a post of a
     // function that MPI has called here, which woke nobody.
     if (is_all_issued && (leaves_work || has_arrivals())) wake_for_what_is_left();
     return is_all_issued;
 }
 
-/// A poster with the baton: takes in what has come and issues it, in order, up to what a driver must do: whatever runs a
+/// A poster with the progress lock: takes in what has come and issues it, in order, up to what a driver must do: whatever runs a
 /// function of the program's, which may want a lock that the poster has.
 /// @return false if something is left for a driver
 bool lane::issue_posted() noexcept {
-    if (!overflow_.is_empty()) return false;
     const driving_scope driving{*this};
     take_back_drained();
     begin_pass();
     int n_taken = 0;
     // A place before this poster's may not be filled yet: who fills it comes here too.
-    for (task* posted = take_posted(); posted != nullptr; posted = take_posted()) {
+    for (task* posted = submitted_.take(); posted != nullptr; posted = submitted_.take()) {
         accept(*posted);
         if (++n_taken == tuning::tasks_per_pass) break;
     }
@@ -154,7 +147,7 @@ bool lane::issue_posted() noexcept {
     }
     start_gathered();
     end_pass();
-    return n_taken < tuning::tasks_per_pass && ready_.is_empty() && overflow_.is_empty();
+    return n_taken < tuning::tasks_per_pass && ready_.is_empty();
 }
 
 /// Whether no callback is called when it ends: neither its own, nor that of the run whose last member it may be.

@@ -112,25 +112,25 @@ bool lane_set::is_quiet() const noexcept {
 }
 
 bool lane_set::is_held_by_me() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.is_held_by_me(); });
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.lock.is_mine(); });
 }
 
-bool lane_set::try_take_all_batons(std::uint64_t deadline_ns) noexcept {
+bool lane_set::try_take_all_locks(std::uint64_t deadline_ns) noexcept {
     for (std::size_t n_taken = 0; n_taken < lanes_.size(); ++n_taken) {
-        if (lanes_[n_taken].try_take_baton_as_guest(deadline_ns)) continue;
-        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].return_baton();
+        if (lanes_[n_taken].lock.try_take_first(deadline_ns)) continue;
+        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].lock.give_back();
         return false;
     }
     return true;
 }
 
-void lane_set::return_all_batons() noexcept {
-    for (lane& each : lanes_) each.return_baton();
+void lane_set::give_back_all_locks() noexcept {
+    for (lane& each : lanes_) each.lock.give_back();
 }
 
 void lane_set::progress() noexcept {
     for (lane& each : lanes_) {
-        if (!each.is_lost()) static_cast<void>(each.progress());
+        if (!each.lock.is_abandoned()) static_cast<void>(each.progress());
     }
 }
 
@@ -138,8 +138,8 @@ bool lane_set::has_work() const noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.has_work(); });
 }
 
-bool lane_set::has_guests() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.has_guests(); });
+bool lane_set::has_callers() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.lock.has_callers(); });
 }
 
 bool lane_set::approx_are_asleep() const noexcept {

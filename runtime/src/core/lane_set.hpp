@@ -91,17 +91,17 @@ public:
     /// once the program posts no more.
     [[nodiscard]] bool is_quiet() const noexcept;
 
-    /// Whether the calling thread has the baton of one of them.
+    /// Whether the calling thread has the progress lock of one of them.
     [[nodiscard]] bool is_held_by_me() const noexcept;
 
-    /// All batons for one thread, or none. @return false if `deadline_ns` of now_ns() came first
-    [[nodiscard]] bool try_take_all_batons(std::uint64_t deadline_ns) noexcept;
+    /// All progress locks for one thread, or none. @return false if `deadline_ns` of now_ns() came first
+    [[nodiscard]] bool try_take_all_locks(std::uint64_t deadline_ns) noexcept;
     /// The same as a guest without a deadline: a thread that must call MPI itself. Not on a driver.
     /// @return false if a lane was left behind: then nobody calls MPI for these lanes any more
-    bool take_all_batons() noexcept { return try_take_all_batons(UINT64_MAX); }
-    void return_all_batons() noexcept;
+    bool take_all_locks() noexcept { return try_take_all_locks(UINT64_MAX); }
+    void give_back_all_locks() noexcept;
 
-    // Who has all batons ----------------------------------------------------------------------------------------------------
+    // Who has all progress locks ----------------------------------------------------------------------------------------------------
 
     /// A pass of each lane, but for those that were left behind.
     void progress() noexcept;
@@ -115,8 +115,8 @@ public:
 
     // Any thread ------------------------------------------------------------------------------------------------------------
 
-    /// Whether somebody waits for one of the batons, in order to call MPI.
-    [[nodiscard]] bool has_guests() const noexcept;
+    /// Whether somebody waits for one of the progress locks, in order to call MPI.
+    [[nodiscard]] bool has_callers() const noexcept;
     /// Approximately: whether all workers sleep.
     [[nodiscard]] bool approx_are_asleep() const noexcept;
 

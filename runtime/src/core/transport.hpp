@@ -2,7 +2,7 @@
 //
 // What a lane needs of a message-passing library: start, poll, withdraw. MPI stands behind it in the product, a fake in
 // the unit tests, which can thereby play every order of events. One thread at a time calls a transport: whoever holds the
-// lane's baton.
+// lane's progress lock.
 #pragma once
 
 #include "core/task.hpp"

@@ -42,7 +42,7 @@ private:
 struct waiting_turn {
     bool has_moved = false;  ///< This thread started or ended something.
     bool drives_on = false;  ///< MPI has something in flight, and this thread drives: nobody else is as quick.
-    bool must_drive = false; ///< The thread has a baton in hand: asleep it would keep everybody from driving.
+    bool must_drive = false; ///< The thread has a progress lock in hand: asleep it would keep everybody from driving.
 };
 
 /// Of a thread that waits for tasks: after each turn of looking or driving it goes on, sleeps, or leaves.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
-// room. For how long is in wait_patience.hpp, who may drive in baton.hpp, what a shared worker does meanwhile in worker.cpp, who
+// room. For how long is in wait_patience.hpp, who may drive in progress lock.hpp, what a shared worker does meanwhile in worker.cpp, who
 // waits otherwise in docs/architecture.md.
 #pragma once
 
@@ -27,24 +27,24 @@ struct waiting_policy {
 
 /// What driving a lane for a moment came to.
 enum class drive_result : std::uint8_t {
-    refused, ///< Another thread has the baton.
+    refused, ///< Another thread has the progress lock.
     idle,    ///< Nothing moved.
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the baton in hand in any case. In a callback
+/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the progress lock in hand in any case. In a callback
 /// the thread drives already, and is refused. Who has driven and turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
     if (lane::is_driving()) return drive_result::refused;
-    const bool has_baton = driven.is_held_by_me();
-    if (!has_baton && (driven.has_guests() || !driven.try_take_baton())) return drive_result::refused;
+    const bool has_lock = driven.lock.is_mine();
+    if (!has_lock && (driven.lock.has_callers() || !driven.lock.try_take())) return drive_result::refused;
     bool moved = false;
-    for (int i = 0; i < most_passes && !is_done(moved) && (has_baton || !driven.has_guests()); ++i) {
+    for (int i = 0; i < most_passes && !is_done(moved) && (has_lock || !driven.lock.has_callers()); ++i) {
         moved = driven.progress() || moved;
     }
-    if (!has_baton) driven.return_baton();
+    if (!has_lock) driven.lock.give_back();
     return moved ? drive_result::moved : drive_result::idle;
 }
 
@@ -61,10 +61,10 @@ inline void leave_to_worker(lane& driven) noexcept {
 template <typename IsDone>
 bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
     // Who is blocked in MPI may have this thread's core only, and needs MPI's lock; the worker has a core of its own.
-    const auto must_leave = [&] { return driven.has_guests() || driven.has_blocked_outside(); };
-    if (must_leave() || !driven.try_claim_driving()) return false;
+    const auto must_leave = [&] { return driven.lock.has_callers() || driven.lock.has_blocked_outside(); };
+    if (must_leave() || !driven.lock.try_claim_driving()) return false;
     bool has_moved = false;
-    if (driven.try_take_baton_as_guest(std::min(deadline_ns, now_ns() + patience_ns))) {
+    if (driven.lock.try_take_first(std::min(deadline_ns, now_ns() + patience_ns))) {
         look_limit limit{patience_ns, deadline_ns};
         while (!is_done() && !must_leave()) {
             if (driven.progress()) {
@@ -73,14 +73,14 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
             }
             if (limit.wants_clock() && limit.is_over(now_ns())) break;
         }
-        driven.return_baton();
+        driven.lock.give_back();
         leave_to_worker(driven);
     }
-    driven.end_driving();
+    driven.lock.end_driving();
     return has_moved;
 }
 
-/// Waits until `is_done()`. Where the workers share their cores, or the thread has a baton in hand, the waiting thread drives
+/// Waits until `is_done()`. Where the workers share their cores, or the thread has a progress lock in hand, the waiting thread drives
 /// the lanes itself, one after the other; elsewhere if policy.takes_over, as long as the wait is young or something moves.
 /// @param timeout_ns negative: for ever.
 /// @return whether `is_done()`.
@@ -88,9 +88,9 @@ template <typename IsDone>
 bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
-    const bool has_baton = lanes.is_held_by_me(); // then sleep would be for ever
+    const bool has_lock = lanes.is_held_by_me(); // then sleep would be for ever
     // A worker that is paused does nothing for who waits, whatever core it has.
-    const auto looks_on = [&] { return policy.worker_is_reserved && !has_baton && !lanes.are_paused(); };
+    const auto looks_on = [&] { return policy.worker_is_reserved && !has_lock && !lanes.are_paused(); };
     wait_patience patience{now_ns(), timeout_ns, policy.spin_ns};
     bool has_driven = false;
     const auto leave = [&](bool result) {
@@ -100,11 +100,11 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         return result;
     };
     for (;;) {
-        waiting_turn turn{.must_drive = has_baton};
+        waiting_turn turn{.must_drive = has_lock};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
-            if (is_done()) return leave(true);                 // before a line is read that is the worker's
-            if (lanes[0].has_blocked_outside()) sched_yield(); // to a thread in MPI, which may have this core only
+            if (is_done()) return leave(true);                      // before a line is read that is the worker's
+            if (lanes[0].lock.has_blocked_outside()) sched_yield(); // to a thread in MPI, which may have this core only
             if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;

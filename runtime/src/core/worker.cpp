@@ -57,27 +57,27 @@ bool worker::timed_pass() noexcept {
 }
 
 void worker::run_reserved() noexcept {
-    if (!take_baton()) return;
+    if (!take_lock()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
-        if (lane_.has_guests() && !let_guests_in()) return;
+        if (lane_.lock.has_callers() && !let_guests_in()) return;
         if (lane_.is_paused()) [[unlikely]] {
             lane_.prepare_sleep();
-            lane_.return_baton();
+            lane_.lock.give_back();
             rest();
-            if (!take_baton()) return;
+            if (!take_lock()) return;
         }
         if (timed_pass() || lane_.has_work() || lane_.is_attentive()) continue;
-        // Nothing to do: threads that call MPI themselves find the baton free, even if this one loses its processor.
+        // Nothing to do: threads that call MPI themselves find the progress lock free, even if this one loses its processor.
         lane_.prepare_sleep();
-        lane_.return_baton();
+        lane_.lock.give_back();
         lane_.tell_of_pause();
         if (!spin_until_work()) {
             count_sleep();
             sleep();
         }
-        if (!take_baton()) return;
+        if (!take_lock()) return;
     }
-    lane_.return_baton();
+    lane_.lock.give_back();
 }
 
 /// Until there is something to do, `is_told()`, or the time is over. Negative: it never is.
@@ -121,7 +121,7 @@ bool worker::has_something() const noexcept {
     return lane_.has_arrivals() || lane_.approx_has_work() || lane_.is_attentive();
 }
 
-/// Without the baton, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may
+/// Without the progress lock, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may
 /// wait for it outside of this library; with nothing unfinished it sleeps.
 void worker::rest() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
@@ -140,10 +140,10 @@ void worker::rest_for_a_moment() noexcept {
         return sleep_for(-1, [&] { return must_go_on() || has_something(); });
     }
     lane_.wake_up.wait(worker_state::paused, tuning::look_when_paused_ns, must_go_on);
-    if (must_go_on() || !lane_.try_take_baton()) return; // who has it is looking
+    if (must_go_on() || !lane_.lock.try_take()) return; // who has it is looking
     static_cast<void>(timed_pass());
     lane_.prepare_sleep();
-    lane_.return_baton();
+    lane_.lock.give_back();
 }
 
 /// @return false when spin_ns are over.
@@ -156,9 +156,9 @@ bool worker::spin_until_work() noexcept {
     return true;
 }
 
-/// @return false if the thread is to end: who has the baton may never give it back.
-bool worker::take_baton() noexcept {
-    while (lane_.has_guests() || !lane_.try_take_baton()) {
+/// @return false if the thread is to end: who has the progress lock may never give it back.
+bool worker::take_lock() noexcept {
+    while (lane_.lock.has_callers() || !lane_.lock.try_take()) {
         if (must_stop_.load(std::memory_order_relaxed)) return false;
         sched_yield();
     }
@@ -167,8 +167,8 @@ bool worker::take_baton() noexcept {
 
 bool worker::let_guests_in() noexcept {
     lane_.tell(trace::thread_state::driven);
-    lane_.return_baton();
-    return take_baton();
+    lane_.lock.give_back();
+    return take_lock();
 }
 
 /// Polls, unless another thread does: the worker would only take the core from that thread.
@@ -180,13 +180,13 @@ worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept 
     const bool others_polled = lane_.approx_passes() != n_passes_known;
     if (others_polled && !must_poll) {
         found.others_progress = true;
-    } else if (!lane_.try_take_baton()) {
+    } else if (!lane_.lock.try_take()) {
         found.lock_is_taken = true;
     } else {
         found.moved = timed_pass() || is_woken;
         if (!found.moved && lane_.is_attentive()) lane_.attend_for_a_moment();
         lane_.prepare_sleep();
-        lane_.return_baton();
+        lane_.lock.give_back();
     }
     n_passes_known = lane_.approx_passes();
     found.has_work = lane_.approx_has_work() || lane_.is_attentive();
@@ -219,10 +219,10 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
 /// After other ranks can see that they must ring. @return whether there is a reason not to wait
 bool worker::polls_once_armed(std::uint64_t& n_passes_known) noexcept {
     lane_.tell_node_of_arming();
-    if (!lane_.try_take_baton()) return true; // its holder may start what no rank rings for
+    if (!lane_.lock.try_take()) return true; // its holder may start what no rank rings for
     const bool has_moved = timed_pass();
     lane_.prepare_sleep();
-    lane_.return_baton();
+    lane_.lock.give_back();
     n_passes_known = lane_.approx_passes();
     return has_moved || !lane_.is_rung_for_all();
 }

@@ -61,7 +61,7 @@ private:
     bool timed_pass() noexcept;
     void count_sleep() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
-    [[nodiscard]] bool take_baton() noexcept;
+    [[nodiscard]] bool take_lock() noexcept;
     [[nodiscard]] bool let_guests_in() noexcept;
     void sleep() noexcept;
     template <typename IsTold>

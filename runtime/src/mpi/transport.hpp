@@ -2,7 +2,7 @@
 //
 // MPI as a transport: the table of requests in flight and how it is polled. Requests lie next to each other, so that MPI
 // tests a window of them in place; a pass tests the newest ones and one further window, so a thousand receives that wait
-// do not slow one completion down. Whoever holds the lane's baton calls it.
+// do not slow one completion down. Whoever holds the lane's progress lock calls it.
 //
 // MPI has no nonblocking mprobe: a task looks for its message in every pass. Receives that were issued after an ordered one
 // and could take its message wait behind it: their requests lie in the table as null until MPI gets them.

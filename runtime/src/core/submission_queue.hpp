@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way from any thread into a lane: tasks that were posted, in the order of their posts, and tasks of the lane about which another
+// thread has something to say. Posted tasks go through a bounded ring (inbox.hpp). A task that finds it full and whose thread must
+// not wait keeps its place and comes by a list. A thread with the progress lock that posts itself takes tasks out early, to make room.
+#pragma once
+
+#include "core/handoff.hpp"
+#include "core/inbox.hpp"
+#include "core/task.hpp"
+#include "core/task_list.hpp"
+
+#include <cstddef>
+
+namespace commtask::detail {
+
+class submission_queue {
+public:
+    /// @param capacity           of the ring; a power of two
+    /// @param has_heavy_barrier  see register_heavy_barrier()
+    submission_queue(std::size_t capacity, bool has_heavy_barrier) : ring_(capacity, has_heavy_barrier) {}
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    /// Waits while the ring is full.
+    /// @param while_full  bool(), again and again while it is; false: the task stays outside
+    template <typename WhileFull>
+    void put(task& posted, WhileFull&& while_full) noexcept {
+        ring_.put(&posted, while_full);
+    }
+
+    /// @param on_place  called once there is room, before the task is in
+    /// @return false if the ring is full; then nothing was called
+    template <typename OnPlace>
+    [[nodiscard]] bool try_put(task& posted, OnPlace&& on_place) noexcept {
+        return ring_.try_put(&posted, on_place);
+    }
+
+    void put_without_waiting(task& posted) noexcept {
+        if (!ring_.put_or_keep_place(&posted, posted.late_place)) late_.give(&posted);
+    }
+
+    /// A task that the lane has, once until it is taken; its marks say what there is to say.
+    void hand_over(task& marked) noexcept { handed_.give(&marked); }
+
+    /// Whether a task was posted that nobody has taken. By a thread that is about to wait: a place that is being filled counts.
+    [[nodiscard]] bool has_posted() const noexcept { return ring_.has_more(); }
+    [[nodiscard]] bool has_handed() const noexcept { return !handed_.is_empty(); }
+    [[nodiscard]] bool is_empty() const noexcept { return !has_posted() && !has_handed(); }
+    /// Whether take() would find a task, for a look in every turn of a loop: misses a post that is just being made.
+    [[nodiscard]] bool could_take() const noexcept { return ring_.can_take(); }
+    [[nodiscard]] bool could_have_any() const noexcept {
+        return ring_.can_take() || !late_.is_empty() || !handed_.is_empty();
+    }
+
+    // With the progress lock ------------------------------------------------------------------------------------------
+
+    /// The posted task that comes next; null if there is none, or its place is still being filled.
+    [[nodiscard]] task* take() noexcept {
+        if (!early_.is_empty()) [[unlikely]]
+            return early_.pop();
+        return take_place();
+    }
+    /// All that were handed over, linked by `next_handed`.
+    [[nodiscard]] task* take_handed() noexcept { return handed_.take_all(); }
+
+    /// Takes the next place out early, so that this thread, or another one that waits for room, goes on.
+    void make_room() noexcept;
+    /// Gives every free cell of the ring to posters: before the worker waits.
+    void give_back_all() noexcept { ring_.give_back_all(); }
+
+    /// Whether tasks were taken out that take() has not returned: no other thread sees those.
+    [[nodiscard]] bool has_kept() const noexcept { return !early_.is_empty() || next_late_ != nullptr; }
+    [[nodiscard]] bool has_early() const noexcept { return !early_.is_empty(); }
+
+private:
+    [[nodiscard]] task* take_place() noexcept {
+        task* const posted = ring_.take();
+        if (posted == nullptr && (next_late_ != nullptr || !late_.is_empty())) [[unlikely]]
+            return take_late();
+        return posted;
+    }
+    [[nodiscard]] task* take_late() noexcept;
+
+    inbox<task> ring_;
+    handoff<task, &task::next_in_list> late_; ///< They have places in the ring.
+    handoff<task, &task::next_handed> handed_;
+    // With the progress lock.
+    alignas(cache_line_bytes) task* next_late_ = nullptr; ///< Taken out of `late_`, the first place first.
+    task_list early_;
+};
+
+} // namespace commtask::detail
