@@ -16,8 +16,7 @@ import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))  # bench_results, whole_file
-import bench_results  # noqa: E402
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "report"))  # whole_file
 import launch  # noqa: E402
 import miniapp  # noqa: E402
 import whole_file  # noqa: E402
@@ -52,7 +51,7 @@ def run(build, mode, options, folder):
             raise
         has_ended_well = False
     document = json.loads(file.read_text(encoding="utf-8"))
-    median = bench_results.median_run(document)
+    median = miniapp.median_run(document)
     if any(not isinstance(median[key], (int, float)) for key in TIMES):
         raise miniapp.Failed("its report has no times")
     return {**document, "median": median, "passed": document["passed"] and has_ended_well}

@@ -31,7 +31,7 @@ class Damage(Case):
             try:
                 summary = Summary(load.load([self.folder]))
                 text.render(summary)
-                page.render(summary, [], "")
+                page.render(summary, "")
             except TraceError as refusal:
                 self.assertIn("cttrace", str(refusal))
                 refused += 1

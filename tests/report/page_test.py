@@ -98,16 +98,6 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(self.window.complaints, [])
         self.assertEqual([url for url in self.window.requests if not url.startswith(("file:", "data:", "blob:"))], [])
 
-    def test_results_of_benchmarks_are_drawn_as_lines_and_bars(self):
-        stored = HERE.parent.parent / "bench" / "results" / "2-cores"
-        folder = pathlib.Path(self.holder.name) / "bench"
-        folder.mkdir()
-        page = make_page(folder, stored / "offload.json", stored / "dslash.json")
-        self.window.load(page)
-        self.window.until("document.querySelectorAll('.plot .uplot').length >= 10")
-        self.assertGreaterEqual(self.window.run("document.querySelectorAll('.value').length"), 6)
-        self.picture("bench")
-
     def open(self, page):
         self.window.load(page)
         self.window.until("document.body.dataset.ready === 'yes'")

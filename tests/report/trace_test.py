@@ -3,7 +3,6 @@
 # From bytes to findings: traces written by trace_writer.py, whole and damaged, through the reader and the analyses. What a
 # user sees of them, text, sentences of refusal and exit status, is tested by running commtask-report as a program.
 """Usage: trace_test.py COMMTASK_REPORT   (the program, or the folder of its sources)"""
-import json
 import os
 import re
 import resource
@@ -103,7 +102,7 @@ class Findings(Case):
         at = next(k for k, line in enumerate(lines) if line.startswith("Unblock delays, the longest idle time first; 10 of ")) + 2
         self.assertEqual(lines[at + 10], "Time of a task in each phase:")
         self.assertEqual(lines[-1][:14], "Critical path:")
-        shown = page.render(Summary(load.load([folder])), None, "0").split('<section id="delays">')[1].split("</section>")[0]
+        shown = page.render(Summary(load.load([folder])), "0").split('<section id="delays">')[1].split("</section>")[0]
         self.assertEqual(shown.count("data-task="), 10)
 
     def test_each_rank_has_a_row_of_the_page_and_the_critical_path_names_its_ranks(self):
@@ -297,51 +296,9 @@ class Refusals(Case):
             self.assertIn("standard output was lost", done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_text_of_results_of_benchmarks(self):
-        rows = [{"name": f"r{k}", "unit": "ns", "median": k, "p10": k, "p90": k} for k in range(60)]
-        rows += [{"name": "slow", "unit": "ns", "median": 7, "p10": 6, "p90": 8, "ratio": 2.5, "ratio_to": "r1", "goal": "ratio <= 2", "met": False}]
-        one, other = ({"benchmark": name, "setting": "here", "results": of_it} for name, of_it in (("quick", rows[:1]), ("post", rows)))
-        run = {"median": {"internal_us": 30, "post_us": 10, "wait_us": 60, "misc_us": 0}, "mode": "omp", "ranks": 2, "lattice": [4, 4]}
-        (self.folder / "a.json").write_text(json.dumps([one, other]))
-        (self.folder / "b.json").write_text(json.dumps(run))
-        lines = report("--text", "a.json", "b.json", folder=self.folder).stdout.splitlines()
-        self.assertEqual(len(lines), 40)
-        self.assertEqual(lines[:2], ["3 results; 0 of 1 goals are met.", "post, here: 1 of 1 goals missed"])
-        self.assertRegex(lines[2], r"^  slow +7 ns +\[6\.\.8\] +2\.5 x r1 +goal ratio <= 2: NOT MET$")
-        self.assertRegex(lines[-1], r"^\d+ more rows: --html FILE shows all\.$")
-        shorter = report("--text", "b.json", folder=self.folder).stdout.splitlines()
-        self.assertRegex(shorter[2], r"^  omp, 4\.4, 2 ranks +100 us +compute 30% +post 10% +wait 60% +misc 0%$")
-
-    def test_text_of_a_trace_and_results_has_both(self):
-        (self.folder / "a.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
-        said = report("--text", halo_run(self.folder / "trace"), "a.json", folder=self.folder).stdout
-        self.assertIn("Unblock delays, the longest idle time first", said)
-        self.assertIn("post, here: no goals", said)
-
-    def test_json_that_is_none(self):
-        (self.folder / "a.json").write_text("{")
-        self.refusal("--html", "out.html", "a.json", contains="a.json")
-
-    def test_json_of_something_else(self):
-        for text in ('{"some": "thing"}', '{"results": [{"name": 1, "unit": "us", "median": 2}]}', '{"results": [{"name": "a", "unit": "us", "median": null}]}'):
-            (self.folder / "a.json").write_text(text)
-            self.refusal("--html", "out.html", "a.json", contains="scripts/bench")
-
-    def test_json_of_something_else_beside_results_is_left_out_with_a_sentence(self):
+    def test_a_file_that_is_no_trace_is_refused(self):
         (self.folder / "a.json").write_text('{"some": "thing"}')
-        (self.folder / "b.json").write_text(json.dumps({"benchmark": "post", "setting": "here", "results": []}))
-        done = report("--text", "a.json", "b.json", folder=self.folder)
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
-        self.assertIn("left out: a.json is neither", done.stderr)
-        self.assertIn("post, here: no goals", done.stdout)
-
-    def test_json_that_is_nested_beyond_all_measure(self):
-        (self.folder / "a.json").write_text("[" * 100000)
         self.refusal("--html", "out.html", "a.json", contains="a.json")
-
-    def test_json_without_a_result(self):
-        (self.folder / "a.json").write_text("[]")
-        self.refusal("--html", "out.html", "a.json", contains="no result")
 
     def test_what_never_ends(self):
         self.refusal("--text", "/dev/zero", contains="no trace of commtask's")

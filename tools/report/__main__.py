@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# commtask-report: reads traces and results of benchmarks, and writes a page or a summary. This file is the command line
+# commtask-report: reads traces, and writes a page or a summary. This file is the command line
 # alone. What is wrong with the input is said in one sentence, with exit status 2, before anything is written.
-"""What a traced program waited for, and why: reads what COMMTASK_TRACE=FOLDER wrote, or results of benchmarks."""
+"""What a traced program waited for, and why: reads what COMMTASK_TRACE=FOLDER wrote."""
 
 import argparse
 import os
@@ -28,8 +28,6 @@ gets no advice. docs/report.md says what each figure means.
 
   COMMTASK_TRACE=trace mpiexec.mpich -n 2 ./app && commtask-report --text trace
   commtask-report --html run.html trace
-  commtask-report --text post.json offload.json
-  commtask-report --html bench.html post.json offload.json
 """
 
 
@@ -47,19 +45,13 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="commtask-report", description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="+", metavar="INPUT", type=name,
-                        help="a folder that COMMTASK_TRACE named, its files, or JSON of scripts/bench")
-    parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines; of results another, goals that are missed first")
+                        help="a folder that COMMTASK_TRACE named, or its files")
+    parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines")
     parser.add_argument("--html", metavar="FILE", type=name, help=f"write the page there (default: {DEFAULT_PAGE})")
     parser.add_argument("--perfetto", metavar="FILE", type=name, help="write the trace for ui.perfetto.dev")
     parser.add_argument("--otf2", metavar="FOLDER", type=name, help="write the trace for Vampir and Scalasca")
     parser.add_argument("--version", action="version", version=f"commtask-report {VERSION}")
     return parser.parse_args(arguments)
-
-
-def split_inputs(inputs):
-    """(traces, results of benchmarks)."""
-    results = [one for one in inputs if one.endswith(".json")]
-    return [one for one in inputs if not one.endswith(".json")], results
 
 
 def read_traces(paths):
@@ -73,14 +65,6 @@ def read_traces(paths):
     return Summary(run)
 
 
-def read_results(paths):
-    import bench_results
-    try:
-        return bench_results.read(paths)
-    except bench_results.ResultError as error:
-        raise Refusal(str(error)) from error
-
-
 def convert(given, traces):
     """The other formats are the converter's, which lies beside this program (where it was built: in a folder of its own) or in
     PATH."""
@@ -92,11 +76,11 @@ def convert(given, traces):
     return subprocess.run([program, *traces, *words], check=False).returncode
 
 
-def write_page(given, summary, results):
+def write_page(given, summary):
     import page
     import whole_file
     file = given.html or DEFAULT_PAGE
-    text = page.render(summary, results, VERSION)
+    text = page.render(summary, VERSION)
     try:
         with whole_file.aside(file) as part:
             part.write_text(text, encoding="utf-8")
@@ -106,21 +90,13 @@ def write_page(given, summary, results):
 
 
 def run(given):
-    traces, files = split_inputs(given.inputs)
-    if (given.perfetto or given.otf2) and not traces:
-        raise Refusal("--perfetto and --otf2 convert traces, and none is given.")
-    results = read_results(files)
-    for sentence in results.left_out:
-        print(f"commtask-report: left out: {printable(sentence)}", file=sys.stderr)
-    summary = read_traces(traces) if traces else None
+    summary = read_traces(given.inputs)
     if given.text:
         import text
-        import text_bench
-        lines = text.render(summary) if summary else []
-        print("\n".join(map(printable, lines + (text_bench.render(results) if results else []))))
+        print("\n".join(map(printable, text.render(summary))))
     if given.html or not (given.text or given.perfetto or given.otf2):
-        write_page(given, summary, results)
-    return convert(given, traces) if given.perfetto or given.otf2 else 0
+        write_page(given, summary)
+    return convert(given, given.inputs) if given.perfetto or given.otf2 else 0
 
 
 def drop_output():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts the page together: one file with everything in it, which can be sent by mail and opened years later. The libraries are
 # those of vendor/, whose versions and licences versions.json pins; nothing is loaded from anywhere.
-"""One HTML file of a run, of results of benchmarks, or of both."""
+"""One HTML file of a run."""
 
 import html
 import json
@@ -44,19 +44,14 @@ def _scripts(blocks):
     return "\n".join(blocks + [f"<script>{code.replace('</script', '<' + chr(92) + '/script')}</script>" for code in vendored + own])
 
 
-def render(summary, results, version):
-    """The page's text. `summary`: of a trace, or None. `results`: bench_results.Results."""
-    body, blocks = [], []
-    if summary:
-        head, columns = page_data.collect(summary)
-        index = {id(task): k for k, task in enumerate(sorted(summary.run.tasks(), key=lambda task: task.posted))}
-        body += [page_tables.header(summary), "<main>", page_tables.findings(summary), TIMELINE,
-                 page_tables.analyses(summary, index), "</main>"]
-        blocks = [f'<script type="application/json" id="head">{page_data.to_json(head)}</script>',
-                  f'<script type="text/plain" id="columns">{columns}</script>']
-    if results:
-        import page_bench
-        body.append(page_bench.render(results, with_header=summary is None))
+def render(summary, version):
+    """The page's text, of a trace."""
+    head, columns = page_data.collect(summary)
+    index = {id(task): k for k, task in enumerate(sorted(summary.run.tasks(), key=lambda task: task.posted))}
+    body = [page_tables.header(summary), "<main>", page_tables.findings(summary), TIMELINE,
+            page_tables.analyses(summary, index), "</main>"]
+    blocks = [f'<script type="application/json" id="head">{page_data.to_json(head)}</script>',
+              f'<script type="text/plain" id="columns">{columns}</script>']
     libraries = _libraries()
     styles = [_read(f"vendor/{file}") for one in libraries for file in one["files"] if file.endswith(".css")]
     licences = "\n\n".join(f"{', '.join(one['package'] for one in libraries if one['license_file'] == file)}:\n\n" + _read(f"vendor/{file}")

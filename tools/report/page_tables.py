@@ -26,7 +26,7 @@ def escape(text):
 
 
 def title(summary):
-    return "commtask-report" if summary is None else f"commtask: {summary.program()}"
+    return f"commtask: {summary.program()}"
 
 
 def header(summary):

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts what the page has: plots always, the timeline where a trace was given. What goes wrong is said on the page, since
-// nobody looks into a browser's console.
+// Starts the page's plots and its timeline. What goes wrong is said on the page, since nobody looks into a browser's console.
 "use strict";
 
 async function start() {
   drawPlots();
-  if (!document.getElementById("head")) return;
   const data = await readData();
   const root = document.getElementById("timeline");
   fillLegend(data, root.querySelector(".legends"));

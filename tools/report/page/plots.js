@@ -39,7 +39,6 @@ function zeroRange(_, low, high) { return [Math.min(0, low), high > 0 ? high * 1
 const NANOSECONDS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 
 function plotText(unit, value) {
-  if (unit === "2^") return `2^${value}`;
   if (unit in NANOSECONDS) return timeText(value * NANOSECONDS[unit]);
   if (unit === "B") return bytesText(value);
   const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 10 ? 1 : 2;
