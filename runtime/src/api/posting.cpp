@@ -34,7 +34,7 @@ posting::~posting() {
         if (options != nullptr) {
             for (std::uint32_t i = 0; i < n_predecessors_; ++i) task_pool::drop(slot_->predecessors[i]);
         }
-        runtime.handles().let_go(*slot_);
+        if (slot_->may_keep()) runtime.handles().let_go(*slot_);
     }
     task_pool::release(slot_);
 }

@@ -147,7 +147,7 @@ bool lane::issue_posted() noexcept {
     }
     start_gathered();
     end_pass();
-    return n_taken < tuning::tasks_per_pass && ready_.is_empty();
+    return n_taken < tuning::tasks_per_pass && ready_.is_empty() && !submitted_.has_early();
 }
 
 /// Whether no callback is called when it ends: neither its own, nor that of the run whose last member it may be.

@@ -17,13 +17,13 @@ namespace commtask::detail {
 
 class progress_lock {
 public:
-    /// @return false if somebody has it, or it is lost
+    /// @return false if somebody has it, or it is abandoned
     [[nodiscard]] bool try_take() noexcept {
         std::uintptr_t holder = nobody;
-        // acquire: partner of the release in give_back(); what the last driver did is visible.
+        // acquire: partner of the release in give_back(); what its last holder did is visible.
         const bool has_it =
             holder_.load(std::memory_order_acquire) == nobody &&
-            !is_abandoned() && // in this order: who gives a lost one back saw it
+            !is_abandoned() && // in this order: who gives it back then saw it
             holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
         if (has_it) ++n_held_by_me();
         return has_it;
@@ -38,17 +38,17 @@ public:
     /// release: partner of the acquire in is_abandoned().
     void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
     [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
-    /// Any thread, of one that is lost. @return false as long as somebody has it; else nobody takes it any more
+    /// Any thread, of one that is abandoned. @return false as long as somebody has it; else nobody takes it any more
     [[nodiscard]] bool try_close() noexcept {
         std::uintptr_t holder = nobody;
         // acquire: partner of the release in give_back(); who had it does nothing more.
-        return holder_.compare_exchange_strong(holder, laid_down, std::memory_order_acquire) || holder == laid_down;
+        return holder_.compare_exchange_strong(holder, closed, std::memory_order_acquire) || holder == closed;
     }
 
     /// Whether somebody has the progress lock.
     [[nodiscard]] bool approx_is_taken() const noexcept {
         const std::uintptr_t holder = holder_.load(std::memory_order_relaxed);
-        return holder != nobody && holder != laid_down;
+        return holder != nobody && holder != closed;
     }
 
     /// Whether the calling thread has the progress lock: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
@@ -59,10 +59,10 @@ public:
     }
 
     /// A thread that must call MPI itself, as the interposer's do, takes the progress lock; whoever drives gives it up soon. Not
-    /// on a driver. Undone by give_back(). @return false if it is lost
+    /// on a driver. Undone by give_back(). @return false if it is abandoned
     bool take_first() noexcept { return try_take_first(UINT64_MAX); }
 
-    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first, or the progress lock is lost
+    /// The same, for one who can do without. @return false if `deadline_ns` of now_ns() came first, or it is abandoned
     [[nodiscard]] bool try_take_first(std::uint64_t deadline_ns) noexcept {
         if (try_take()) return true;
         n_callers_.fetch_add(1, std::memory_order_relaxed);
@@ -97,7 +97,7 @@ public:
 
 private:
     static constexpr std::uintptr_t nobody = 0;
-    static constexpr std::uintptr_t laid_down = 1; ///< The address of no variable.
+    static constexpr std::uintptr_t closed = 1; ///< The address of no variable.
 
     /// Progress locks that the calling thread has.
     [[nodiscard]] static int& n_held_by_me() noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way from any thread into a lane: tasks that were posted, in the order of their posts, and tasks of the lane about which another
-// thread has something to say. Posted tasks go through a bounded ring (inbox.hpp). A task that finds it full and whose thread must
-// not wait keeps its place and comes by a list. A thread with the progress lock that posts itself takes tasks out early, to make room.
+// The way from any thread into a lane: tasks that were posted, in the order of their posts, and tasks of the lane that another thread
+// has marked as released or canceled. Posted tasks go through a bounded ring (inbox.hpp). If the ring is full and the thread must
+// not wait, its task keeps the place and comes by a list. A thread with the progress lock that posts itself takes tasks out early, to make room.
 #pragma once
 
 #include "core/handoff.hpp"
@@ -46,8 +46,8 @@ public:
     /// Whether a task was posted that nobody has taken. By a thread that is about to wait: a place that is being filled counts.
     [[nodiscard]] bool has_posted() const noexcept { return ring_.has_more(); }
     [[nodiscard]] bool has_handed() const noexcept { return !handed_.is_empty(); }
-    [[nodiscard]] bool is_empty() const noexcept { return !has_posted() && !has_handed(); }
-    /// Whether take() would find a task, for a look in every turn of a loop: misses a post that is just being made.
+    [[nodiscard]] bool is_empty() const noexcept { return !has_posted() && !has_handed(); } ///< But for has_kept().
+    /// Whether the ring's next cell is filled, for a look in every turn of a loop: misses a post that is just being made.
     [[nodiscard]] bool could_take() const noexcept { return ring_.can_take(); }
     [[nodiscard]] bool could_have_any() const noexcept {
         return ring_.can_take() || !late_.is_empty() || !handed_.is_empty();

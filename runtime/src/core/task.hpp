@@ -197,7 +197,7 @@ struct alignas(2 * cache_line_bytes) task {
     // The same: room for what a task keeps of its operation's arguments, kept datatypes first, then lists.
     std::uint32_t room_bytes;
     std::unique_ptr<std::byte[]> room;
-    // Not among the flags, which other threads read: the submitter's until it has posted, the driver's from then on.
+    // Not a flag: other threads read the flags at any time. Written by the submitter until it posts, then by the driver.
     std::uint32_t kept;           ///< kept_types and kept_comm; only with flag_keeps or flag_keeps_at_accept.
     std::uint32_t n_kept_types;   ///< The same.
     std::uint32_t n_noted_lists;  ///< Only with flag_has_noted_lists.

@@ -64,7 +64,7 @@ public:
 
     /// Keeps what an operation that cannot start yet needs of the program's handles, until let_go().
     virtual void keep(task& /*which*/) noexcept {}
-    /// The task is about to be final, and keeps something: task::may_keep().
+    /// The task is about to be final, and may keep something.
     virtual void let_go(task& /*which*/) noexcept {}
     /// The task has ended, and has noted lists: one that the program has changed makes it fail.
     virtual void compare_lists(task& /*which*/) noexcept {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
-// room. For how long is in wait_patience.hpp, who may drive in progress lock.hpp, what a shared worker does meanwhile in worker.cpp, who
+// room. For how long is in wait_patience.hpp, who may drive in progress_lock.hpp, what a shared worker does meanwhile in worker.cpp, who
 // waits otherwise in docs/architecture.md.
 #pragma once
 

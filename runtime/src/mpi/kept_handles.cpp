@@ -203,6 +203,7 @@ void kept_handles::keep(task& which) noexcept {
 }
 
 void kept_handles::let_go(task& which) noexcept {
+    if (which.kept == 0) return; // the line is the submitter's
     if ((which.kept & kept_types) != 0) drop_types(kept_types_of(which));
     if ((which.kept & kept_comm) != 0) drop_comm(*which.queue);
     which.kept = 0;
