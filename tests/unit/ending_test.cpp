@@ -115,17 +115,17 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
     EXPECT_EQ(bench.carrier().take_started().size(), 2U);
 }
 
-TEST(Ending, SendsGuestsAwayWhoWaitForALaneThatWasLeft) {
+TEST(Ending, SendsExternalCallersAwayThatWaitForALaneThatWasLeft) {
     lane_bench bench;
     ASSERT_TRUE(bench.the_lane().lock.try_take());
     std::atomic<bool> has_lock{true};
-    std::thread guest{[&] { has_lock = bench.lanes().take_all_locks(); }};
-    bench.the_lane().abandon(); // whether the guest waits already or not
-    guest.join();
+    std::thread caller{[&] { has_lock = bench.lanes().take_all_locks(); }};
+    bench.the_lane().abandon(); // whether the caller waits already or not
+    caller.join();
     EXPECT_FALSE(has_lock);
 }
 
-TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsBatonComesBack) {
+TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsLockComesBack) {
     lane_bench bench;
     ASSERT_TRUE(bench.the_lane().lock.try_take());
     bench.the_lane().abandon();

@@ -47,7 +47,7 @@ TEST(Posting, HandsOverToAWorkerWithACoreOfItsOwn) {
     bench.complete(posted);
 }
 
-TEST(Posting, HandsOverToWhoHasTheBaton) {
+TEST(Posting, HandsOverToTheThreadThatHasTheLock) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
     ASSERT_TRUE(shared.lock.try_take());

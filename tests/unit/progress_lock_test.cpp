@@ -51,7 +51,7 @@ TEST(ProgressLock, LetsItsHolderDriveForAMomentThoughOthersWaitForIt) {
     lane& mine = bench.the_lane();
     task& wanted = bench.post();
     mine.lock.take_first();
-    std::thread guest{[&] {
+    std::thread caller{[&] {
         mine.lock.take_first();
         mine.lock.give_back();
     }};
@@ -59,7 +59,7 @@ TEST(ProgressLock, LetsItsHolderDriveForAMomentThoughOthersWaitForIt) {
     EXPECT_EQ(drive_for_a_moment(mine, 1, [](bool) { return false; }), drive_result::moved);
     EXPECT_EQ(bench.carrier().take_started(), std::vector<task*>{&wanted});
     mine.lock.give_back();
-    guest.join();
+    caller.join();
     bench.complete(wanted);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may call MPI, and how. Below the program MPI has MPI_THREAD_SERIALIZED, so whoever calls it holds the lane's progress lock;
-// a program that asked for MPI_THREAD_MULTIPLE gets it below too, and then a call that can only block does so without the
-// progress lock, beside the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress locks of all of them. A section is such a call's scope: on entry everything that was posted before has been issued,
-// so that MPI sees the calls in the program's order. Calls that MPI or the runtime make from inside one pass through.
+// How a thread of the program calls MPI. Below the program MPI has MPI_THREAD_SERIALIZED, so a thread that calls it holds the lane's
+// progress lock; a program that asked for MPI_THREAD_MULTIPLE gets it below too, and then a call that can only block does so without
+// the progress lock, beside the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress locks of all of
+// them. A section is such a call's scope: on entry everything that was posted before has been issued, so that MPI sees the calls in
+// the program's order. Calls that MPI or the runtime make from inside one pass through.
 #pragma once
 
 #include "api/context.hpp"
@@ -102,7 +103,7 @@ public:
             --mine.depth;
             return;
         }
-        // Threads that call MPI in a loop would keep everybody's tasks from ending: guests go before drivers.
+        // Threads that call MPI in a loop would keep everybody's tasks from ending: external callers go before drivers.
         if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_passes == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {

@@ -146,7 +146,7 @@ bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexc
     return false;
 }
 
-/// Who has all progress locks. @return false if something could still move: it is left to the worker
+/// The calling thread has all progress locks. @return false if something could still move: it is left to the worker
 bool context::give_up(const giving_up& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // what callbacks post now would never end
@@ -170,10 +170,10 @@ context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passe
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
     for (lane& each : lanes_)
-        each.abandon(); // all before anybody is waited for: who wants their progress locks is to find none
+        each.abandon(); // all before anybody is waited for: a thread that wants their locks is to find none
     lanes_.let_workers_end();
-    // The program may end MPI now. The drivers that are not inside that call come out of it first, and a guest that has waited
-    // with one progress lock for the next gives it back.
+    // The program may end MPI now. The drivers that are not inside that call come out of it first, and an external caller that has
+    // waited with one progress lock for the next gives it back.
     pass_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;

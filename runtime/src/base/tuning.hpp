@@ -21,14 +21,14 @@ inline constexpr int tasks_per_pass = 64;
 /// clock, at 20 to 40 ns, takes a share of every short wait.
 inline constexpr unsigned looks_between_clocks = 64;
 
-// Whoever wants the progress lock ---------------------------------------------------------------------------------------------
+// Threads that want the progress lock ---------------------------------------------------------------------------------
 
 /// A poster's looks at the progress lock before it hands over. More: it waits for one who has lost the processor. Less: two that post
 /// at once wake the worker, which costs as much as some ten posts.
 inline constexpr int looks_for_lock = 32;
 
-/// Looks of a guest, of a poster that waits for room, or of a call at MPI's own requests, before it yields. More: it keeps the processor from who has the progress lock.
-/// Less: it loses its turn to others for a wait that is over in a moment.
+/// Looks of an external caller, of a poster that waits for room, or of a call at MPI's own requests, before it yields. More: it keeps
+/// the processor from the thread that has the progress lock. Less: it loses its turn to others for a wait that is over in a moment.
 inline constexpr int looks_before_yield = 64;
 
 // The inbox: inbox.hpp ------------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ void lane::give_up(task_filter chosen) noexcept {
 
 /// Not a lock: it waits for nothing, and nothing waits for it.
 void lane::stay_if_abandoned() noexcept {
-    if (!is_abandoned()) return;
+    if (!lock.is_abandoned()) return;
     lock.give_back(); // nobody takes it
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }

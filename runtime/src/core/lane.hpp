@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A lane: the tasks of the communicators that it serves, from post to end. This is the progress logic alone; the thread
-// that runs it is in worker.hpp, MPI is behind `transport`. Whoever holds the progress lock may call what is marked "driver";
+// that runs it is in worker.hpp, MPI is behind `transport`. The thread that holds the progress lock may call what is marked "driver";
 // everything else may be called by any thread.
 #pragma once
 
@@ -322,7 +322,6 @@ private:
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
     [[nodiscard]] static bool is_doomed(const task& which) noexcept;
-    [[nodiscard]] bool is_abandoned() const noexcept { return lock.is_abandoned(); }
     void stay_if_abandoned() noexcept;
     template <typename Visit>
     void for_each_live(task_filter chosen, Visit&& visit) const;

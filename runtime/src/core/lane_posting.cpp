@@ -26,7 +26,7 @@ void lane::post(task& posted) noexcept {
     // all does once the lane was left behind: the task is one of those that stay as they are, and the poster goes on.
     submitted_.put(posted, [this] {
         if (lock.is_mine()) submitted_.make_room();
-        return !is_abandoned();
+        return !lock.is_abandoned();
     });
     if (!posts_quietly) see_to_posted(flags);
 }
@@ -79,7 +79,7 @@ void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
         bool is_left = false;
         if (!issue_and_give_back(&which, &is_left)) wake_up.wake();
         if (!is_left) return;
-        // More than one pass takes, or behind something that the worker must do: it would wait for a guest, so this is none.
+        // More than one pass takes, or behind something that the worker must do, which would wait for an external caller.
         do {
             if (lock.is_abandoned() || now_ns() >= deadline_ns) return;
             sched_yield();
@@ -96,9 +96,9 @@ bool lane::issue_and_give_back(const task* which, bool* is_left) noexcept {
     // That a poster drives for so short a time is not worth two records of a trace.
     const bool is_all_issued = issue_posted();
     if (which != nullptr) {
-        *is_left = !is_abandoned() && (which->run.now == phase::posted || which->run.now == phase::ready);
+        *is_left = !lock.is_abandoned() && (which->run.now == phase::posted || which->run.now == phase::ready);
     }
-    if (is_abandoned()) {
+    if (lock.is_abandoned()) {
         lock.give_back(); // nobody takes it
         return true;
     }
@@ -135,7 +135,7 @@ bool lane::issue_posted() noexcept {
             continue;
         }
         const bool is_in_flight = start(next);
-        if (is_abandoned()) return true; // what is left stays as it is
+        if (lock.is_abandoned()) return true; // what is left stays as it is
         if (!is_in_flight) {
             // As soon as somebody polls, like what is in flight; or here, where nobody but a waiting thread hears of it.
             if (ends_unheard(next)) {

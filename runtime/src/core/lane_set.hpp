@@ -96,12 +96,12 @@ public:
 
     /// All progress locks for one thread, or none. @return false if `deadline_ns` of now_ns() came first
     [[nodiscard]] bool try_take_all_locks(std::uint64_t deadline_ns) noexcept;
-    /// The same as a guest without a deadline: a thread that must call MPI itself. Not on a driver.
+    /// The same without a deadline, for an external caller: a thread that must call MPI itself. Not on a driver.
     /// @return false if a lane was left behind: then nobody calls MPI for these lanes any more
     bool take_all_locks() noexcept { return try_take_all_locks(UINT64_MAX); }
     void give_back_all_locks() noexcept;
 
-    // Who has all progress locks ----------------------------------------------------------------------------------------------------
+    // With all progress locks -------------------------------------------------------------------------------------------------
 
     /// A pass of each lane, but for those that were left behind.
     void progress() noexcept;

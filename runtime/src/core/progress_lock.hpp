@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The progress lock of a lane: the thread that has it may make progress. It is the worker, a thread that waits in the library, or a
-// caller of MPI: a thread that must call MPI itself. Callers come first; of the waiting threads one at a time polls in place of a
+// The progress lock of a lane: the thread that has it may make progress. It is the worker, a thread that waits in the library, or an
+// external caller: a thread that must call MPI itself. Callers come first; of the waiting threads one at a time polls in place of a
 // reserved worker. Nothing here knows how progress is made.
 #pragma once
 

@@ -59,7 +59,7 @@ bool worker::timed_pass() noexcept {
 void worker::run_reserved() noexcept {
     if (!take_lock()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
-        if (lane_.lock.has_callers() && !let_guests_in()) return;
+        if (lane_.lock.has_callers() && !let_callers_in()) return;
         if (lane_.is_paused()) [[unlikely]] {
             lane_.prepare_sleep();
             lane_.lock.give_back();
@@ -121,8 +121,8 @@ bool worker::has_something() const noexcept {
     return lane_.has_arrivals() || lane_.approx_has_work() || lane_.is_attentive();
 }
 
-/// Without the progress lock, until the program wants the workers again. What is unfinished is looked at now and then, since somebody may
-/// wait for it outside of this library; with nothing unfinished it sleeps.
+/// Without the progress lock, until the program wants the workers again. The worker looks at unfinished tasks now and then, since a
+/// thread may wait for them outside of this library; with none it sleeps.
 void worker::rest() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
@@ -165,7 +165,7 @@ bool worker::take_lock() noexcept {
     return true;
 }
 
-bool worker::let_guests_in() noexcept {
+bool worker::let_callers_in() noexcept {
     lane_.tell(trace::thread_state::driven);
     lane_.lock.give_back();
     return take_lock();

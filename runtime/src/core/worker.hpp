@@ -62,7 +62,7 @@ private:
     void count_sleep() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
     [[nodiscard]] bool take_lock() noexcept;
-    [[nodiscard]] bool let_guests_in() noexcept;
+    [[nodiscard]] bool let_callers_in() noexcept;
     void sleep() noexcept;
     template <typename IsTold>
     void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;

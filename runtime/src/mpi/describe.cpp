@@ -45,11 +45,9 @@ namespace {
 
 /// The side whose count and datatype are significant on this rank; null: none, or one for each rank.
 [[nodiscard]] const commtask_side* one_side(const commtask_op& op, const operation_traits& kind) noexcept {
-    const bool has_one =
-        kind.counts == count_shape::one || kind.counts == count_shape::shared || kind.counts == count_shape::each_block;
-    const bool is_outside = kind.has_root && op.peer < 0; // MPI_ROOT or MPI_PROC_NULL, of an intercommunicator
-    if (!has_one || is_outside) return nullptr;
+    if (kind.has_root && op.peer < 0) return nullptr; // MPI_ROOT or MPI_PROC_NULL, of an intercommunicator
     if (kind.counts == count_shape::shared || kind.counts == count_shape::each_block) return &op.recv;
+    if (kind.counts != count_shape::one) return nullptr;
     const bool takes_recv =
         kind.family == operation_family::scatter ? op.recv.buffer != MPI_IN_PLACE : op.send.buffer == MPI_IN_PLACE;
     return takes_recv || !kind.has_send_side ? &op.recv : &op.send;
@@ -57,7 +55,7 @@ namespace {
 
 /// Empty for barriers and the like.
 [[nodiscard]] std::string collective_text(const commtask_op& op, const operation_traits& kind, bool may_ask_mpi) {
-    const commtask_side* const side = kind.has_send_side || kind.has_recv_side ? one_side(op, kind) : nullptr;
+    const commtask_side* const side = one_side(op, kind);
     const std::string text = side != nullptr ? payload_text(side->count, side->type, may_ask_mpi) : std::string{};
     return kind.has_root && op.peer >= 0 ? text + ", root " + std::to_string(op.peer) : text;
 }

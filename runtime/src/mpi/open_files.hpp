@@ -12,7 +12,7 @@
 
 namespace commtask::detail {
 
-/// Who has all progress locks, once everything that was posted has been taken in.
+/// The calling thread has all progress locks, once everything that was posted has been taken in.
 [[nodiscard]] std::size_t count_tasks_of(const MPI_File& file, lane_set& lanes) noexcept;
 
 } // namespace commtask::detail

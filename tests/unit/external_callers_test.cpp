@@ -13,7 +13,7 @@
 namespace commtask::detail::testing {
 namespace {
 
-TEST(Guests, StartWhatWasPostedWithoutPolling) {
+TEST(ExternalCallers, StartWhatWasPostedWithoutPolling) {
     lane_bench bench;
     task& first = bench.post();
     task& second = bench.post();
@@ -27,12 +27,12 @@ TEST(Guests, StartWhatWasPostedWithoutPolling) {
     bench.complete(second);
 }
 
-TEST(Guests, AreLetInBeforeThreadsThatWait) {
+TEST(ExternalCallers, AreLetInBeforeThreadsThatWait) {
     lane_bench bench;
     lane& shared = bench.the_lane();
     ASSERT_TRUE(shared.lock.try_take());
     std::atomic<bool> is_in{false};
-    std::thread guest{[&] {
+    std::thread caller{[&] {
         shared.lock.take_first();
         is_in = true;
     }};
@@ -40,13 +40,13 @@ TEST(Guests, AreLetInBeforeThreadsThatWait) {
     EXPECT_FALSE(is_in);
     shared.lock.give_back();
     EXPECT_EQ(drive_for_a_moment(shared, 1, [](bool) { return false; }), drive_result::refused);
-    guest.join();
+    caller.join();
     EXPECT_TRUE(is_in);
     EXPECT_FALSE(shared.lock.has_callers());
     shared.lock.give_back();
 }
 
-TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
+TEST(ExternalCallers, GetTheLockFromAReservedWorkerThatIsBusy) {
     lane_bench bench;
     lane& busy = bench.the_lane();
     task& open = bench.post();
@@ -54,7 +54,7 @@ TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
         worker reserved{busy, {.is_reserved = true, .spin_ns = 1'000'000, .on_start = {}}};
         for (int i = 0; i < 100; ++i) {
             busy.lock.take_first();
-            busy.progress(); // the guest drives as the worker does
+            busy.progress(); // the caller drives as the worker does
             busy.lock.give_back();
         }
         busy.lock.take_first();
@@ -65,7 +65,7 @@ TEST(Guests, GetTheBatonFromAReservedWorkerThatIsBusy) {
     EXPECT_EQ(open.life.state(), task_state::completed);
 }
 
-TEST(Guests, WhoKeepTheBatonDoNotKeepAWorkerFromItsEnd) {
+TEST(ExternalCallers, ThatKeepTheLockDoNotKeepAWorkerFromItsEnd) {
     lane_bench bench;
     lane& kept = bench.the_lane();
     std::atomic<bool> has_started{false};
@@ -106,17 +106,17 @@ constexpr std::int64_t patience_ns = 20'000'000'000;
     return false;
 }
 
-TEST(Guests, DriveInsteadOfAReservedWorkerWhileTheyWait) {
+TEST(ExternalCallers, DriveInsteadOfAReservedWorkerWhileTheyWait) {
     EXPECT_TRUE(
         ends_by_this_thread({.worker_is_reserved = true, .spin_ns = 1'000'000, .takes_over = true}, patience_ns));
 }
 
-TEST(Guests, LeaveTheLaneToAReservedWorkerIfThePolicySaysSo) {
+TEST(ExternalCallers, LeaveTheLaneToAReservedWorkerIfThePolicySaysSo) {
     EXPECT_FALSE(
         ends_by_this_thread({.worker_is_reserved = true, .spin_ns = 1'000'000, .takes_over = false}, 50'000'000));
 }
 
-TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
+TEST(ExternalCallers, GiveTheLaneBackWhenNothingMoves) {
     lane_bench bench;
     lane& shared = bench.the_lane();
     task& wanted = bench.post();
@@ -148,7 +148,7 @@ TEST(Guests, GiveTheLaneBackWhenNothingMoves) {
     EXPECT_TRUE(has_ended);
 }
 
-TEST(Guests, DoNotDriveInsteadWhereOthersNeedPausesOrTheBaton) {
+TEST(ExternalCallers, DoNotDriveInsteadWhereOthersNeedPausesOrTheLock) {
     lane_bench bench;
     lane& shared = bench.the_lane();
     const auto never = [] { return false; };
