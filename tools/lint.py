@@ -16,7 +16,7 @@ import lint_cpp
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_LINES = 500
-WHY_LINES = range(2, 7)
+WHY_LINES = range(1, 7)
 
 CPP = (".c", ".h", ".cpp", ".hpp", ".cc", ".h.in")
 HASH = (".py", ".sh", ".cmake", ".cmake.in", ".pc.in", ".supp", ".yml", ".yaml", ".map")
@@ -63,8 +63,11 @@ def check_spdx(file):
 
 
 def check_why(file):
-    """After the SPDX line a paragraph of two to six comment lines says why the file exists."""
+    """After the SPDX line a paragraph of up to six comment lines says why the file exists; a header does so for its source, too."""
     if not file.is_code:
+        return
+    stem = re.escape(pathlib.PurePath(file.path).stem)
+    if file.path.endswith(".cpp") and len(file.lines) > 1 and re.match(rf'#include "([\w/]+/)?{stem}\.hpp"', file.lines[1]):
         return
     marks = ("//", "*", "/*") if file.is_cpp else ("#", "*", "/*")
     after = 2 if file.is_script else 1

@@ -32,6 +32,11 @@ class WholeFiles(unittest.TestCase):
     def test_a_missing_why_is_found(self):
         self.assertIn("why", rules_broken("runtime/src/core/graph.cpp", HEAD.split("\n")[0] + "\n#include <x>\n"))
 
+    def test_a_header_says_why_for_its_source(self):
+        spdx = HEAD.split("\n")[0]
+        self.assertNotIn("why", rules_broken("runtime/src/core/graph.cpp", spdx + '\n#include "core/graph.hpp"\n'))
+        self.assertIn("why", rules_broken("runtime/src/core/graph.cpp", spdx + '\n#include "core/task.hpp"\n'))
+
     def test_an_essay_is_found(self):
         self.assertIn("why", rules_broken("runtime/src/core/graph.cpp", HEAD + "// and on\n" * 5))
 

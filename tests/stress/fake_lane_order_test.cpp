@@ -4,6 +4,7 @@
 // events that are signalled in another order, while workers drive one to four lanes. The reference is the program: each
 // stream must be issued by one lane, without a gap, in the order in which it was posted.
 #include "core/comm_spread.hpp"
+#include "core/graph.hpp"
 #include "core/task_pool.hpp"
 #include "core/waiting.hpp"
 

@@ -3,6 +3,7 @@
 // The progress logic under real threads without MPI: a worker of each kind drives a lane whose transport ends, refuses
 // and keeps operations at random, while threads post random graphs, cancel, signal events and wait. Without MPI the
 // sanitizers see every access, and thousands of rounds take seconds.
+#include "core/graph.hpp"
 #include "core/task_pool.hpp"
 #include "core/waiting.hpp"
 
@@ -220,7 +221,7 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         static_cast<void>(wait_in_library(lanes, policy, -1, [&] { return lanes.is_quiet(); }));
         EXPECT_EQ(n_called, n_posted) << "quiet, though tasks were open";
         lanes.stop_workers();
-        for (lane& each : lanes) EXPECT_EQ(each.unfinished_table("left over"), "");
+        for (lane& each : lanes) EXPECT_EQ(each.incomplete.table("left over"), "");
     }
 }
 

@@ -197,9 +197,9 @@ TEST(Tracer, GivesNoChunkOnceItIsClosed) {
 TEST(Tracer, WritesAStateWhenItChanges) {
     traced made{8};
     made.records().begin_worker(0);
-    for (int i = 0; i < 5; ++i) made.records().state(0, thread_state::poll);
-    made.records().state(0, thread_state::issue);
-    made.records().state(0, thread_state::poll);
+    for (int i = 0; i < 5; ++i) made.records().thread_does(0, thread_state::poll);
+    made.records().thread_does(0, thread_state::issue);
+    made.records().thread_does(0, thread_state::poll);
     EXPECT_THAT(states_of(made), ElementsAre(thread_state::poll, thread_state::issue, thread_state::poll));
 }
 
@@ -207,7 +207,7 @@ TEST(Tracer, OfWhoIsNoWorkerSaysThatItDrivesOnly) {
     traced made{8};
     for (const thread_state now : {thread_state::issue, thread_state::poll, thread_state::callback, thread_state::issue,
                                    thread_state::idle, thread_state::none})
-        made.records().state(0, now);
+        made.records().thread_does(0, now);
     EXPECT_THAT(states_of(made), ElementsAre(thread_state::poll, thread_state::none));
 }
 
@@ -224,15 +224,15 @@ TEST(Tracer, TellsTheTimeOfAThreadsLastRecord) {
 TEST(Tracer, ForgetsThatAThreadLeftForAMomentOnly) {
     traced made{8};
     for (int i = 0; i < 5; ++i) {
-        made.records().state(0, thread_state::poll);
-        made.records().state(0, thread_state::none);
+        made.records().thread_does(0, thread_state::poll);
+        made.records().thread_does(0, thread_state::none);
     }
     const auto states = states_of(made);
     ASSERT_FALSE(states.empty());
     EXPECT_EQ(states.back(), thread_state::none);
     EXPECT_LT(states.size(), 10U) << "a pause of the machine may leave one";
     made.records().write(numbered(1));
-    made.records().state(0, thread_state::poll);
+    made.records().thread_does(0, thread_state::poll);
     EXPECT_THAT(states_of(made), SizeIs(states.size() + 1)) << "only its last record can be taken back";
 }
 
@@ -253,11 +253,11 @@ TEST(Tracer, OfWhoDrivesLanesInTurnsSaysThatItDrivesEveryLane) {
         traced made{8};
         for (int turn = 0; turn < n_turns; ++turn) {
             for (std::uint8_t lane = 0; lane < 3; ++lane) {
-                made.records().state(lane, thread_state::issue);
-                if (leaves_each) made.records().state(lane, thread_state::none);
+                made.records().thread_does(lane, thread_state::issue);
+                if (leaves_each) made.records().thread_does(lane, thread_state::none);
             }
         }
-        made.records().state(2, thread_state::none);
+        made.records().thread_does(2, thread_state::none);
         const auto places = places_of(made);
         EXPECT_THAT(places, testing::Contains(std::pair{int{trace::every_lane}, thread_state::poll}));
         EXPECT_EQ(places.front(), (std::pair{0, thread_state::poll}));
@@ -269,9 +269,9 @@ TEST(Tracer, OfWhoDrivesLanesInTurnsSaysThatItDrivesEveryLane) {
 TEST(Tracer, OfAWorkersStatesKeepsTheLaneOfEach) {
     traced made{8};
     made.records().begin_worker(0);
-    made.records().state(0, thread_state::callback);
-    made.records().state(1, thread_state::issue); // it posts there
-    made.records().state(0, thread_state::callback);
+    made.records().thread_does(0, thread_state::callback);
+    made.records().thread_does(1, thread_state::issue); // it posts there
+    made.records().thread_does(0, thread_state::callback);
     EXPECT_THAT(places_of(made), ElementsAre(std::pair{0, thread_state::callback}, std::pair{1, thread_state::issue},
                                              std::pair{0, thread_state::callback}));
 }

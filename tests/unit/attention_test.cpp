@@ -16,22 +16,22 @@ using testing::lane_bench;
 
 TEST(Attention, APassWithNothingInFlightMakesProgressOnlyIfItIsWanted) {
     lane_bench bench;
-    EXPECT_FALSE(bench.the_lane().progress());
+    EXPECT_FALSE(bench.the_lane().engine.progress());
     EXPECT_EQ(bench.carrier().n_progress, 0);
-    bench.the_lane().attend(1);
-    EXPECT_FALSE(bench.the_lane().progress()) << "nothing of its own has moved";
+    bench.the_lane().count_windows(1);
+    EXPECT_FALSE(bench.the_lane().engine.progress()) << "nothing of its own has moved";
     EXPECT_EQ(bench.carrier().n_progress, 1);
-    bench.the_lane().attend(1);
-    bench.the_lane().attend(-1);
-    EXPECT_TRUE(bench.the_lane().is_attentive());
-    bench.the_lane().attend(-1);
-    EXPECT_FALSE(bench.the_lane().progress());
+    bench.the_lane().count_windows(1);
+    bench.the_lane().count_windows(-1);
+    EXPECT_TRUE(bench.the_lane().engine.must_serve_others());
+    bench.the_lane().count_windows(-1);
+    EXPECT_FALSE(bench.the_lane().engine.progress());
     EXPECT_EQ(bench.carrier().n_progress, 1);
 }
 
 TEST(Attention, WhatIsInFlightIsPolledInItsPlace) {
     lane_bench bench;
-    bench.the_lane().attend(1);
+    bench.the_lane().count_windows(1);
     task& sent = bench.post();
     bench.run();
     EXPECT_EQ(bench.carrier().n_progress, 0);
@@ -45,10 +45,10 @@ TEST(Attention, APollThatMovesNothingOfOthersIsFollowedByProgressIfThatIsWanted)
     task& probing = bench.post();
     bench.run();
     EXPECT_EQ(bench.carrier().n_progress, 0);
-    bench.the_lane().attend(1);
+    bench.the_lane().count_windows(1);
     bench.run();
     EXPECT_EQ(bench.carrier().n_progress, 1);
-    bench.the_lane().attend(-1);
+    bench.the_lane().count_windows(-1);
     bench.complete(probing);
     EXPECT_EQ(bench.carrier().n_progress, 1);
 }
@@ -59,10 +59,10 @@ TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
         lane& mine = bench.the_lane();
         const worker beside{mine, {.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 1'000, .on_start = {}}};
         ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); })) << is_reserved;
-        mine.attend(1);
+        mine.count_windows(1);
         const int before = bench.carrier().n_progress;
         EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > before + 1000; })) << is_reserved;
-        mine.attend(-1);
+        mine.count_windows(-1);
         EXPECT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); })) << is_reserved;
         const int at_rest = bench.carrier().n_progress;
         task& posted = bench.post({.tag = testing::fake_transport::completes_at_once});

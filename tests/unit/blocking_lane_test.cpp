@@ -68,18 +68,18 @@ protected:
 
 TEST_F(BlockingLane, IsKnownToAllDriversWhileItWaitsForOthers) {
     task& fence = start(commtask_op_win_fence(0, MPI_WIN_NULL));
-    for (const lane& each : lanes_.lanes()) EXPECT_TRUE(each.lock.has_blocked_outside());
+    for (const lane& each : lanes_.lanes()) EXPECT_TRUE(each.engine.lock.has_blocked_outside());
     let_it_leave();
     EXPECT_EQ(wait_for_end(), &fence);
-    for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.lock.has_blocked_outside());
+    for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.engine.lock.has_blocked_outside());
 }
 
 TEST_F(BlockingLane, IsKnownWhileSomethingThatBlocksWaitsForItsTurn) {
     static const int value = 0;
     const auto is_known = [this] {
         for (const lane& each : lanes_.lanes())
-            EXPECT_EQ(each.lock.has_blocked_outside(), lanes_.lanes()[0].lock.has_blocked_outside());
-        return lanes_.lanes()[0].lock.has_blocked_outside();
+            EXPECT_EQ(each.engine.lock.has_blocked_outside(), lanes_.lanes()[0].engine.lock.has_blocked_outside());
+        return lanes_.lanes()[0].engine.lock.has_blocked_outside();
     };
     start(commtask_op_put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL));
     task& forgotten = bench_.make();
@@ -100,7 +100,7 @@ TEST_F(BlockingLane, IsKnownWhileSomethingThatBlocksWaitsForItsTurn) {
 TEST_F(BlockingLane, HoldsNoDriverUpForWhatWaitsForNobody) {
     static const int value = 0;
     task& put = start(commtask_op_put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL));
-    for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.lock.has_blocked_outside());
+    for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.engine.lock.has_blocked_outside());
     let_it_leave();
     EXPECT_EQ(wait_for_end(), &put);
 }
@@ -109,7 +109,7 @@ TEST_F(BlockingLane, IsForgottenByTheDriversWhenItIsLeftAlone) {
     task& fence = start(commtask_op_win_fence(0, MPI_WIN_NULL));
     EXPECT_TRUE(thread_->forget(fence));
     thread_.reset();
-    for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.lock.has_blocked_outside());
+    for (const lane& each : lanes_.lanes()) EXPECT_FALSE(each.engine.lock.has_blocked_outside());
     let_it_leave(); // it touches nothing of the lanes any more
     is_inside.wait(true);
 }

@@ -218,10 +218,10 @@ TEST_F(NodeRinger, KnowsThatNobodyRingsForAMessageToAnotherNode) {
 
 TEST_F(NodeRinger, KnowsNothingInFlightAnyMoreOnceATaskWasGivenUp) {
     static_cast<void>(post_to(2));
-    bench_->the_lane().give_up(lane::is_any);
+    bench_->the_lane().ending.give_up(any_task);
     static_cast<void>(post_to(0));
     EXPECT_TRUE(ringer_.is_rung_for_all());
-    bench_->the_lane().give_up(lane::is_any);
+    bench_->the_lane().ending.give_up(any_task);
     EXPECT_FALSE(ringer_.is_rung_for_all()) << "nothing is in flight";
 }
 
@@ -264,10 +264,10 @@ TEST_F(NodeRinger, SendsAnnouncementsThoughNothingIsInFlight) {
     task& sent = bench_->make({.tag = testing::fake_transport::completes_at_once});
     sent.op.peer = 2;
     bench_->the_lane().post(sent);
-    for (int i = 0; i < 10; ++i) static_cast<void>(bench_->the_lane().progress());
+    for (int i = 0; i < 10; ++i) static_cast<void>(bench_->the_lane().engine.progress());
     EXPECT_EQ(n_added, 1);
     EXPECT_GE(n_polls, 3);
-    EXPECT_FALSE(bench_->the_lane().has_work());
+    EXPECT_FALSE(bench_->the_lane().engine.has_work());
 }
 
 /// A large receive from another node, at a rank whose leader is in place `leader`.
@@ -309,9 +309,9 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
         sent->op.peer = 0;
         bench_->the_lane().post(*sent);
         ASSERT_TRUE(comes_true([&] { return mine_.my_word(0) == wakeup::of(worker_state::armed); }));
-        ASSERT_TRUE(comes_true([&] { return bench_->the_lane().lock.try_take(); }));
+        ASSERT_TRUE(comes_true([&] { return bench_->the_lane().engine.lock.try_take(); }));
         bench_->carrier().land(*sent);
-        bench_->the_lane().lock.give_back();
+        bench_->the_lane().engine.lock.give_back();
         static_cast<void>(neighbors_.ring(0)); // it may be between two waits
         EXPECT_TRUE(comes_true([&] { return sent->life.state() == task_state::completed; }));
     }
@@ -319,13 +319,13 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
 }
 
 TEST_F(NodeRinger, AWorkerThatAttendsAWindowNeverWaitsLong) {
-    bench_->the_lane().attend(1);
+    bench_->the_lane().count_windows(1);
     const worker beside{bench_->the_lane(), {.spin_ns = 1'000, .nap_max_ns = 10'000}};
     const int before = bench_->carrier().n_progress;
     while (bench_->carrier().n_progress < before + 1000) {
         ASSERT_NE(mine_.my_word(0), wakeup::of(worker_state::armed));
     }
-    bench_->the_lane().attend(-1);
+    bench_->the_lane().count_windows(-1);
 }
 
 } // namespace

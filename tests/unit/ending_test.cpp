@@ -27,12 +27,12 @@ TEST(Ending, CallsTheCallbacksOfWhatItGivesUpAsADriver) {
         auto& mine = *static_cast<witness*>(argument);
         EXPECT_EQ(status->state, COMMTASK_STATE_CANCELED);
         ++mine.n_calls;
-        mine.n_driving += lane::is_driving() ? 1 : 0;
+        mine.n_driving += in_progress_call() ? 1 : 0;
     };
     bench.post({.tag = 11, .callback = look, .argument = &seen});
     bench.post({.after = {&event}, .tag = 12, .callback = look, .argument = &seen});
     bench.run();
-    bench.the_lane().give_up(lane::is_any);
+    bench.the_lane().ending.give_up(any_task);
     EXPECT_EQ(seen.n_calls, 2);
     EXPECT_EQ(seen.n_driving, 2);
 }
@@ -47,10 +47,10 @@ TEST(Ending, LetsTheOthersGoOn) {
     task& held_lost = bench.post({.its_turn = bench.take_turn(), .tag = 15});
     task& third_in_order = bench.post({.its_turn = bench.take_turn(), .tag = 16});
     bench.run();
-    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd).all, 3U);
-    bench.the_lane().give_up(is_odd);
+    EXPECT_EQ(bench.the_lane().incomplete.count(is_odd).all, 3U);
+    bench.the_lane().ending.give_up(is_odd);
     bench.run();
-    EXPECT_EQ(bench.the_lane().count_unfinished(is_odd).all, 0U);
+    EXPECT_EQ(bench.the_lane().incomplete.count(is_odd).all, 0U);
     EXPECT_EQ(state_of(flying_lost), task_state::given_up);
     for (const task* lost : {&first_in_order, &held_lost}) EXPECT_EQ(state_of(*lost), task_state::canceled);
     for (task* other : {&flying, &second_in_order, &third_in_order}) {
@@ -65,18 +65,18 @@ TEST(Ending, LetsTheOthersGoOn) {
 TEST(Ending, SeesWhatCouldStillMove) {
     lane_bench bench;
     lane& mine = bench.the_lane();
-    EXPECT_FALSE(mine.could_still_move(lane::is_any));
+    EXPECT_FALSE(mine.ending.could_still_move(any_task));
     task& first = bench.post({.tag = 11});
-    EXPECT_TRUE(mine.could_still_move(lane::is_any)); // and leaves it to a pass
+    EXPECT_TRUE(mine.ending.could_still_move(any_task)); // and leaves it to a pass
     EXPECT_TRUE(bench.carrier().take_started().empty());
     bench.run();
-    EXPECT_FALSE(mine.could_still_move(lane::is_any));
+    EXPECT_FALSE(mine.ending.could_still_move(any_task));
     task& second = bench.post({.after = {&first}, .tag = 12});
     bench.run();
     bench.carrier().land(first);
-    EXPECT_TRUE(mine.could_still_move(lane::is_any));
+    EXPECT_TRUE(mine.ending.could_still_move(any_task));
     EXPECT_EQ(state_of(first), task_state::completed);
-    EXPECT_TRUE(mine.could_still_move(lane::is_any));
+    EXPECT_TRUE(mine.ending.could_still_move(any_task));
     bench.run();
     bench.complete(second);
 }
@@ -89,17 +89,17 @@ TEST(Ending, AsksWhetherSomeCouldStillMoveWhateverTheOthersDo) {
     bench.post({.after = {&event}, .tag = 11});
     task& behind = bench.post({.after = {&other}, .tag = 13});
     bench.run();
-    EXPECT_FALSE(mine.could_still_move(is_odd));
+    EXPECT_FALSE(mine.ending.could_still_move(is_odd));
     bench.post({.tag = 14});
-    mine.take_in();
-    EXPECT_FALSE(mine.could_still_move(is_odd)) << "what is ready is none of these";
+    mine.engine.take_in();
+    EXPECT_FALSE(mine.ending.could_still_move(is_odd)) << "what is ready is none of these";
     bench.carrier().land(other);
-    EXPECT_TRUE(mine.could_still_move(is_odd)) << "what is behind it is ready";
+    EXPECT_TRUE(mine.ending.could_still_move(is_odd)) << "what is behind it is ready";
     bench.run();
     bench.complete(behind);
-    EXPECT_FALSE(mine.could_still_move(is_odd));
+    EXPECT_FALSE(mine.ending.could_still_move(is_odd));
     lane_bench::signal(event);
-    EXPECT_TRUE(mine.could_still_move(is_odd));
+    EXPECT_TRUE(mine.ending.could_still_move(is_odd));
     bench.run();
 }
 
@@ -107,9 +107,9 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
     lane_bench bench;
     bench.post({.tag = 11});
     bench.post({.tag = testing::fake_transport::completes_at_once});
-    bench.the_lane().take_in();
+    bench.the_lane().engine.take_in();
     EXPECT_TRUE(bench.carrier().take_started().empty());
-    EXPECT_EQ(bench.the_lane().count_unfinished(lane::is_any).ready, 2U);
+    EXPECT_EQ(bench.the_lane().incomplete.count(any_task).ready, 2U);
     EXPECT_FALSE(bench.the_lane().has_arrivals());
     bench.run();
     EXPECT_EQ(bench.carrier().take_started().size(), 2U);
@@ -117,20 +117,20 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
 
 TEST(Ending, SendsExternalCallersAwayThatWaitForALaneThatWasLeft) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().lock.try_take());
+    ASSERT_TRUE(bench.the_lane().engine.lock.try_take());
     std::atomic<bool> has_lock{true};
     std::thread caller{[&] { has_lock = bench.lanes().take_all_locks(); }};
-    bench.the_lane().abandon(); // whether the caller waits already or not
+    bench.the_lane().engine.abandon(); // whether the caller waits already or not
     caller.join();
     EXPECT_FALSE(has_lock);
 }
 
 TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsLockComesBack) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().lock.try_take());
-    bench.the_lane().abandon();
-    bench.the_lane().lock.give_back();
-    EXPECT_FALSE(bench.the_lane().lock.try_take());
+    ASSERT_TRUE(bench.the_lane().engine.lock.try_take());
+    bench.the_lane().engine.abandon();
+    bench.the_lane().engine.lock.give_back();
+    EXPECT_FALSE(bench.the_lane().engine.lock.try_take());
     EXPECT_FALSE(bench.lanes().take_all_locks());
 }
 
@@ -140,7 +140,7 @@ TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {
     for (std::size_t i = 0; i < capacity; ++i) bench.post();
     ASSERT_FALSE(bench.the_lane().try_post(bench.make()));
     std::thread poster{[&] { bench.post_unheld(0, {}); }};
-    bench.the_lane().abandon(); // whether the poster waits already or not
+    bench.the_lane().engine.abandon(); // whether the poster waits already or not
     poster.join();
 }
 

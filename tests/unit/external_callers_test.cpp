@@ -17,10 +17,10 @@ TEST(ExternalCallers, StartWhatWasPostedWithoutPolling) {
     lane_bench bench;
     task& first = bench.post();
     task& second = bench.post();
-    bench.the_lane().take_in_all();
+    bench.the_lane().engine.take_in_and_start();
     EXPECT_EQ(bench.carrier().take_started(), (std::vector<task*>{&first, &second}));
     bench.carrier().land(first);
-    bench.the_lane().take_in_all();
+    bench.the_lane().engine.take_in_and_start();
     EXPECT_EQ(first.life.state(), task_state::open);
     bench.run();
     EXPECT_EQ(first.life.state(), task_state::completed);
@@ -30,20 +30,20 @@ TEST(ExternalCallers, StartWhatWasPostedWithoutPolling) {
 TEST(ExternalCallers, AreLetInBeforeThreadsThatWait) {
     lane_bench bench;
     lane& shared = bench.the_lane();
-    ASSERT_TRUE(shared.lock.try_take());
+    ASSERT_TRUE(shared.engine.lock.try_take());
     std::atomic<bool> is_in{false};
     std::thread caller{[&] {
-        shared.lock.take_first();
+        shared.engine.lock.take_first();
         is_in = true;
     }};
-    while (!shared.lock.has_callers()) std::this_thread::yield();
+    while (!shared.engine.lock.has_callers()) std::this_thread::yield();
     EXPECT_FALSE(is_in);
-    shared.lock.give_back();
+    shared.engine.lock.give_back();
     EXPECT_EQ(drive_for_a_moment(shared, 1, [](bool) { return false; }), drive_result::refused);
     caller.join();
     EXPECT_TRUE(is_in);
-    EXPECT_FALSE(shared.lock.has_callers());
-    shared.lock.give_back();
+    EXPECT_FALSE(shared.engine.lock.has_callers());
+    shared.engine.lock.give_back();
 }
 
 TEST(ExternalCallers, GetTheLockFromAReservedWorkerThatIsBusy) {
@@ -53,13 +53,13 @@ TEST(ExternalCallers, GetTheLockFromAReservedWorkerThatIsBusy) {
     {
         worker reserved{busy, {.is_reserved = true, .spin_ns = 1'000'000, .on_start = {}}};
         for (int i = 0; i < 100; ++i) {
-            busy.lock.take_first();
-            busy.progress(); // the caller drives as the worker does
-            busy.lock.give_back();
+            busy.engine.lock.take_first();
+            busy.engine.progress(); // the caller drives as the worker does
+            busy.engine.lock.give_back();
         }
-        busy.lock.take_first();
+        busy.engine.lock.take_first();
         bench.carrier().land(open);
-        busy.lock.give_back();
+        busy.engine.lock.give_back();
         while (open.life.state() == task_state::open) std::this_thread::yield();
     }
     EXPECT_EQ(open.life.state(), task_state::completed);
@@ -70,21 +70,21 @@ TEST(ExternalCallers, ThatKeepTheLockDoNotKeepAWorkerFromItsEnd) {
     lane& kept = bench.the_lane();
     std::atomic<bool> has_started{false};
     const worker_settings plan{.is_reserved = true, .spin_ns = 1'000, .on_start = [&] { has_started = true; }};
-    ASSERT_TRUE(kept.lock.try_take());
+    ASSERT_TRUE(kept.engine.lock.try_take());
     {
         worker never_drives{kept, plan};
         while (!has_started.exchange(false)) std::this_thread::yield();
         never_drives.stop();
     }
-    kept.lock.give_back();
+    kept.engine.lock.give_back();
     {
         worker drives_once{kept, plan};
         while (!has_started) std::this_thread::yield();
-        kept.lock.take_first();
+        kept.engine.lock.take_first();
         kept.wake_up.wake_surely(); // whether it sleeps already or not
         drives_once.stop();
     }
-    kept.lock.give_back();
+    kept.engine.lock.give_back();
 }
 
 constexpr std::int64_t patience_ns = 20'000'000'000;
@@ -136,7 +136,7 @@ TEST(ExternalCallers, GiveTheLaneBackWhenNothingMoves) {
         for (std::int64_t waited_ns = 0; !has_ended && waited_ns < patience_ns;
              waited_ns += static_cast<std::int64_t>(policy.spin_ns)) {
             has_ended = wait_in_library(bench.lanes(), policy, 2 * static_cast<std::int64_t>(policy.spin_ns), [&] {
-                if (!has_landed && shared.lock.has_driving_waiter()) {
+                if (!has_landed && shared.engine.lock.has_driving_waiter()) {
                     bench.carrier().land(wanted);
                     has_landed = true;
                 }
@@ -152,15 +152,15 @@ TEST(ExternalCallers, DoNotDriveInsteadWhereOthersNeedPausesOrTheLock) {
     lane_bench bench;
     lane& shared = bench.the_lane();
     const auto never = [] { return false; };
-    shared.lock.add_blocked_outside(1);
+    shared.engine.lock.add_blocked_outside(1);
     EXPECT_FALSE(drive_instead(shared, patience_ns, UINT64_MAX, never));
-    shared.lock.add_blocked_outside(-1);
-    ASSERT_TRUE(shared.lock.try_take()); // somebody blocks with it
+    shared.engine.lock.add_blocked_outside(-1);
+    ASSERT_TRUE(shared.engine.lock.try_take()); // somebody blocks with it
     EXPECT_FALSE(drive_instead(shared, 1'000'000, UINT64_MAX, never));
     EXPECT_FALSE(drive_instead(shared, patience_ns, now_ns() + 1'000'000, never));
-    EXPECT_FALSE(shared.lock.has_callers());
-    EXPECT_FALSE(shared.lock.has_driving_waiter());
-    shared.lock.give_back();
+    EXPECT_FALSE(shared.engine.lock.has_callers());
+    EXPECT_FALSE(shared.engine.lock.has_driving_waiter());
+    shared.engine.lock.give_back();
 }
 
 } // namespace

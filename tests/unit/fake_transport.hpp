@@ -4,6 +4,7 @@
 // keeps what was started in order, so a test can look at that too.
 #pragma once
 
+#include "core/graph.hpp"
 #include "core/lane_set.hpp"
 #include "core/operation_traits.hpp"
 #include "core/task_pool.hpp"
@@ -203,7 +204,7 @@ public:
     void run() {
         for (bool moved = true; moved;) {
             moved = false;
-            for (lane& each : lanes_) moved = each.progress() || moved;
+            for (lane& each : lanes_) moved = each.engine.progress() || moved;
         }
     }
 

@@ -63,7 +63,7 @@ TEST(LaneSet, KeepsTheOrderOfADriversPostsThroughAFullInbox) {
     };
     job.posted.push_back(&bench.post(1, {.tag = at_once}));
     bench.post(0, {.tag = at_once, .callback = post_many, .argument = &job});
-    while (bench.lanes()[0].progress()) {}
+    while (bench.lanes()[0].engine.progress()) {}
     ASSERT_EQ(job.posted.size(), 101U);
     bench.run();
     EXPECT_EQ(bench.carrier(1).take_started(), job.posted);
@@ -83,13 +83,13 @@ TEST(LaneSet, SaysThatItCanMoveUntilTheLastTaskPastAFullInboxIsIn) {
         for (int i = 0; i < 200; ++i) static_cast<lanes_bench<2>*>(argument)->post(1, {.tag = at_once});
     };
     bench.post(0, {.tag = at_once, .callback = post_many, .argument = &bench});
-    while (bench.lanes()[0].progress()) {}
+    while (bench.lanes()[0].engine.progress()) {}
     lane& other = bench.lanes()[1];
     std::size_t n_started = 0;
     for (int n_passes = 1; n_started < 200; ++n_passes) {
         SCOPED_TRACE(n_passes);
         ASSERT_TRUE(other.could_move()) << "a worker that looks on would leave " << 200 - n_started << " tasks";
-        static_cast<void>(other.progress());
+        static_cast<void>(other.engine.progress());
         n_started += bench.carrier(1).take_started().size();
         if (n_passes == 1) {
             EXPECT_LT(n_started, 200U) << "one pass took all: this test shows nothing";
@@ -141,7 +141,7 @@ TEST(LaneSet, IsNotQuietWhileATaskMovesBehindTheOneWhoLooks) {
     bench.run();
     EXPECT_FALSE(bench.lanes().is_quiet());
     bench.carrier(1).land(first);
-    while (bench.lanes()[1].progress()) {
+    while (bench.lanes()[1].engine.progress()) {
     } // lane 1 has nothing left; lane 0 has been handed its task, and has not looked
     EXPECT_FALSE(bench.lanes().is_quiet());
     bench.run();

@@ -224,7 +224,7 @@ TEST(Lane, HoldsOrderedTasksWhileAnEarlierTicketIsOut) {
     task& late = bench.post({.its_turn = bench.take_turn(), .tag = fake_transport::completes_at_once});
     bench.run();
     EXPECT_EQ(state_of(late), task_state::open);
-    EXPECT_NE(bench.the_lane().unfinished_table("in a test").find("waits for its turn behind noop"), std::string::npos);
+    EXPECT_NE(bench.the_lane().incomplete.table("in a test").find("waits for its turn behind noop"), std::string::npos);
     bench.post({.its_turn = early, .tag = fake_transport::completes_at_once});
     bench.run();
     EXPECT_EQ(state_of(late), task_state::completed);
@@ -327,15 +327,15 @@ TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
     task& waiting = bench.post({.after = {&event}, .tag = 12});
     task& behind = bench.post({.after = {&flying}, .tag = 13});
     bench.run();
-    const std::string table = bench.the_lane().unfinished_table("in a test");
+    const std::string table = bench.the_lane().incomplete.table("in a test");
     EXPECT_NE(table.find("3 tasks unfinished"), std::string::npos) << table;
     EXPECT_NE(table.find("task 11; in flight"), std::string::npos) << table;
     EXPECT_NE(table.find("task 12; after an event with 1 signal missing"), std::string::npos) << table;
     EXPECT_NE(table.find("task 13; after task 11"), std::string::npos) << table;
-    bench.the_lane().give_up(lane::is_any);
+    bench.the_lane().ending.give_up(any_task);
     EXPECT_EQ(state_of(flying), task_state::given_up);
     for (const task* lost : {&waiting, &behind}) EXPECT_EQ(state_of(*lost), task_state::canceled);
-    EXPECT_EQ(bench.the_lane().unfinished_table("in a test"), "");
+    EXPECT_EQ(bench.the_lane().incomplete.table("in a test"), "");
 }
 
 TEST(Lane, APostBeforeProgressEndsALongWaitAndNoShortOne) {
@@ -380,9 +380,9 @@ TEST(Lane, ListsNoTaskInThePlaceOfAPredecessorThatHasEnded) {
         bench.run(); // makes room for the next
     }
     ASSERT_EQ(n_reused, 2) << "no task got the places of those that ended: this test shows nothing";
-    const std::string table = bench.the_lane().unfinished_table("in a test");
+    const std::string table = bench.the_lane().incomplete.table("in a test");
     EXPECT_NE(table.find("task 22; after an event with 1 signal missing"), std::string::npos) << table;
-    bench.the_lane().give_up(lane::is_any);
+    bench.the_lane().ending.give_up(any_task);
 }
 
 } // namespace

@@ -110,7 +110,7 @@ TEST(LifeDeathTest, WhatWaitsForAPredecessorDoesNotEndByAResult) {
             waiting.run.open_parts = 1;
             bench.complete(waiting);
         },
-        "broken invariant: which.run.now == phase::ready");
+        "broken invariant: was_started .. which.run.now == phase::ready");
 }
 
 TEST(Life, StepsOfOnePassHaveOneTime) {
@@ -119,7 +119,7 @@ TEST(Life, StepsOfOnePassHaveOneTime) {
     const std::array tasks{&bench.post(), &bench.post(), &bench.post()};
     bench.post({.after = {tasks[0], tasks[1], tasks[2]}});
     const auto times_of_a_pass = [&] {
-        static_cast<void>(bench.the_lane().progress());
+        static_cast<void>(bench.the_lane().engine.progress());
         const std::vector<std::uint64_t> times = seen.take_times();
         return std::pair{times.size(), std::set(times.begin(), times.end()).size()};
     };

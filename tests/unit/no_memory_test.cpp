@@ -47,9 +47,9 @@ TEST_F(NoMemory, OrderedTasksAreStartedInOrderWithoutRoomForTheirPlaces) {
             for (const std::size_t i : readiness) {
                 if (is_canceled_before_it_is_ready(i)) bench.the_lane().cancel(*ordered[i]);
                 lane_bench::signal(*gates[i]);
-                static_cast<void>(bench.the_lane().progress());
+                static_cast<void>(bench.the_lane().engine.progress());
                 if (is_canceled_while_it_waits(i)) bench.the_lane().cancel(*ordered[i]);
-                static_cast<void>(bench.the_lane().progress());
+                static_cast<void>(bench.the_lane().engine.progress());
             }
         }
         EXPECT_TRUE(bench.carrier().take_started().empty());
@@ -84,12 +84,12 @@ TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
     {
         const no_memory scope;
         for (task* const gate : gates) lane_bench::signal(*gate);
-        static_cast<void>(bench_.the_lane().progress());
-        const lane::unfinished_count open = bench_.the_lane().count_unfinished(has_odd_tag);
+        static_cast<void>(bench_.the_lane().engine.progress());
+        const incomplete_tasks::counts open = bench_.the_lane().incomplete.count(has_odd_tag);
         EXPECT_EQ(open.all, lost.size());
         EXPECT_EQ(open.in_flight, 1U);
-        EXPECT_TRUE(bench_.the_lane().say_unfinished("in a test", has_odd_tag));
-        bench_.the_lane().give_up(has_odd_tag);
+        EXPECT_TRUE(bench_.the_lane().incomplete.print("in a test", has_odd_tag));
+        bench_.the_lane().ending.give_up(has_odd_tag);
     }
     const std::string said = ::testing::internal::GetCapturedStderr();
     EXPECT_NE(said.find("21 tasks unfinished, in a test; there is no memory"), std::string::npos) << said;
@@ -109,7 +109,7 @@ TEST_F(NoMemory, WhoWaitsForATurnIsCanceledOnceThereIsMemoryAgain) {
     task& third = bench_.post({.its_turn = bench_.take_turn()});
     {
         const no_memory scope;
-        static_cast<void>(bench_.the_lane().progress());
+        static_cast<void>(bench_.the_lane().engine.progress());
     }
     bench_.the_lane().cancel(second);
     bench_.run();
@@ -144,11 +144,11 @@ TEST_F(NoMemory, ACallbackPostsMoreThanTheQueueHolds) {
 TEST_F(NoMemory, TheListOfUnfinishedTasksIsLeftOut) {
     bench_.post();
     bench_.run();
-    bench_.the_lane().request_report("nothing has moved for a while");
+    bench_.the_lane().request_list("nothing has moved for a while");
     ::testing::internal::CaptureStderr();
     {
         const no_memory scope;
-        static_cast<void>(bench_.the_lane().progress());
+        static_cast<void>(bench_.the_lane().engine.progress());
     }
     EXPECT_NE(::testing::internal::GetCapturedStderr().find("no memory"), std::string::npos);
 }

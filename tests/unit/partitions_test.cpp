@@ -210,15 +210,15 @@ TEST(StandingReceives, AreNotUnfinished) {
     lane_bench bench;
     task& stands = bench.post({.flags = flag_stands});
     bench.run();
-    EXPECT_EQ(bench.the_lane().approx_live(), 1U);
-    EXPECT_EQ(bench.the_lane().approx_unfinished(), 0U);
-    EXPECT_FALSE(bench.the_lane().say_unfinished("nothing is"));
+    EXPECT_EQ(bench.the_lane().scheduled.approx_live(), 1U);
+    EXPECT_EQ(bench.the_lane().incomplete.approx_count(), 0U);
+    EXPECT_FALSE(bench.the_lane().incomplete.print("nothing is"));
     task& other = bench.post();
     bench.run();
-    EXPECT_EQ(bench.the_lane().approx_unfinished(), 1U);
+    EXPECT_EQ(bench.the_lane().incomplete.approx_count(), 1U);
     bench.complete(other);
     bench.complete(stands);
-    EXPECT_EQ(bench.the_lane().approx_standing(), 0U);
+    EXPECT_EQ(bench.the_lane().scheduled.approx_standing(), 0U);
 }
 
 } // namespace

@@ -69,10 +69,10 @@ TEST_P(Pause, WithNothingToDoTheWorkerMakesNoPass) {
     const worker beside{mine, worker_of(GetParam(), &n_changes)};
     bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return n_changes == 1 && mine.wake_up.approx_waits(); }));
-    EXPECT_FALSE(mine.lock.approx_is_taken());
-    const std::uint64_t n_passes = mine.approx_passes();
+    EXPECT_FALSE(mine.engine.lock.approx_is_taken());
+    const std::uint64_t n_passes = mine.engine.approx_passes();
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
-    EXPECT_EQ(mine.approx_passes(), n_passes);
+    EXPECT_EQ(mine.engine.approx_passes(), n_passes);
     bench.lanes().resume_for_good();
     bench.lanes().resume_for_good();
     EXPECT_FALSE(bench.lanes().are_paused());
@@ -87,10 +87,10 @@ TEST_P(Pause, WhoPostsIssuesAndWhoWaitsDrives) {
     ASSERT_TRUE(comes_true([&] { return n_changes == 1; }));
     bench.carrier().only_poller = std::this_thread::get_id(); // the worker's looks find nothing
     task& posted = bench.post();
-    ASSERT_TRUE(comes_true([&] { return mine.lock.try_take(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_take(); }));
     EXPECT_EQ(bench.carrier().take_started(), std::vector{&posted});
     bench.carrier().land(posted);
-    mine.lock.give_back();
+    mine.engine.lock.give_back();
     const waiting_policy looks_on{.worker_is_reserved = true, .spin_ns = 1'000};
     EXPECT_TRUE(wait_in_library(bench.lanes(), looks_on, static_cast<std::int64_t>(patience_ns),
                                 [&] { return posted.life.state() == task_state::completed; }));
@@ -105,10 +105,10 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
     ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); }));
     // No poster may start it: the worker finds it in one of its looks.
     task& posted = bench.post({.tag = testing::fake_transport::runs_a_function});
-    ASSERT_TRUE(comes_true([&] { return mine.approx_has_work(); }));
-    ASSERT_TRUE(comes_true([&] { return mine.lock.try_take(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.engine.approx_has_work(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_take(); }));
     bench.carrier().land(posted);
-    mine.lock.give_back();
+    mine.engine.lock.give_back();
     EXPECT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; }));
     EXPECT_TRUE(bench.lanes().are_paused());
 }
@@ -119,16 +119,16 @@ TEST_P(Pause, MoreThanTheInboxHoldsCanBePosted) {
     bench.lanes().pause(pauser::program);
     const testing::task_plan ends_at_once{.tag = testing::fake_transport::completes_at_once};
     for (int i = 0; i < 100; ++i) bench.post_unheld(0, ends_at_once);
-    EXPECT_TRUE(comes_true([&] { return bench.the_lane().approx_ended() == 100; }));
+    EXPECT_TRUE(comes_true([&] { return bench.the_lane().scheduled.approx_ended() == 100; }));
 }
 
 TEST_P(Pause, AnAttentiveWorkerStillLooksNowAndThen) {
     lane_bench bench;
     const worker beside{bench.the_lane(), worker_of(GetParam())};
     bench.lanes().pause(pauser::program);
-    bench.the_lane().attend(1);
+    bench.the_lane().count_windows(1);
     EXPECT_TRUE(comes_true([&] { return bench.carrier().n_progress > 2; }));
-    bench.the_lane().attend(-1);
+    bench.the_lane().count_windows(-1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, Pause, ::testing::Bool(),

@@ -405,10 +405,10 @@ TEST(Plan, GivesUpWithItsMembers) {
     lost->begin_start(run);
     ASSERT_TRUE(post_run(run, true));
     bench.run();
-    const std::string table = bench.the_lane().unfinished_table("in a test");
+    const std::string table = bench.the_lane().incomplete.table("in a test");
     EXPECT_NE(table.find("for commtask_plan_ready"), std::string::npos) << table;
     EXPECT_NE(table.find("3 of its members have not ended"), std::string::npos) << table;
-    bench.the_lane().give_up(lane::is_any);
+    bench.the_lane().ending.give_up(any_task);
     EXPECT_NE(state_of(run), task_state::open);
     EXPECT_FALSE(lost->try_change());
 }
@@ -427,7 +427,7 @@ TEST(Plan, RunsOverTwoLanesInEveryOrderOfPasses) {
             task& run = exchange.start();
             std::size_t n_passes = 0;
             for (const std::size_t which : order) {
-                bench.lanes()[which].progress();
+                bench.lanes()[which].engine.progress();
                 if (++n_passes == 2) exchange.make_ready(3);
             }
             bench.run();

@@ -33,8 +33,8 @@ TEST(Posting, IssuesInOrderWithoutAWorker) {
     EXPECT_EQ(bench.carrier().take_started(), tasks{&plain});
     task& first = bench.post({.its_turn = first_place});
     EXPECT_EQ(bench.carrier().take_started(), (tasks{&first, &second}));
-    EXPECT_TRUE(bench.the_lane().approx_has_work());
-    EXPECT_FALSE(bench.the_lane().lock.approx_is_taken());
+    EXPECT_TRUE(bench.the_lane().engine.approx_has_work());
+    EXPECT_FALSE(bench.the_lane().engine.lock.approx_is_taken());
     for (task* const each : {&plain, &first, &second}) bench.complete(*each);
 }
 
@@ -50,11 +50,11 @@ TEST(Posting, HandsOverToAWorkerWithACoreOfItsOwn) {
 TEST(Posting, HandsOverToTheThreadThatHasTheLock) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
-    ASSERT_TRUE(shared.lock.try_take());
+    ASSERT_TRUE(shared.engine.lock.try_take());
     task* posted = nullptr;
     std::thread{[&] { posted = &bench.post(); }}.join();
     EXPECT_TRUE(bench.carrier().take_started().empty());
-    shared.lock.give_back();
+    shared.engine.lock.give_back();
     task& next = bench.post();
     EXPECT_EQ(bench.carrier().take_started(), (tasks{posted, &next})) << "and takes in what others posted before";
     bench.complete(*posted);
@@ -131,16 +131,16 @@ TEST(Posting, TakesABoundedPartOfOthersPosts) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
     tasks posted;
-    ASSERT_TRUE(shared.lock.try_take());
+    ASSERT_TRUE(shared.engine.lock.try_take());
     std::thread{[&] {
         for (int i = 0; i < 200; ++i) posted.push_back(&bench.post());
     }}.join();
-    shared.lock.give_back();
+    shared.engine.lock.give_back();
     posted.push_back(&bench.post());
     tasks started = bench.carrier().take_started();
     EXPECT_GT(started.size(), 1U);
     EXPECT_LT(started.size(), 100U);
-    while (shared.progress()) {}
+    while (shared.engine.progress()) {}
     for (task* const each : bench.carrier().take_started()) started.push_back(each);
     EXPECT_EQ(started, posted);
     for (task* const each : posted) bench.carrier().land(*each);
@@ -158,14 +158,14 @@ TEST(Posting, IsNotForThreadsThatMustNotCallMpi) {
         mine.posted = &mine.bench->post(1);
     };
     bench.post(0, {.tag = at_once, .callback = post_one, .argument = &job});
-    EXPECT_TRUE(bench.lanes()[0].progress());
+    EXPECT_TRUE(bench.lanes()[0].engine.progress());
     ASSERT_NE(job.posted, nullptr);
     EXPECT_TRUE(bench.carrier(1).take_started().empty()) << "by the driver of another lane";
     bench.run();
     EXPECT_EQ(bench.carrier(1).take_started(), tasks{job.posted});
     task* inside_mpi = nullptr;
     {
-        const lane::refused_waits in_a_function_that_mpi_calls{true};
+        const refused_waits in_a_function_that_mpi_calls{true};
         inside_mpi = &bench.post(1);
         EXPECT_TRUE(bench.carrier(1).take_started().empty());
     }
@@ -186,9 +186,9 @@ TEST(Posting, WhatThePosterIssuedIsLookedAfterByTheWorker) {
             // In deep sleep, most of the times.
             while (i % 4 != 0 && !shared.wake_up.approx_waits()) std::this_thread::yield();
             task& posted = bench.post();
-            shared.lock.take_first();
+            shared.engine.lock.take_first();
             bench.carrier().land(posted);
-            shared.lock.give_back();
+            shared.engine.lock.give_back();
             while (posted.life.state() == task_state::open) std::this_thread::yield(); // and nobody drives here
             bench.drop(posted);
         }

@@ -18,12 +18,12 @@ constexpr std::int64_t patience_ns = 20'000'000'000;
 TEST(ProgressLock, IsKnownToTheThreadThatHasIt) {
     lane_bench bench;
     lane& mine = bench.the_lane();
-    EXPECT_FALSE(mine.lock.is_mine());
-    ASSERT_TRUE(mine.lock.try_take());
-    EXPECT_TRUE(mine.lock.is_mine());
-    std::thread{[&] { EXPECT_FALSE(mine.lock.is_mine()); }}.join();
-    mine.lock.give_back();
-    EXPECT_FALSE(mine.lock.is_mine());
+    EXPECT_FALSE(mine.engine.lock.is_mine());
+    ASSERT_TRUE(mine.engine.lock.try_take());
+    EXPECT_TRUE(mine.engine.lock.is_mine());
+    std::thread{[&] { EXPECT_FALSE(mine.engine.lock.is_mine()); }}.join();
+    mine.engine.lock.give_back();
+    EXPECT_FALSE(mine.engine.lock.is_mine());
 }
 
 /// Waits, with the progress lock in hand, for a task whose operation has ended. @return whether it came back with it.
@@ -34,11 +34,11 @@ TEST(ProgressLock, IsKnownToTheThreadThatHasIt) {
     bench.run();
     bench.carrier().land(wanted);
     const worker beside{mine, {.is_reserved = worker_is_reserved, .spin_ns = 1'000, .on_start = {}}};
-    mine.lock.take_first();
+    mine.engine.lock.take_first();
     const bool has_ended = wait_in_library(bench.lanes(), {.worker_is_reserved = worker_is_reserved, .spin_ns = 1'000},
                                            patience_ns, [&] { return wanted.life.state() != task_state::open; });
-    EXPECT_TRUE(mine.lock.is_mine());
-    mine.lock.give_back();
+    EXPECT_TRUE(mine.engine.lock.is_mine());
+    mine.engine.lock.give_back();
     return has_ended;
 }
 
@@ -50,15 +50,15 @@ TEST(ProgressLock, LetsItsHolderDriveForAMomentThoughOthersWaitForIt) {
     lane_bench bench;
     lane& mine = bench.the_lane();
     task& wanted = bench.post();
-    mine.lock.take_first();
+    mine.engine.lock.take_first();
     std::thread caller{[&] {
-        mine.lock.take_first();
-        mine.lock.give_back();
+        mine.engine.lock.take_first();
+        mine.engine.lock.give_back();
     }};
-    while (!mine.lock.has_callers()) std::this_thread::yield();
+    while (!mine.engine.lock.has_callers()) std::this_thread::yield();
     EXPECT_EQ(drive_for_a_moment(mine, 1, [](bool) { return false; }), drive_result::moved);
     EXPECT_EQ(bench.carrier().take_started(), std::vector<task*>{&wanted});
-    mine.lock.give_back();
+    mine.engine.lock.give_back();
     caller.join();
     bench.complete(wanted);
 }
@@ -67,10 +67,10 @@ TEST(ProgressLock, LetsItsHolderPostMoreThanTheQueueHolds) {
     lane_bench bench{8};
     lane& mine = bench.the_lane();
     std::vector<task*> posted;
-    mine.lock.take_first();
+    mine.engine.lock.take_first();
     for (int i = 0; i < 100; ++i) posted.push_back(&bench.post({.tag = fake_transport::completes_at_once}));
-    EXPECT_TRUE(mine.has_work());
-    mine.lock.give_back();
+    EXPECT_TRUE(mine.engine.has_work());
+    mine.engine.lock.give_back();
     bench.run();
     EXPECT_EQ(bench.carrier().take_started(), posted);
 }

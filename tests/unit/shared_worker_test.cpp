@@ -25,9 +25,9 @@ TEST(SharedWorker, EndsWhatNobodyWaitsForAndBlocks) {
     lane_bench bench{lane_settings{.queue_capacity = 64, .posters_issue = true}};
     const worker beside{bench.the_lane(), plan()};
     task& sent = bench.post();
-    ASSERT_TRUE(comes_true([&] { return bench.the_lane().lock.try_take(); }));
+    ASSERT_TRUE(comes_true([&] { return bench.the_lane().engine.lock.try_take(); }));
     bench.carrier().land(sent);
-    bench.the_lane().lock.give_back();
+    bench.the_lane().engine.lock.give_back();
     EXPECT_TRUE(comes_true([&] { return sent.life.state() == task_state::completed; }));
     EXPECT_TRUE(comes_true([&] { return bench.the_lane().wake_up.approx_waits(); }));
     task& next = bench.post({.tag = testing::fake_transport::completes_at_once});
@@ -41,11 +41,12 @@ TEST(SharedWorker, LeavesPollingToAThreadThatMakesProgress) {
     static_cast<void>(bench.post());
     const worker beside{bench.the_lane(), plan()};
     int n_own = 0;
-    const std::uint64_t before = bench.the_lane().approx_passes();
+    const std::uint64_t before = bench.the_lane().engine.approx_passes();
     for (int i = 0; i < n_passes; ++i) {
         if (drive_for_a_moment(bench.the_lane(), 1, [](bool) { return false; }) != drive_result::refused) ++n_own;
     }
-    const std::uint64_t of_worker = bench.the_lane().approx_passes() - before - static_cast<std::uint64_t>(n_own);
+    const std::uint64_t of_worker =
+        bench.the_lane().engine.approx_passes() - before - static_cast<std::uint64_t>(n_own);
     EXPECT_LT(of_worker, n_passes / 50U);
 }
 

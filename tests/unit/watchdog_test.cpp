@@ -70,19 +70,19 @@ TEST(Watchdog, RemarksOnASilenceOnceAndSaysHowToKnowMore) {
 TEST(Watchdog, CountsWhatOnlyAFaceKnowsOf) {
     fake_transport carrier;
     lane_settings settings{.queue_capacity = 64};
-    settings.count_elsewhere = [] { return std::size_t{2}; };
-    settings.list_elsewhere = [] {
-        return std::vector<unfinished_line>{{now_ns(), "recv; for its dependences"}, {0, "send; for its dependences"}};
+    settings.elsewhere.count = [] { return std::size_t{2}; };
+    settings.elsewhere.list = [] {
+        return std::vector<incomplete_line>{{now_ns(), "recv; for its dependences"}, {0, "send; for its dependences"}};
     };
     lane_set lanes{{&carrier}, settings};
     lane& watched = lanes[0];
-    EXPECT_EQ(watched.approx_unfinished(), 2U);
+    EXPECT_EQ(watched.incomplete.approx_count(), 2U);
     std::string heading;
     {
         read_stderr seen;
         const watchdog watching{lanes, {.stall_ns = 1'000'000}};
-        while (!watched.is_report_due()) std::this_thread::yield();
-        watched.progress();
+        while (!watched.requests.is_list_due()) std::this_thread::yield();
+        watched.engine.progress();
         // On a busy machine the watchdog may say in between that the worker does not answer.
         do heading = seen.line();
         while (heading.find("unfinished") == std::string::npos);

@@ -47,7 +47,7 @@ template <std::size_t Index>
 struct handler_function {
     static void call(MPI_Comm* comm, int* code, ...) {
         if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-        const detail::lane::refused_waits scope{current.lets_threads_in}; // as in progress_section
+        const detail::refused_waits scope{current.lets_threads_in}; // as in progress_section
         programs_handlers.programs(Index)(comm, code, nullptr);
     }
 };
@@ -92,7 +92,7 @@ void on_error_of_none(MPI_Comm comm, int code) {
     if (worlds == MPI_ERRORS_RETURN) return;
     if (function == nullptr) return end_from_inside(MPI_COMM_WORLD, code);
     MPI_Comm world = MPI_COMM_WORLD;
-    const detail::lane::refused_waits scope{current.lets_threads_in};
+    const detail::refused_waits scope{current.lets_threads_in};
     function(&world, &code, nullptr);
 }
 

@@ -55,13 +55,13 @@ thread_local bool ends_the_program = false;
 /// up after a while.
 void park_workers() {
     detail::lane_set* const lanes = current.lanes.exchange(nullptr);
-    if (lanes == nullptr || lanes->is_held_by_me() || detail::lane::is_driving()) return;
+    if (lanes == nullptr || lanes->is_held_by_me() || detail::in_progress_call()) return;
     ends_the_program = true;
     // release: partner of the acquire in active_lanes().
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
-    for (detail::lane& each : *lanes) static_cast<void>(each.lock.try_take_first(deadline_ns));
+    for (detail::lane& each : *lanes) static_cast<void>(each.engine.lock.try_take_first(deadline_ns));
 }
 
 void forget_workers_in_child() {
@@ -150,7 +150,7 @@ detail::lane_set* unpark() noexcept {
     detail::lane_set* const lanes = current.parked_lanes.exchange(nullptr);
     if (lanes == nullptr) return nullptr;
     for (detail::lane& each : *lanes) {
-        if (each.lock.is_mine()) each.lock.give_back();
+        if (each.engine.lock.is_mine()) each.engine.lock.give_back();
         each.wake_up.wake_surely();
     }
     // release: partner of the acquire in active_lanes().

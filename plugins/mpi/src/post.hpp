@@ -133,7 +133,7 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
 /// collective with that.
 template <typename Real, typename Twin>
 int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
-    if (current.state.load() == workers::none || detail::lane::is_driving()) return real();
+    if (current.state.load() == workers::none || detail::in_progress_call()) return real();
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
@@ -191,7 +191,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     if (!is_started && (!known::are_arguments_good(op) || !has_message(op))) return run_twin(comm, status, twin);
     commtask_t task = COMMTASK_NULL;
     {
-        const detail::lane::quiet_posts scope{!current.waiting.worker_is_reserved};
+        const detail::quiet_posts scope{!current.waiting.worker_is_reserved};
         if ((is_started && must_stay_a_call()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
             return run_twin(comm, status, [&](MPI_Request* it) {
                 *it = request;

@@ -70,7 +70,7 @@ inline constinit interposed_program current;
 }
 
 /// Whether a call comes from below: from MPI, a callback that it runs, or a driver.
-[[nodiscard]] inline bool comes_from_below() noexcept { return mine.depth > 0 || detail::lane::is_driving(); }
+[[nodiscard]] inline bool comes_from_below() noexcept { return mine.depth > 0 || detail::in_progress_call(); }
 
 /// Or whether there is no worker.
 [[nodiscard]] inline bool passes_through() noexcept { return comes_from_below() || active_lanes() == nullptr; }
@@ -85,13 +85,13 @@ class progress_section {
 public:
     progress_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
         ++mine.depth;
-        if (lanes_ == nullptr || mine.depth > 1 || detail::lane::is_driving()) {
+        if (lanes_ == nullptr || mine.depth > 1 || detail::in_progress_call()) {
             lanes_ = nullptr;
             return;
         }
         detail::reductions_in_flight::caller_has(detail::modes_of_this_thread());
         if (lanes_->take_all_locks()) {
-            for (detail::lane& each : *lanes_) each.take_in_all();
+            for (detail::lane& each : *lanes_) each.engine.take_in_and_start();
         } else {
             lanes_ = nullptr; // they were left behind: the calls are MPI's own from here on
         }
@@ -107,16 +107,16 @@ public:
         if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_passes == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {
-            const bool leaves_work = each.has_work() || each.has_arrivals();
-            each.tell(detail::trace::thread_state::none);
-            each.lock.give_back();
-            if (leaves_work) each.wake_for_what_is_left();
+            const bool leaves_work = each.engine.has_work() || each.has_arrivals();
+            each.engine.thread_does(detail::activity::none);
+            each.engine.lock.give_back();
+            if (leaves_work) each.wake_up.wake_from_long_wait();
         }
     }
 
 private:
     detail::lane_set* lanes_;
-    detail::lane::refused_waits refused_;
+    detail::refused_waits refused_;
 };
 
 /// Like progress_section, for calls that may block until other processes act: other threads go on where MPI permits it.
@@ -143,7 +143,7 @@ private:
     static void add_blocked_outside(int by) noexcept {
         detail::lane_set* const lanes = active_lanes();
         if (lanes == nullptr) return;
-        for (detail::lane& each : *lanes) each.lock.add_blocked_outside(by);
+        for (detail::lane& each : *lanes) each.engine.lock.add_blocked_outside(by);
     }
 
     std::optional<progress_section> holder_; ///< None: other threads may call MPI meanwhile.
@@ -151,7 +151,7 @@ private:
 
 /// Whether this thread may drive: it is in a section that took the progress lock, and in no pass.
 [[nodiscard]] inline bool has_lock(const detail::lane_set* lanes) noexcept {
-    return lanes != nullptr && lanes->is_held_by_me() && !detail::lane::is_driving();
+    return lanes != nullptr && lanes->is_held_by_me() && !detail::in_progress_call();
 }
 
 /// The lanes, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
@@ -236,7 +236,7 @@ void wait_for_tasks(IsDone&& is_done) {
 ///                       about, as far as it must know.
 template <typename IsDone, typename ForEachTask>
 void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
-    if (is_done() || detail::lane::is_driving()) return;
+    if (is_done() || detail::in_progress_call()) return;
     // A loop of tests would keep the progress lock from threads that wait for it.
     if (detail::lane_set* const lanes = active_lanes(); lanes != nullptr && lanes->has_callers()) sched_yield();
     const progress_section section;
@@ -245,7 +245,7 @@ void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     lanes->progress();
     if (is_done()) return;
     for_each_task([](detail::task& which) {
-        which.queue->served_by->look_at(which);
+        which.queue->served_by->engine.poll_one(which);
         return which.life.state() != detail::task_state::open;
     });
 }

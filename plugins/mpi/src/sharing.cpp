@@ -146,10 +146,10 @@ int commtask_init(const commtask_config* config) noexcept {
 int commtask_finalize() noexcept {
     if (!interposer::is_ours) return commtask_runtime_finalize();
     if (detail::context::current() == nullptr) return detail::refuse_without_runtime();
-    if (!detail::lane::may_wait()) {
+    if (!detail::may_wait()) {
         return detail::refuse(
             COMMTASK_ERR_WORKER_THREAD, "%s",
-            detail::lane::is_driving()
+            detail::in_progress_call()
                 ? "commtask_finalize was called on the worker, from a callback"
                 : "commtask_finalize was called in a function that MPI calls: it must not wait there");
     }

@@ -78,7 +78,7 @@ int own_MPI_Cancel(MPI_Request* request) {
     // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
     const progress_section issue_what_was_posted;
     commtask_cancel(of.task);
-    if (has_lock(active_lanes())) of.task->queue->served_by->take_in_all();
+    if (has_lock(active_lanes())) of.task->queue->served_by->engine.take_in_and_start();
     return MPI_SUCCESS;
 }
 

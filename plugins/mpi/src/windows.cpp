@@ -42,7 +42,7 @@ std::mutex mutex;
 /// Other processes need this one's progress from now on, or not any more.
 void attend(const window& which, int change) {
     if (which.n_ranks < 2) return;
-    if (detail::lane_set* const lanes = active_lanes()) (*lanes)[0].attend(change);
+    if (detail::lane_set* const lanes = active_lanes()) (*lanes)[0].count_windows(change);
 }
 
 [[nodiscard]] int count_ranks(MPI_Win handle) {

@@ -94,7 +94,7 @@ context::context(config settings, int thread_level, rank_place place, const agre
         each.use_windows(windows_);
         each.use_handles(handles_);
     }
-    windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].attend(-1); };
+    windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].count_windows(-1); };
     windows_.on_lost_argument = this;
     start_announcing();
     lanes_.start_worker(0, worker_plan(0));
@@ -177,10 +177,10 @@ lane_settings context::lane_plan() {
     plan.posters_issue = place_.idle != idle_policy::reserved;
     if (trace_) {
         plan.observers.push_back(trace_.get());
-        plan.trace = &trace_->records();
+        plan.activities = &trace_->records();
     }
-    plan.list_elsewhere = [this] { return list_elsewhere(); };
-    plan.count_elsewhere = [] {
+    plan.elsewhere.list = [this] { return list_elsewhere(); };
+    plan.elsewhere.count = [] {
         // acquire: partner of the release in commtask_unfinished_from().
         const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
         return source == nullptr ? 0U : source(nullptr, nullptr);
@@ -189,10 +189,10 @@ lane_settings context::lane_plan() {
 }
 
 /// What a face has not posted yet, as lines of a list.
-std::vector<unfinished_line> context::list_elsewhere() {
+std::vector<incomplete_line> context::list_elsewhere() {
     struct list {
         context& of;
-        std::vector<unfinished_line> lines;
+        std::vector<incomplete_line> lines;
     } made{*this, {}};
     // acquire: partner of the release in commtask_unfinished_from().
     const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
@@ -318,7 +318,7 @@ std::string context::stats_table(drained how) {
     std::vector<lane_stats> mine;
     for (const auto& each : statistics_) {
         mine.push_back(each->collected());
-        lanes_[mine.size() - 1].count_into(mine.back());
+        if (const node_observer* const node = lanes_[mine.size() - 1].node()) mine.back().rang = node->n_rung();
     }
     if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());

@@ -145,7 +145,7 @@ public:
     [[nodiscard]] kept_handles& handles() noexcept { return handles_; }
     /// Whether the calling thread may call MPI now, whatever others do.
     [[nodiscard]] bool may_call_mpi() const noexcept {
-        return thread_level_ == MPI_THREAD_MULTIPLE || lane::is_driving() || lanes_.is_held_by_me();
+        return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.is_held_by_me();
     }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
@@ -183,12 +183,12 @@ private:
     void take_back_cores() noexcept;
     void tell_of_start();
     [[nodiscard]] watchdog_settings watchdog_plan() const;
-    [[nodiscard]] std::vector<unfinished_line> list_elsewhere();
+    [[nodiscard]] std::vector<incomplete_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
     /// Which tasks are given up.
     struct giving_up {
-        lane::task_filter whose;
-        lane::task_filter listed;
+        task_filter whose;
+        task_filter listed;
         std::int64_t verbose;
     };
     [[nodiscard]] bool give_up(const giving_up& of) noexcept;

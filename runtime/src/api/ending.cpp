@@ -31,9 +31,7 @@ constexpr auto look_ns = static_cast<std::int64_t>(tuning::look_at_the_end_ns);
 
 /// All but MPI's calls that the interposer made tasks of.
 [[nodiscard]] bool is_programs(const task& which) { return (which.flags() & flag_is_call) == 0; }
-[[nodiscard]] bool is_unfinished_and_programs(const task& which) {
-    return lane::is_unfinished(which) && is_programs(which);
-}
+[[nodiscard]] bool is_unfinished_and_programs(const task& which) { return no_handler(which) && is_programs(which); }
 
 /// Whether some lane is driven and has begun no pass since the last question.
 class call_watch {
@@ -41,9 +39,9 @@ public:
     [[nodiscard]] bool is_inside(lane_set& lanes) noexcept {
         bool is_inside = false;
         for (std::size_t i = 0; i < lanes.size(); ++i) {
-            const std::uint64_t passes = lanes[i].approx_passes();
+            const std::uint64_t passes = lanes[i].engine.approx_passes();
             const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
-            is_inside = is_inside || (stood_still && lanes[i].lock.approx_is_taken());
+            is_inside = is_inside || (stood_still && lanes[i].engine.lock.approx_is_taken());
         }
         return is_inside;
     }
@@ -81,7 +79,7 @@ context::drained context::drain() noexcept {
             if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
-        const bool is_given_up = give_up({lane::is_any, lane::is_unfinished, settings_.verbose});
+        const bool is_given_up = give_up({any_task, no_handler, settings_.verbose});
         lanes_.give_back_all_locks();
         if (is_given_up) {
             how = drained::by_force;
@@ -111,7 +109,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         }
         passes = pass_watch{limit_ns}; // whoever holds the progress locks next has the whole time
         if (has_lock) lanes_.progress();
-        const lane::unfinished_count open = lanes_.take_in_and_count(is_programs);
+        const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
         const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});
@@ -151,9 +149,9 @@ bool context::give_up(const giving_up& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // what callbacks post now would never end
     for (lane& each : lanes_) { // all lists first: they name predecessors on other lanes
-        if (of.verbose >= 1) each.say_unfinished("given up by commtask_finalize", of.listed);
+        if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
     }
-    for (lane& each : lanes_) each.give_up(of.whose);
+    for (lane& each : lanes_) each.ending.give_up(of.whose);
     has_given_up_ = true;
     return true;
 }
@@ -170,21 +168,21 @@ context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passe
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
     for (lane& each : lanes_)
-        each.abandon(); // all before anybody is waited for: a thread that wants their locks is to find none
+        each.engine.abandon(); // all before anybody is waited for: a thread that wants their locks is to find none
     lanes_.let_workers_end();
     // The program may end MPI now. The drivers that are not inside that call come out of it first, and an external caller that has
     // waited with one progress lock for the next gives it back.
     pass_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;
-        while (!each.lock.try_close() && !is_stuck) {
+        while (!each.engine.lock.try_close() && !is_stuck) {
             sched_yield();
             const std::uint64_t now = now_ns();
             is_stuck = is_over[each.number()] ? now - begin_ns >= tuning::wait_for_others_at_the_end_ns
                                               : others.is_over(each, now);
         }
         if (verbose < 1 || !is_stuck) continue;
-        const int kind = each.approx_starting_kind();
+        const int kind = each.engine.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : operation_of(kind).name;
         say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
             "not come back",

@@ -78,7 +78,7 @@ class mpi_caller {
 public:
     explicit mpi_caller(context* runtime) noexcept {
         if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
-        if (lane::is_driving() || runtime->lanes().is_held_by_me()) return;
+        if (in_progress_call() || runtime->lanes().is_held_by_me()) return;
         may_call_ = runtime->lanes().try_take_all_locks(now_ns() + tuning::wait_before_abort_ns);
         if (may_call_) held_ = &runtime->lanes();
     }
@@ -203,7 +203,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 /// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room for 4 bytes and got 16: ..."
 [[nodiscard]] std::string failure_text(const task& which) {
     const errors_come_back scope;
-    const transport& below = which.queue->served_by->below();
+    const transport& below = which.queue->served_by->engine.below();
     std::string text = std::string{rank_text()} + below.describe(which) + ", failed: ";
     const bool is_cut = which.result.error_class == MPI_ERR_TRUNCATE;
     if (const std::int64_t room = is_cut ? room_of(which, below) : -1; room >= 0) {
@@ -214,7 +214,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 }
 
 [[nodiscard]] std::string cancel_text(const task& which, task_state how) {
-    return std::string{rank_text()} + which.queue->served_by->below().describe(which) + ", was canceled" +
+    return std::string{rank_text()} + which.queue->served_by->engine.below().describe(which) + ", was canceled" +
            (how == task_state::given_up ? ": commtask_finalize gave it up" : "");
 }
 
@@ -277,7 +277,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
         const errors_come_back scope;
         bool may_ask_mpi = false;
         if (runtime != nullptr) {
-            may_ask_mpi = runtime->thread_level() == MPI_THREAD_MULTIPLE || lane::is_driving();
+            may_ask_mpi = runtime->thread_level() == MPI_THREAD_MULTIPLE || in_progress_call();
         } else if (is_mpi_alive()) {
             may_ask_mpi = true;
             int rank = 0;

@@ -20,7 +20,7 @@ namespace {
 
 [[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
     if (!lanes.take_all_locks()) return 1; // nobody can say of a lane that was left behind
-    for (lane& each : lanes) each.take_in_all();
+    for (lane& each : lanes) each.engine.take_in_and_start();
     const std::size_t found = count_tasks_of(file, lanes);
     lanes.give_back_all_locks();
     for (lane& each : lanes) leave_to_worker(each);
@@ -88,7 +88,7 @@ int commtask_file_close(MPI_File* file, MPI_Comm comm) noexcept {
     if (file == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "file is null: the address of an MPI_File is meant");
     if (*file == MPI_FILE_NULL) return refuse(COMMTASK_ERR_FILE, "file is MPI_FILE_NULL: it was closed already");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD,
                       "commtask_file_close waits for other ranks, and was called in a callback");
     }

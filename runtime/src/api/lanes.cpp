@@ -58,7 +58,7 @@ using namespace commtask::detail;
 int commtask_comm_split_lanes(MPI_Comm comm, int n_comms, MPI_Comm* comms) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD,
                       "commtask_comm_split_lanes waits, and must not be called in a callback");
     }

@@ -289,7 +289,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     if (max_bytes > static_cast<std::size_t>(std::numeric_limits<MPI_Count>::max())) {
         return refuse(COMMTASK_ERR_COUNT, "max_bytes is %zu, which no message has", max_bytes);
     }
-    if (!lane::may_wait()) return refuse_to_wait();
+    if (!may_wait()) return refuse_to_wait();
     const pause_recording scope;
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(comm, code);
@@ -347,7 +347,7 @@ int commtask_unlisten(commtask_listener_t* listener) noexcept {
     if (runtime == nullptr) return refuse_without_runtime();
     if (listener == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "listener is null");
     if (*listener == COMMTASK_LISTENER_NULL) return COMMTASK_OK;
-    if (!lane::may_wait()) return refuse_to_wait();
+    if (!may_wait()) return refuse_to_wait();
     commtask_listener_s& ended = **listener;
     if (!runtime->listeners().remove(ended)) {
         return refuse(COMMTASK_ERR_ARGUMENT, "listener is of before commtask_finalize, or another thread ends it");

@@ -17,11 +17,11 @@ namespace commtask::detail {
 /// @return COMMTASK_OK: `function()` has run; or the code of why it has not
 template <typename Function>
 [[nodiscard]] int run_on_driver(Function&& function, MPI_Comm comm = MPI_COMM_WORLD) noexcept {
-    if (lane::is_driving()) {
+    if (in_progress_call()) {
         function();
         return COMMTASK_OK;
     }
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a function that MPI calls must not wait for the worker");
     }
     const pause_recording scope;

@@ -34,7 +34,7 @@ commtask_plan_s* first_open = nullptr;
 
 /// MPI forgets it, and whoever waits for its next run is told.
 void end(commtask_plan_s& released) noexcept {
-    for (plan_member& member : released) member.queue->served_by->below().forget(member);
+    for (plan_member& member : released) member.queue->served_by->engine.below().forget(member);
     free_types(released.types);
     released.cancel_armed(release_to_its_lane);
 }

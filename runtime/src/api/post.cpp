@@ -59,7 +59,7 @@ namespace {
     const auto window = runtime.windows().find(window_of(op));
     if (window == nullptr)
         return refuse(COMMTASK_ERR_WINDOW, "window was freed or unregistered while a task was posted");
-    const bool may_ask_mpi = runtime.thread_level() == MPI_THREAD_MULTIPLE || lane::is_driving();
+    const bool may_ask_mpi = runtime.thread_level() == MPI_THREAD_MULTIPLE || in_progress_call();
     return check_window_arguments(op, *window, queue, tag_upper_bound, may_ask_mpi);
 }
 

@@ -28,7 +28,7 @@ namespace {
 struct end_of_thread {
     ~end_of_thread() {
         if (recorded_here == nullptr) return;
-        recorded_here->is_recorded_in_pass = lane::is_driving();
+        recorded_here->is_recorded_in_pass = in_progress_call();
         static_cast<void>(commtask_record_end(nullptr));
     }
 };
@@ -132,7 +132,7 @@ struct end_of_thread {
 /// A driver. @return the first member that MPI cannot make, with MPI's code; null: all are made
 [[nodiscard]] plan_member* prepare_all(plan& made, int& mpi_code) noexcept {
     for (plan_member& member : made) {
-        mpi_code = member.queue->served_by->below().prepare(member);
+        mpi_code = member.queue->served_by->engine.below().prepare(member);
         if (mpi_code != MPI_SUCCESS) return &member;
     }
     return nullptr;
@@ -199,7 +199,7 @@ int commtask_record_begin(void) noexcept {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     }
     recorded_here->session = runtime->session_number();
-    recorded_here->is_recorded_in_pass = lane::is_driving();
+    recorded_here->is_recorded_in_pass = in_progress_call();
     plan_book::begin_recording(*recorded_here);
     return COMMTASK_OK;
 }

@@ -43,8 +43,8 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
         code = refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
         return nullptr;
     }
-    if (detail::lane::is_driving()) return add_as_driver(comms_, comm, lane, code);
-    if (!detail::lane::may_wait()) {
+    if (detail::in_progress_call()) return add_as_driver(comms_, comm, lane, code);
+    if (!detail::may_wait()) {
         code = refuse(COMMTASK_ERR_WORKER_THREAD,
                       "comm is new, and a function that MPI calls must not wait for the worker to see it");
         return nullptr;
@@ -69,7 +69,7 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
 }
 
 comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
-    if (comm == MPI_COMM_NULL || lane::is_driving())
+    if (comm == MPI_COMM_NULL || in_progress_call())
         return register_comm(comm, code, mpi_comms::any_lane); // does not wait
     mpi_comms::question* question = nullptr;
     if (const int answer = comms_.ask(comm, question); answer != MPI_ERR_PENDING) {

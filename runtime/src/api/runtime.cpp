@@ -416,7 +416,7 @@ int commtask_is_initialized(void) noexcept { return context::current() != nullpt
 int commtask_finalize(void) noexcept {
     context* const mine = context::running();
     if (mine == nullptr) return refuse_without_runtime();
-    if (lane::is_driving()) {
+    if (in_progress_call()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_finalize was called on the worker, from a callback");
     }
     const context::drained how = mine->drain();

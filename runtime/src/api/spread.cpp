@@ -154,7 +154,7 @@ using namespace commtask::detail;
 int commtask_comm_spread(MPI_Comm comm, int by) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "commtask_comm_spread waits, and must not be called in a callback");
     }
     if (by != COMMTASK_SPREAD_BY_THREAD && by != COMMTASK_SPREAD_BY_MESSAGE) {

@@ -77,9 +77,9 @@ void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
 template <typename IsDone>
 [[nodiscard]] int wait_until(const task* which, std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
-    if (timeout_ns != 0 && !lane::may_wait()) {
+    if (timeout_ns != 0 && !may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "%s",
-                      lane::is_driving() ? "a callback must not wait: the worker runs it"
+                      in_progress_call() ? "a callback must not wait: the worker runs it"
                                          : "a function that MPI calls must not wait here");
     }
     if (timeout_ns != 0 && is_recording()) {
@@ -127,7 +127,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (*ended == 0) {
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
-        if (runtime == nullptr || !lane::may_wait() || !runtime->should_drive()) return COMMTASK_OK;
+        if (runtime == nullptr || !may_wait() || !runtime->should_drive()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
@@ -138,7 +138,7 @@ int commtask_progress(int* moved) noexcept {
     if (moved == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "moved is null");
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
     *moved = 0;
@@ -163,7 +163,7 @@ int commtask_is_worker_shared(void) noexcept {
 }
 
 int commtask_is_driving(void) noexcept {
-    if (lane::is_driving()) return 1;
+    if (in_progress_call()) return 1;
     context* const runtime = context::running();
     return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
 }
@@ -259,7 +259,7 @@ int commtask_join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     if (n_tasks > 0 && tasks == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null and n_tasks is not 0");
     const pause_recording posts_and_waits;
     const std::span joined{tasks, n_tasks};
-    if (lane::may_wait()) let_ready_start(joined);
+    if (may_wait()) let_ready_start(joined);
     bool was_canceled = false;
     int code = COMMTASK_OK;
     for (const commtask_t each : joined) {

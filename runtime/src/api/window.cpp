@@ -114,7 +114,7 @@ struct registration {
     }
     for (const registration& each : all) made->parts.push_back(each.part);
     if (refused < 0 && differs < 0 && runtime.windows().add(made)) {
-        if (made->has_others()) runtime.lanes()[0].attend(1);
+        if (made->has_others()) runtime.lanes()[0].count_windows(1);
         return COMMTASK_OK;
     }
     const bool lacks_memory = refused < 0 && differs < 0;
@@ -145,7 +145,7 @@ thread_local const comm_queue* counted_queue = nullptr;
     std::size_t found = 0;
     static_cast<void>(run_on_driver([&] {
         counted_queue = &queue;
-        found = queue.served_by->count_unfinished([](const task& which) { return which.queue == counted_queue; }).all;
+        found = queue.served_by->incomplete.count([](const task& which) { return which.queue == counted_queue; }).all;
     }));
     return found;
 }
@@ -170,7 +170,7 @@ namespace {
     if (window == MPI_WIN_NULL) return refuse(COMMTASK_ERR_WINDOW, "window is MPI_WIN_NULL");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
     if (runtime->windows().find(window) != nullptr) return refuse(COMMTASK_ERR_WINDOW, "window is registered already");
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD,
                       "registering a window waits for other ranks, and was called in a callback");
     }
@@ -195,7 +195,7 @@ int commtask_win_unregister(MPI_Win window) noexcept {
     if (runtime == nullptr) return refuse_without_runtime();
     const auto opened = runtime->windows().find(window);
     if (opened == nullptr) return refuse_unregistered();
-    if (!lane::may_wait()) {
+    if (!may_wait()) {
         return refuse(COMMTASK_ERR_WORKER_THREAD,
                       "commtask_win_unregister waits for other ranks, and was called in a callback");
     }
@@ -224,9 +224,9 @@ int commtask_win_unregister(MPI_Win window) noexcept {
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
         // By the driver: from the caller's thread the worker could still be in MPI when the caller goes on to call it.
-        if (opened->has_others()) attentive.attend(-1);
+        if (opened->has_others()) attentive.count_windows(-1);
     });
-    if (code_of_errand != COMMTASK_OK && opened->has_others()) attentive.attend(-1); // nobody has run it
+    if (code_of_errand != COMMTASK_OK && opened->has_others()) attentive.count_windows(-1); // nobody has run it
     if (code == COMMTASK_OK) code = code_of_errand;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
     return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());

@@ -24,8 +24,7 @@ lane_set::lane_set(const std::vector<transport*>& carriers, const lane_settings&
             plan.doorbell = doorbells[i].own;
         }
         lanes_.emplace_back(*carriers[i], waiters, plan);
-        plan.list_elsewhere = nullptr;
-        plan.count_elsewhere = nullptr;
+        plan.elsewhere = {};
     }
 }
 
@@ -100,7 +99,7 @@ bool lane_set::is_quiet() const noexcept {
     for (const int look : {0, 1}) {
         std::uint64_t n_ended = 0;
         for (const lane& each : lanes_) {
-            n_ended += each.approx_ended();
+            n_ended += each.scheduled.approx_ended();
             // What another lane handed over before its own last pass ended is seen here, in the second look at the latest.
             if (!each.was_quiet()) return false;
         }
@@ -112,49 +111,49 @@ bool lane_set::is_quiet() const noexcept {
 }
 
 bool lane_set::is_held_by_me() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.lock.is_mine(); });
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.is_mine(); });
 }
 
 bool lane_set::try_take_all_locks(std::uint64_t deadline_ns) noexcept {
     for (std::size_t n_taken = 0; n_taken < lanes_.size(); ++n_taken) {
-        if (lanes_[n_taken].lock.try_take_first(deadline_ns)) continue;
-        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].lock.give_back();
+        if (lanes_[n_taken].engine.lock.try_take_first(deadline_ns)) continue;
+        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].engine.lock.give_back();
         return false;
     }
     return true;
 }
 
 void lane_set::give_back_all_locks() noexcept {
-    for (lane& each : lanes_) each.lock.give_back();
+    for (lane& each : lanes_) each.engine.lock.give_back();
 }
 
 void lane_set::progress() noexcept {
     for (lane& each : lanes_) {
-        if (!each.lock.is_abandoned()) static_cast<void>(each.progress());
+        if (!each.engine.lock.is_abandoned()) static_cast<void>(each.engine.progress());
     }
 }
 
 bool lane_set::has_work() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.has_work(); });
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.has_work(); });
 }
 
 bool lane_set::has_callers() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.lock.has_callers(); });
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.has_callers(); });
 }
 
 bool lane_set::approx_are_asleep() const noexcept {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_waits(); });
 }
 
-bool lane_set::could_still_move(lane::task_filter chosen) noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [&](lane& each) { return each.could_still_move(chosen); });
+bool lane_set::could_still_move(task_filter chosen) noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [&](lane& each) { return each.ending.could_still_move(chosen); });
 }
 
-lane::unfinished_count lane_set::take_in_and_count(lane::task_filter chosen) noexcept {
-    lane::unfinished_count open;
-    for (lane& each : lanes_) each.take_in(); // all before the count: what one holds up may be another's
+incomplete_tasks::counts lane_set::take_in_and_count(task_filter chosen) noexcept {
+    incomplete_tasks::counts open;
+    for (lane& each : lanes_) each.engine.take_in(); // all before the count: what one holds up may be another's
     for (const lane& each : lanes_) {
-        const lane::unfinished_count here = each.count_unfinished(chosen);
+        const incomplete_tasks::counts here = each.incomplete.count(chosen);
         open.all += here.all;
         open.in_flight += here.in_flight;
         open.ready += here.ready;
@@ -165,37 +164,37 @@ lane::unfinished_count lane_set::take_in_and_count(lane::task_filter chosen) noe
 void lane_set::request_reports(const char* heading) noexcept {
     bool is_asked = false;
     for (lane& each : lanes_) {
-        if (each.approx_unfinished() == 0) continue;
-        each.request_report(heading);
+        if (each.incomplete.approx_count() == 0) continue;
+        each.request_list(heading);
         is_asked = true;
     }
-    if (!is_asked) lanes_.front().request_report(heading); // it says that there is nothing
+    if (!is_asked) lanes_.front().request_list(heading); // it says that there is nothing
 }
 
 bool lane_set::are_reports_due() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.is_report_due(); });
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.requests.is_list_due(); });
 }
 
 std::size_t lane_set::approx_unfinished() const {
     std::size_t n_unfinished = 0;
-    for (const lane& each : lanes_) n_unfinished += each.approx_unfinished();
+    for (const lane& each : lanes_) n_unfinished += each.incomplete.approx_count();
     return n_unfinished;
 }
 
 std::uint64_t lane_set::approx_ended() const noexcept {
     std::uint64_t n_ended = 0;
-    for (const lane& each : lanes_) n_ended += each.approx_ended();
+    for (const lane& each : lanes_) n_ended += each.scheduled.approx_ended();
     return n_ended;
 }
 
 std::uint64_t lane_set::approx_passes() const noexcept {
     std::uint64_t n_passes = 0;
-    for (const lane& each : lanes_) n_passes += each.approx_passes();
+    for (const lane& each : lanes_) n_passes += each.engine.approx_passes();
     return n_passes;
 }
 
 bool lane_set::approx_has_work() const noexcept {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.approx_has_work(); });
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.approx_has_work(); });
 }
 
 } // namespace commtask::detail

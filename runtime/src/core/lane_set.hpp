@@ -109,9 +109,9 @@ public:
     [[nodiscard]] bool has_work() const noexcept;
 
     /// Whether a pass of one of them would still move one of these.
-    [[nodiscard]] bool could_still_move(lane::task_filter chosen) noexcept;
+    [[nodiscard]] bool could_still_move(task_filter chosen) noexcept;
     /// After it has taken in what was posted.
-    [[nodiscard]] lane::unfinished_count take_in_and_count(lane::task_filter chosen) noexcept;
+    [[nodiscard]] incomplete_tasks::counts take_in_and_count(task_filter chosen) noexcept;
 
     // Any thread ------------------------------------------------------------------------------------------------------------
 

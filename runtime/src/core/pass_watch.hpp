@@ -26,7 +26,8 @@ public:
 
     /// Of one of them.
     [[nodiscard]] bool is_over(const lane& of, std::uint64_t now) noexcept {
-        return patience_[of.number()].is_over({now, of.approx_passes(), true}) && of.lock.approx_is_taken();
+        return patience_[of.number()].is_over({now, of.engine.approx_passes(), true}) &&
+               of.engine.lock.approx_is_taken();
     }
 
 private:

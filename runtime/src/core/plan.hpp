@@ -5,7 +5,7 @@
 // that handles of members are right whenever they are asked for. The price is two slots for each member.
 //
 // A run is a task in flight with two parts: its own issue, and the end of the last member. A plan calls no lane: run_posting.cpp
-// posts runs, and lane_plan.cpp has a lane's part of them.
+// posts runs, and plan_runs.cpp has a lane's part of them.
 #pragma once
 
 #include "core/comm_queue.hpp"

@@ -52,7 +52,7 @@ public:
     }
 
     /// Whether the calling thread has the progress lock: inside a pass, or, under the interposer, inside a call of MPI. Nobody else can
-    /// drive then, so one that waits all the same drives itself, or is refused where lane::is_driving().
+    /// drive then, so one that waits all the same drives itself, or is refused where in_progress_call().
     [[nodiscard]] bool is_mine() const noexcept {
         // Its own variable first: the other is in a line that the worker writes, and every wait asks.
         return n_held_by_me() > 0 && holder_.load(std::memory_order_relaxed) == me();

@@ -19,7 +19,7 @@
 namespace commtask::detail {
 
 class comm_queue;
-class lane;
+class scheduler;
 class plan;
 struct plan_member;
 struct task;
@@ -183,7 +183,7 @@ struct alignas(2 * cache_line_bytes) task {
 
     // The driver's.
     alignas(2 * cache_line_bytes) task* next_in_list; ///< In a task_list of its driver's, or among late posts.
-    std::atomic<const lane*> live_in;                 ///< The lane that has it, as long as it is not final.
+    std::atomic<const scheduler*> live_in;            ///< Of the lane that has it, as long as it is not final.
     task_run run;
     alignas(8) std::byte mpi_status[32]; ///< The transport's own status; before the issue, the request of an attach.
     task* next_handed;                   ///< In the handoff.

@@ -221,7 +221,7 @@ std::uint64_t tracer::last_time_ns() noexcept {
     return last.tail.type == record_type::chunk ? now_ns() : last.time_ns;
 }
 
-void tracer::state(std::uint8_t lane, trace::thread_state state) noexcept {
+void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
     place& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
     const bool drives = !of.is_worker && state != trace::thread_state::none;

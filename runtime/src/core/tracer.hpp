@@ -5,6 +5,7 @@
 // memory belongs to a file (report/trace_file.hpp), so what was written outlives the process, however that ends.
 #pragma once
 
+#include "core/observer.hpp"
 #include "core/trace_record.hpp"
 
 #include <atomic>
@@ -29,7 +30,7 @@ protected:
 
 /// One trace. Of a program that runs on it is never destroyed, and its memory is never given back, since a thread may be about
 /// to write when it ends.
-class tracer {
+class tracer final : public activity_observer {
 public:
     /// @param chunks  zeroed; the first one is the header, whose fields but those of counting are the caller's
     tracer(std::span<trace::chunk> chunks, trace_room& room, bool keeps_newest);
@@ -56,7 +57,7 @@ public:
     /// What the calling thread does for a lane from now on; nothing is written if it does so already. Of who is no worker only that
     /// it drives is kept apart from the rest: the records of tasks say what it started and ended; and who drives lanes in turns, each
     /// for a moment, drives trace::every_lane.
-    void state(std::uint8_t lane, trace::thread_state state) noexcept;
+    void thread_does(std::uint8_t lane, activity now) noexcept override;
 
     /// An identifier for a task that the calling thread makes.
     [[nodiscard]] std::uint64_t new_id() noexcept;
@@ -70,7 +71,7 @@ public:
     void set_last_ended(std::uint64_t id) noexcept;
 
     /// The calling thread is the worker of a lane, or a helper (trace::helper_lane). Before it writes anything.
-    void begin_worker(int lane) noexcept { begin_thread(lane); }
+    void begin_worker(int lane) noexcept override { begin_thread(lane); }
 
     // Any thread, with a lock: what belongs to nobody -------------------------------------------------------------------
 

@@ -37,22 +37,22 @@ enum class drive_result : std::uint8_t {
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
 drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
-    if (lane::is_driving()) return drive_result::refused;
-    const bool has_lock = driven.lock.is_mine();
-    if (!has_lock && (driven.lock.has_callers() || !driven.lock.try_take())) return drive_result::refused;
+    if (in_progress_call()) return drive_result::refused;
+    const bool has_lock = driven.engine.lock.is_mine();
+    if (!has_lock && (driven.engine.lock.has_callers() || !driven.engine.lock.try_take())) return drive_result::refused;
     bool moved = false;
-    for (int i = 0; i < most_passes && !is_done(moved) && (has_lock || !driven.lock.has_callers()); ++i) {
-        moved = driven.progress() || moved;
+    for (int i = 0; i < most_passes && !is_done(moved) && (has_lock || !driven.engine.lock.has_callers()); ++i) {
+        moved = driven.engine.progress() || moved;
     }
-    if (!has_lock) driven.lock.give_back();
+    if (!has_lock) driven.engine.lock.give_back();
     return moved ? drive_result::moved : drive_result::idle;
 }
 
 /// Who has driven and turns to something else hands what is left to the worker: also what a callback has posted, for which a
 /// driver rings nobody.
 inline void leave_to_worker(lane& driven) noexcept {
-    driven.tell(trace::thread_state::none);
-    if (driven.approx_has_work() || driven.has_arrivals()) driven.wake_for_what_is_left();
+    driven.engine.thread_does(activity::none);
+    if (driven.engine.approx_has_work() || driven.has_arrivals()) driven.wake_up.wake_from_long_wait();
 }
 
 /// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for
@@ -61,22 +61,24 @@ inline void leave_to_worker(lane& driven) noexcept {
 template <typename IsDone>
 bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
     // Who is blocked in MPI may have this thread's core only, and needs MPI's lock; the worker has a core of its own.
-    const auto must_leave = [&] { return driven.lock.has_callers() || driven.lock.has_blocked_outside(); };
-    if (must_leave() || !driven.lock.try_claim_driving()) return false;
+    const auto must_leave = [&] {
+        return driven.engine.lock.has_callers() || driven.engine.lock.has_blocked_outside();
+    };
+    if (must_leave() || !driven.engine.lock.try_claim_driving()) return false;
     bool has_moved = false;
-    if (driven.lock.try_take_first(std::min(deadline_ns, now_ns() + patience_ns))) {
+    if (driven.engine.lock.try_take_first(std::min(deadline_ns, now_ns() + patience_ns))) {
         look_limit limit{patience_ns, deadline_ns};
         while (!is_done() && !must_leave()) {
-            if (driven.progress()) {
+            if (driven.engine.progress()) {
                 has_moved = true;
                 limit.moved();
             }
             if (limit.wants_clock() && limit.is_over(now_ns())) break;
         }
-        driven.lock.give_back();
+        driven.engine.lock.give_back();
         leave_to_worker(driven);
     }
-    driven.lock.end_driving();
+    driven.engine.lock.end_driving();
     return has_moved;
 }
 
@@ -103,8 +105,9 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         waiting_turn turn{.must_drive = has_lock};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
-            if (is_done()) return leave(true);                      // before a line is read that is the worker's
-            if (lanes[0].lock.has_blocked_outside()) sched_yield(); // to a thread in MPI, which may have this core only
+            if (is_done()) return leave(true); // before a line is read that is the worker's
+            if (lanes[0].engine.lock.has_blocked_outside())
+                sched_yield(); // to a thread in MPI, which may have this core only
             if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;
@@ -119,7 +122,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
                 if (result == drive_result::refused) continue;
                 has_driven = true;
                 turn.has_moved = turn.has_moved || result == drive_result::moved;
-                turn.drives_on = turn.drives_on || each.approx_has_work();
+                turn.drives_on = turn.drives_on || each.engine.approx_has_work();
             }
             if (!turn.has_moved) sched_yield();
         }
@@ -127,7 +130,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         const wait_patience::verdict next = patience.after(now_ns(), turn);
         if (next == wait_patience::verdict::leave) return leave(false);
         if (next == wait_patience::verdict::go_on) continue;
-        for (lane& each : lanes) each.tell(trace::thread_state::none);
+        for (lane& each : lanes) each.engine.thread_does(activity::none);
         lanes.waiters.wait(patience.sleep_ns(), is_done);
     }
 }

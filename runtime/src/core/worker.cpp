@@ -29,7 +29,7 @@ void worker::let_end() noexcept {
 }
 
 void worker::run() noexcept {
-    lane_.begin_worker();
+    if (lane_.activities() != nullptr) lane_.activities()->begin_worker(lane_.number());
     if (settings_.on_start) settings_.on_start();
     const std::uint64_t begin_ns = now_ns();
     const std::uint64_t begin_used_ns = processor_time_ns();
@@ -38,7 +38,7 @@ void worker::run() noexcept {
     } else {
         run_shared();
     }
-    lane_.tell(trace::thread_state::none);
+    lane_.engine.thread_does(activity::none);
     if (settings_.counters == nullptr) return;
     settings_.counters->worker_life_ns += now_ns() - begin_ns;
     settings_.counters->worker_used_ns += processor_time_ns() - begin_used_ns;
@@ -50,7 +50,7 @@ void worker::count_sleep() noexcept {
 
 bool worker::timed_pass() noexcept {
     const std::uint64_t begin_ns = settings_.counters == nullptr ? 0 : now_ns();
-    const bool moved = lane_.progress();
+    const bool moved = lane_.engine.progress();
     if (!moved) return false;
     if (settings_.counters != nullptr) settings_.counters->worker_busy_ns += now_ns() - begin_ns;
     return true;
@@ -59,25 +59,25 @@ bool worker::timed_pass() noexcept {
 void worker::run_reserved() noexcept {
     if (!take_lock()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
-        if (lane_.lock.has_callers() && !let_callers_in()) return;
+        if (lane_.engine.lock.has_callers() && !let_callers_in()) return;
         if (lane_.is_paused()) [[unlikely]] {
-            lane_.prepare_sleep();
-            lane_.lock.give_back();
+            lane_.submitted.give_back_all();
+            lane_.engine.lock.give_back();
             rest();
             if (!take_lock()) return;
         }
-        if (timed_pass() || lane_.has_work() || lane_.is_attentive()) continue;
+        if (timed_pass() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
         // Nothing to do: threads that call MPI themselves find the progress lock free, even if this one loses its processor.
-        lane_.prepare_sleep();
-        lane_.lock.give_back();
-        lane_.tell_of_pause();
+        lane_.submitted.give_back_all();
+        lane_.engine.lock.give_back();
+        tell_of_pause();
         if (!spin_until_work()) {
             count_sleep();
             sleep();
         }
         if (!take_lock()) return;
     }
-    lane_.lock.give_back();
+    lane_.engine.lock.give_back();
 }
 
 /// Until there is something to do, `is_told()`, or the time is over. Negative: it never is.
@@ -85,7 +85,7 @@ template <typename IsTold>
 void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
     lane_.wake_up.wait(worker_state::blocked, limit_ns, [&] {
         if (is_told()) return true;
-        lane_.tell(trace::thread_state::asleep);
+        lane_.engine.thread_does(activity::asleep);
         return false;
     });
 }
@@ -100,7 +100,7 @@ void worker::sleep() noexcept {
         sleep_for(-1, by_work_alone);
         if (!must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
     }
-    lane_.tell(trace::thread_state::idle);
+    lane_.engine.thread_does(activity::idle);
 }
 
 /// Sleeps with its core for as long as it may. @return whether nothing came: the core is to be lent
@@ -113,12 +113,22 @@ bool worker::must_lend() noexcept {
     return (is_told() || is_over) && !must_stay_awake();
 }
 
+/// The worker polls without the progress lock, while nothing moves.
+void worker::tell_of_pause() const noexcept {
+    lane_.engine.thread_does(lane_.engine.approx_has_work() ? activity::poll : activity::idle);
+}
+
+/// Whether other ranks ring for all that is in flight.
+bool worker::is_rung_for_all() const noexcept {
+    return lane_.node() != nullptr && !lane_.engine.must_serve_others() && lane_.node()->is_rung_for_all();
+}
+
 bool worker::must_stay_awake() const noexcept {
     return must_stop_.load(std::memory_order_seq_cst) || lane_.is_paused() || has_something();
 }
 
 bool worker::has_something() const noexcept {
-    return lane_.has_arrivals() || lane_.approx_has_work() || lane_.is_attentive();
+    return lane_.has_arrivals() || lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
 }
 
 /// Without the progress lock, until the program wants the workers again. The worker looks at unfinished tasks now and then, since a
@@ -126,10 +136,10 @@ bool worker::has_something() const noexcept {
 void worker::rest() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
-        lane_.tell(trace::thread_state::paused);
+        lane_.engine.thread_does(activity::paused);
         rest_for_a_moment();
     }
-    lane_.tell(trace::thread_state::idle);
+    lane_.engine.thread_does(activity::idle);
     if (settings_.lend_core && !must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
 }
 
@@ -140,10 +150,10 @@ void worker::rest_for_a_moment() noexcept {
         return sleep_for(-1, [&] { return must_go_on() || has_something(); });
     }
     lane_.wake_up.wait(worker_state::paused, tuning::look_when_paused_ns, must_go_on);
-    if (must_go_on() || !lane_.lock.try_take()) return; // who has it is looking
+    if (must_go_on() || !lane_.engine.lock.try_take()) return; // who has it is looking
     static_cast<void>(timed_pass());
-    lane_.prepare_sleep();
-    lane_.lock.give_back();
+    lane_.submitted.give_back_all();
+    lane_.engine.lock.give_back();
 }
 
 /// @return false when spin_ns are over.
@@ -158,7 +168,7 @@ bool worker::spin_until_work() noexcept {
 
 /// @return false if the thread is to end: who has the progress lock may never give it back.
 bool worker::take_lock() noexcept {
-    while (lane_.lock.has_callers() || !lane_.lock.try_take()) {
+    while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_take()) {
         if (must_stop_.load(std::memory_order_relaxed)) return false;
         sched_yield();
     }
@@ -166,8 +176,8 @@ bool worker::take_lock() noexcept {
 }
 
 bool worker::let_callers_in() noexcept {
-    lane_.tell(trace::thread_state::driven);
-    lane_.lock.give_back();
+    lane_.engine.thread_does(activity::driven);
+    lane_.engine.lock.give_back();
     return take_lock();
 }
 
@@ -175,22 +185,22 @@ bool worker::let_callers_in() noexcept {
 /// @param n_passes_known  of the lane, at the worker's last turn
 /// @param is_woken  a thread or another rank has asked for a poll
 worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept {
-    worker_turn found{.has_window = lane_.attends_windows()};
+    worker_turn found{.has_window = lane_.engine.has_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
-    const bool others_polled = lane_.approx_passes() != n_passes_known;
+    const bool others_polled = lane_.engine.approx_passes() != n_passes_known;
     if (others_polled && !must_poll) {
         found.others_progress = true;
-    } else if (!lane_.lock.try_take()) {
+    } else if (!lane_.engine.lock.try_take()) {
         found.lock_is_taken = true;
     } else {
         found.moved = timed_pass() || is_woken;
-        if (!found.moved && lane_.is_attentive()) lane_.attend_for_a_moment();
-        lane_.prepare_sleep();
-        lane_.lock.give_back();
+        if (!found.moved && lane_.engine.must_serve_others()) lane_.engine.serve_windows();
+        lane_.submitted.give_back_all();
+        lane_.engine.lock.give_back();
     }
-    n_passes_known = lane_.approx_passes();
-    found.has_work = lane_.approx_has_work() || lane_.is_attentive();
-    found.is_rung = found.has_work && lane_.is_rung_for_all();
+    n_passes_known = lane_.engine.approx_passes();
+    found.has_work = lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
+    found.is_rung = found.has_work && is_rung_for_all();
     found.now_ns = now_ns();
     return found;
 }
@@ -199,14 +209,14 @@ worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept 
 bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_naps;
     const bool is_beside_others = after.others_progress || after.lock_is_taken;
-    const auto kind = is_beside_others ? trace::thread_state::driven : trace::thread_state::nap;
-    lane_.tell(kind);
+    const auto kind = is_beside_others ? activity::driven : activity::nap;
+    lane_.engine.thread_does(kind);
     const bool is_armed = next.what == worker_pause::kind::arm;
     bool has_reason = false;
     const worker_state how = is_armed ? worker_state::armed : worker_state::waiting;
     const worker_state ended = lane_.wake_up.wait(how, next.ns, [&] {
         if (is_armed) has_reason = polls_once_armed(n_passes_known);
-        lane_.tell(kind);
+        lane_.engine.thread_does(kind);
         // Arrivals are for the thread that has the lock.
         has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
                      must_stop_.load(std::memory_order_seq_cst);
@@ -218,13 +228,13 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
 
 /// After other ranks can see that they must ring. @return whether there is a reason not to wait
 bool worker::polls_once_armed(std::uint64_t& n_passes_known) noexcept {
-    lane_.tell_node_of_arming();
-    if (!lane_.lock.try_take()) return true; // its holder may start what no rank rings for
+    if (lane_.node() != nullptr) lane_.node()->armed();
+    if (!lane_.engine.lock.try_take()) return true; // its holder may start what no rank rings for
     const bool has_moved = timed_pass();
-    lane_.prepare_sleep();
-    lane_.lock.give_back();
-    n_passes_known = lane_.approx_passes();
-    return has_moved || !lane_.is_rung_for_all();
+    lane_.submitted.give_back_all();
+    lane_.engine.lock.give_back();
+    n_passes_known = lane_.engine.approx_passes();
+    return has_moved || !is_rung_for_all();
 }
 
 /// @return whether it was woken
@@ -249,7 +259,7 @@ void worker::run_shared() noexcept {
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
     idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.nap_max_ns)};
-    std::uint64_t n_passes_known = lane_.approx_passes();
+    std::uint64_t n_passes_known = lane_.engine.approx_passes();
     bool is_woken = false;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
@@ -257,7 +267,7 @@ void worker::run_shared() noexcept {
         const worker_turn found = turn(n_passes_known, is_woken);
         const worker_pause next = idle.after(found);
         if (next.what == worker_pause::kind::yield) {
-            lane_.tell_of_pause();
+            tell_of_pause();
             sched_yield();
             idle.yielded(found.now_ns, now_ns());
         }

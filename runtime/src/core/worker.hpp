@@ -67,6 +67,8 @@ private:
     template <typename IsTold>
     void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;
     [[nodiscard]] bool must_lend() noexcept;
+    void tell_of_pause() const noexcept;
+    [[nodiscard]] bool is_rung_for_all() const noexcept;
     [[nodiscard]] bool must_stay_awake() const noexcept;
     [[nodiscard]] bool has_something() const noexcept;
     void rest() noexcept;

@@ -65,7 +65,7 @@ struct blocking_lane::shared {
     }
     void tell_lanes(int by) noexcept {
         if (beside == nullptr) return;
-        for (lane& each : *beside) each.lock.add_blocked_outside(by);
+        for (lane& each : *beside) each.engine.lock.add_blocked_outside(by);
     }
 
     /// With the mutex.

@@ -133,7 +133,7 @@ mpi_error_handling::mpi_error_handling() {
 }
 
 MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
-bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || lane::is_driving(); }
+bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || in_progress_call(); }
 bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost.load(std::memory_order_relaxed); }
 bool mpi_error_handling::statuses_lack_errors() noexcept {
     return handlers().statuses_lack_errors.load(std::memory_order_relaxed);

@@ -19,7 +19,7 @@ std::size_t count_tasks_of(const MPI_File& file, lane_set& lanes) noexcept {
     counted = file;
     std::size_t found = 0;
     for (const lane& each : lanes) {
-        const auto here = each.count_unfinished(
+        const auto here = each.incomplete.count(
             [](const task& which) { return operation_of(which.op.kind).takes_file && file_of(which.op) == counted; });
         found += here.all;
     }

@@ -122,9 +122,9 @@ void watchdog::look() {
     }
     if (quiet_ns < settings_.stall_ns) return;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        const std::uint64_t passes = lanes_[i].approx_passes();
+        const std::uint64_t passes = lanes_[i].engine.approx_passes();
         const bool stands_still = std::exchange(last_passes_[i], passes) == passes;
-        if (was_reported_ && stands_still && lanes_[i].is_report_due()) {
+        if (was_reported_ && stands_still && lanes_[i].requests.is_list_due()) {
             say_what_it_is_in(lanes_[i], static_cast<double>(quiet_ns) * 1e-9);
         }
     }
@@ -141,7 +141,7 @@ void watchdog::answer_signal() {
     while (lanes_.are_reports_due() && !must_stop_.load(std::memory_order_relaxed)) {
         if (now_ns() - begin_ns >= patience_ns) {
             for (const lane& each : lanes_) {
-                if (each.is_report_due()) say_what_it_is_in(each, static_cast<double>(patience_ns) * 1e-9);
+                if (each.requests.is_list_due()) say_what_it_is_in(each, static_cast<double>(patience_ns) * 1e-9);
             }
             return;
         }
@@ -166,7 +166,7 @@ void watchdog::look_for_pause_file() {
 }
 
 void watchdog::say_what_it_is_in(const lane& stuck, double seconds) const {
-    const int kind = stuck.approx_starting_kind();
+    const int kind = stuck.engine.approx_starting_kind();
     const std::string_view what =
         kind == 0 || settings_.kind_name == nullptr ? "a callback or a poll" : settings_.kind_name(kind);
     say("%s has been inside one call (%.*s) for %.1f s; no other task of its lane can move", stuck.worker_text().data(),

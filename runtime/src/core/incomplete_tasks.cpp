@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The list of unfinished tasks, which the watchdog and commtask_finalize print: what each task is, how old, and where it
-// waits; and what a lane counts for the statistics. Driver only.
-#include "core/lane.hpp"
+#include "core/incomplete_tasks.hpp"
 
 #include "base/speech.hpp"
-#include "core/counters.hpp"
-#include "core/lane_plan.hpp"
+#include "core/comm_queue.hpp"
 #include "core/operation_traits.hpp"
-#include "core/task_pool.hpp"
+#include "core/plan_runs.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <new>
-#include <string>
-#include <vector>
 
 namespace commtask::detail {
 namespace {
@@ -43,27 +37,23 @@ constexpr std::size_t lines_at_most = 64;
 
 } // namespace
 
-void lane::count_into(lane_stats& told) const noexcept {
-    told.rang = settings_.node == nullptr ? 0 : settings_.node->n_rung();
+std::size_t incomplete_tasks::approx_count() const {
+    const std::uint64_t live = scheduled_.approx_live();
+    return live - std::min(scheduled_.approx_standing(), live) + (elsewhere_.count ? elsewhere_.count() : 0);
 }
 
-std::array<char, 32> lane::worker_text() const noexcept {
-    std::array<char, 32> text{"the worker"};
-    if (settings_.n_lanes > 1) std::snprintf(text.data(), text.size(), "the worker of lane %u", unsigned{number()});
-    return text;
-}
-
-lane::unfinished_count lane::count_unfinished(task_filter chosen) const noexcept {
-    unfinished_count count;
-    for_each_live(chosen, [&](const task& which) {
-        ++count.all;
-        if (which.run.now == phase::in_flight) ++count.in_flight;
-        if (which.run.now == phase::ready) ++count.ready;
+incomplete_tasks::counts incomplete_tasks::count(task_filter chosen) const noexcept {
+    counts found;
+    scheduled_.for_each_live([&](const task& which) {
+        if (!chosen(which)) return;
+        ++found.all;
+        if (which.run.now == phase::in_flight) ++found.in_flight;
+        if (which.run.now == phase::ready) ++found.ready;
     });
-    return count;
+    return found;
 }
 
-std::string lane::where_it_waits(const task& which) const {
+std::string incomplete_tasks::where_it_waits(const task& which) const {
     if (which.run.now == phase::in_flight) {
         return which.is_run() ? where_run_waits(which) : "in flight: MPI has not completed it";
     }
@@ -78,8 +68,8 @@ std::string lane::where_it_waits(const task& which) const {
         const task& predecessor = *which.predecessors[i];
         if (link.is_after_event) return "after " + event_text(predecessor);
         // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
-        if (is_live(predecessor)) return "after " + transport_->describe(predecessor);
-        const lane* const other = predecessor.live_in.load(std::memory_order_relaxed);
+        if (scheduled_.is_live(predecessor)) return "after " + transport_.describe(predecessor);
+        const scheduler* const other = predecessor.live_in.load(std::memory_order_relaxed);
         if (other != nullptr) return "after a task of lane " + std::to_string(other->number());
     }
     const bool is_held =
@@ -87,42 +77,43 @@ std::string lane::where_it_waits(const task& which) const {
     return is_held ? what_makes_ready(which) : "for its predecessors";
 }
 
-std::string lane::unfinished_table(const char* heading, task_filter chosen) const {
+std::string incomplete_tasks::table(const char* heading, task_filter chosen) const {
     std::vector<const task*> live;
-    for_each_live(chosen, [&](const task& which) { live.push_back(&which); });
+    scheduled_.for_each_live([&](const task& which) {
+        if (chosen(which)) live.push_back(&which);
+    });
     std::sort(live.begin(), live.end(),
               [](const task* left, const task* right) { return left->run.accepted_ns < right->run.accepted_ns; });
-    const std::vector<unfinished_line> elsewhere =
-        settings_.list_elsewhere ? settings_.list_elsewhere() : std::vector<unfinished_line>{};
+    const std::vector<incomplete_line> elsewhere = elsewhere_.list ? elsewhere_.list() : std::vector<incomplete_line>{};
     const std::size_t count = live.size() + elsewhere.size();
     if (count == 0) return {};
     const std::uint64_t now = now_ns();
-    const std::string here = settings_.n_lanes > 1 ? " on lane " + std::to_string(number()) : std::string{};
-    std::string table = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
-                        " unfinished" + here + ", " + heading + ":\n  age [s]  operation; where it waits\n";
+    const std::string here = n_lanes_ > 1 ? " on lane " + std::to_string(scheduled_.number()) : std::string{};
+    std::string made = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
+                       " unfinished" + here + ", " + heading + ":\n  age [s]  operation; where it waits\n";
     const auto add = [&](std::uint64_t since_ns, const std::string& text) {
         std::array<char, 32> age{};
         const std::uint64_t since = since_ns == 0 ? now : std::min(since_ns, now);
         std::snprintf(age.data(), age.size(), "  %7.3f  ", static_cast<double>(now - since) * 1e-9);
-        table += std::string(age.data()) + text + "\n";
+        made += std::string(age.data()) + text + "\n";
     };
     const std::size_t n_live = std::min(live.size(), lines_at_most);
     for (std::size_t i = 0; i < n_live; ++i) {
-        add(live[i]->run.accepted_ns, transport_->describe(*live[i]) + "; " + where_it_waits(*live[i]));
+        add(live[i]->run.accepted_ns, transport_.describe(*live[i]) + "; " + where_it_waits(*live[i]));
     }
     const std::size_t n_elsewhere = std::min(elsewhere.size(), lines_at_most - n_live);
     for (std::size_t i = 0; i < n_elsewhere; ++i) add(elsewhere[i].since_ns, elsewhere[i].text);
-    if (count > n_live + n_elsewhere) table += "  ... and " + std::to_string(count - n_live - n_elsewhere) + " more\n";
-    return table;
+    if (count > n_live + n_elsewhere) made += "  ... and " + std::to_string(count - n_live - n_elsewhere) + " more\n";
+    return made;
 }
 
-bool lane::say_unfinished(const char* heading, task_filter chosen) const noexcept {
+bool incomplete_tasks::print(const char* heading, task_filter chosen) const noexcept {
     try {
-        const std::string table = unfinished_table(heading, chosen);
-        std::fputs(table.c_str(), stderr);
-        return !table.empty();
+        const std::string text = table(heading, chosen);
+        std::fputs(text.c_str(), stderr);
+        return !text.empty();
     } catch (const std::bad_alloc&) {
-        say("%zu tasks unfinished, %s; there is no memory to list them", count_unfinished(chosen).all, heading);
+        say("%zu tasks unfinished, %s; there is no memory to list them", count(chosen).all, heading);
         return true;
     }
 }

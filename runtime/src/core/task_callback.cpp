@@ -3,8 +3,8 @@
 // What the program hears of a task's end: the status that it asked for, and its callback, on the driver. A callback that holds
 // the driver up for long is named.
 #include "base/speech.hpp"
-#include "core/lane.hpp"
-#include "core/lane_plan.hpp"
+#include "core/plan_runs.hpp"
+#include "core/progress_engine.hpp"
 
 #include <cstring>
 #include <new>
@@ -28,7 +28,7 @@ void fill_status(const task& which, task_state state, commtask_status& full) noe
 
 } // namespace
 
-void lane::run_callback(task& which, task_state state) noexcept {
+void progress_engine::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
     const bool tells_plan = tells_of_member(which);
@@ -37,11 +37,11 @@ void lane::run_callback(task& which, task_state state) noexcept {
     status.struct_size = sizeof status;
     fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan, status);
     const auto call = [&] {
-        tell(trace::thread_state::callback);
+        thread_does(activity::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
         if (tells_plan) call_for_member(which, status);
-        stay_if_abandoned();
-        tell(trace::thread_state::issue);
+        wait_if_abandoned();
+        thread_does(activity::issue);
     };
     if ((which.flags() & COMMTASK_CALLBACK_RELAYS) != 0) return call();
     const auto found = callbacks_.run(call);
@@ -52,7 +52,7 @@ void lane::run_callback(task& which, task_state state) noexcept {
     }
 }
 
-void lane::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
+void progress_engine::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
     const std::string others =
         found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
     say("warning: the callback of %s used %.0f us of the worker's processor time and held all other tasks up%s; a "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a lane's other files ask about runs of plans and their members. Of all the files of a lane, lane_plan.cpp alone knows what a
-// plan is, and a plan knows no lane.
+// Questions about runs of plans and their members. plan_runs.cpp alone knows plans and the parts of a lane; a plan knows no lane.
 #pragma once
 
 #include "core/task.hpp"

@@ -3,7 +3,7 @@
 // Runs of plans on a lane. When a run's turn has come its members are accepted one after the other, as if they had been posted
 // there: what was posted before and after keeps its order to each of them. Members on other lanes come there by the starter, or,
 // if the run had to wait, from here. From then on a member goes the way of any task.
-#include "core/lane_plan.hpp"
+#include "core/plan_runs.hpp"
 
 #include "core/graph.hpp"
 #include "core/lane.hpp"
@@ -23,7 +23,7 @@ constexpr std::uint32_t its_members = 1;
 } // namespace
 
 /// The run waits for nothing more, or must be canceled: then so must all members, which give their turns up.
-void lane::make_run_ready(task& run, phase from) noexcept {
+void scheduler::make_run_ready(task& run, phase from) noexcept {
     enqueue_ready(run, from);
     plan& recorded = plan_of(run);
     recorded.begin_run(run);
@@ -32,8 +32,8 @@ void lane::make_run_ready(task& run, phase from) noexcept {
     const bool hands_on = !plan::starter_posts_far(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
-        const bool is_far = each.queue->served_by != this;
-        if (is_far && !hands_on) continue; // its starter has posted it; issue_run() cancels it if the run is canceled
+        const bool is_far = &each.queue->served_by->scheduled != this;
+        if (is_far && !hands_on) continue; // its starter has posted it; start_run() cancels it if the run is canceled
         member.posted_ns = run.posted_ns;
         member.extras.its_turn = plan::turn_of(each);
         if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
@@ -45,16 +45,17 @@ void lane::make_run_ready(task& run, phase from) noexcept {
     }
 }
 
-void lane::issue_run(task& run) noexcept {
+void progress_engine::start_run(task& run) noexcept {
     std::memset(run.mpi_status, 0, sizeof run.mpi_status);
-    move(run, phase::ready, phase::in_flight);
-    if (run.run.accepted_ns == 0) run.run.accepted_ns = pass_time();
-    if (is_marked(run, mark_cancel)) cancel_members(run); // perhaps since its members were accepted
-    if (plan_of(run).size() == 0) run.result.is_canceled = is_doomed(run);
+    scheduled_.move(run, phase::ready, phase::in_flight);
+    if (run.run.accepted_ns == 0) run.run.accepted_ns = scheduled_.call_time();
+    if (scheduler::is_marked(run, mark_cancel))
+        scheduled_.cancel_members(run); // perhaps since its members were accepted
+    if (plan_of(run).size() == 0) run.result.is_canceled = scheduler::is_doomed(run);
     part_ended(run, its_own);
 }
 
-void lane::cancel_members(task& run) noexcept {
+void scheduler::cancel_members(task& run) noexcept {
     plan& recorded = plan_of(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
@@ -63,31 +64,31 @@ void lane::cancel_members(task& run) noexcept {
 }
 
 /// Of the member in partitions that one of them failed of; they are all of this lane.
-void lane::cancel_groups(const plan_member& failed) noexcept {
+void scheduler::cancel_groups(const plan_member& failed) noexcept {
     plan& recorded = *failed.of;
     const partition_set& parts = *recorded.posted(failed.number).partitions;
     for (std::uint32_t group = 0; group < parts.groups.count(); ++group) {
         task& other = recorded.running_of(recorded[parts.first_group + group]);
-        if (other.life.state() == task_state::open) cancel(other);
+        if (other.life.state() == task_state::open) failed.queue->served_by->cancel(other);
     }
 }
 
 /// One that was canceled is not waited for by commtask_plan_ready any more.
-void lane::let_member_go(task& member) noexcept {
+void scheduler::let_member_go(task& member) noexcept {
     if (member.run.is_pointed_to && graph::make_ready(member).waits_for_none) member.run.is_pointed_to = false;
 }
 
-void lane::tell_run(task& member, task_state how) noexcept {
+void progress_engine::tell_run(task& member, task_state how) noexcept {
     // The other groups of what is received must not wait for what perhaps will not come.
-    if (how == task_state::failed && member.member->expected_bytes >= 0) cancel_groups(*member.member);
+    if (how == task_state::failed && member.member->expected_bytes >= 0) scheduler::cancel_groups(*member.member);
     task* const run = member.member->of->member_ended(*member.member, how);
     if (run == nullptr) return;
-    if (run->queue->served_by == this) return part_ended(*run, its_members);
+    if (&run->queue->served_by->engine == this) return part_ended(*run, its_members);
     run->queue->served_by->hand_over(*run, mark_members_ended);
 }
 
 /// All that it is made of has ended.
-void lane::end_run(task& run) noexcept {
+void progress_engine::end_run(task& run) noexcept {
     plan& recorded = plan_of(run);
     run.run.failed_member = recorded.sum_up(run.result);
     run.result.is_of_run = true;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/finalizer.hpp"
+
+#include <atomic>
+
+namespace commtask::detail {
+
+bool finalizer::could_still_move(task_filter chosen) noexcept {
+    const auto has_arrivals = [this] { return !submitted_.is_empty() || requests_.has_new(); };
+    if (has_arrivals() || submitted_.has_early() || engine_.has_ended_at_once()) return true;
+    const incomplete_tasks::counts before = incomplete_.count(chosen);
+    if (before.ready > 0) return true;
+    if (engine_.below().in_flight() == 0) return false;
+    {
+        const progress_engine::call_scope here{engine_};
+        engine_.poll_all();
+    }
+    const incomplete_tasks::counts after = incomplete_.count(chosen);
+    return after.all != before.all || after.ready > 0 || has_arrivals();
+}
+
+void finalizer::give_up(task_filter chosen) noexcept {
+    const progress_engine::call_scope here{engine_};
+    // Looked for twice, since a list would ask for memory. Tasks that callbacks post are not among them before the next progress call.
+    scheduled_.for_each_live([&](task& which) {
+        if (!chosen(which) || which.run.now == phase::in_flight) return;
+        which.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // this thread alone will look
+        scheduled_.cancel(which);
+    });
+    engine_.start_ready();
+    scheduled_.for_each_live([&](task& which) {
+        if (!chosen(which) || which.run.now == phase::ready) return; // a callback has canceled one that is ready
+        engine_.give_up(which);
+    });
+    engine_.start_ready();
+}
+
+} // namespace commtask::detail

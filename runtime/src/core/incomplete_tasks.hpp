@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of a lane's incomplete tasks, which the watchdog and commtask_finalize print: what each task is, its age, and where it waits.
+#pragma once
+
+#include "core/scheduler.hpp"
+#include "core/transport.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace commtask::detail {
+
+/// One task in a list of incomplete tasks.
+struct incomplete_line {
+    std::uint64_t since_ns;
+    std::string text; ///< The operation; where it waits.
+};
+
+/// Communication tasks of a front end that it has not submitted yet.
+struct not_submitted {
+    std::function<std::vector<incomplete_line>()> list{}; ///< With the progress lock.
+    std::function<std::size_t()> count{};                 ///< Any thread.
+};
+
+/// Chooses among incomplete tasks.
+using task_filter = bool (*)(const task&);
+[[nodiscard]] inline bool any_task(const task& /*which*/) { return true; }
+/// A receive with an active-message handler is incomplete for as long as it is wanted.
+[[nodiscard]] inline bool no_handler(const task& which) { return !which.stands(); }
+
+class incomplete_tasks {
+public:
+    incomplete_tasks(const scheduler& scheduled, const transport& carrier, const not_submitted& elsewhere,
+                     std::uint8_t n_lanes)
+        : scheduled_(scheduled), transport_(carrier), elsewhere_(elsewhere), n_lanes_(n_lanes) {}
+
+    /// Any thread, approximately: tasks that are not complete, those included that the front end has not submitted; no handlers.
+    [[nodiscard]] std::size_t approx_count() const;
+
+    // With the progress lock ------------------------------------------------------------------------------------------
+
+    struct counts {
+        std::size_t all = 0;
+        std::size_t in_flight = 0;
+        std::size_t ready = 0; ///< To be started, or to be canceled.
+    };
+    [[nodiscard]] counts count(task_filter chosen) const noexcept;
+
+    /// As a table; empty if there are none. @throws std::bad_alloc
+    [[nodiscard]] std::string table(const char* heading, task_filter chosen = any_task) const;
+
+    /// Writes that table to stderr; without memory for it, how many lines it would have. @return whether there are any
+    bool print(const char* heading, task_filter chosen = no_handler) const noexcept;
+
+private:
+    [[nodiscard]] std::string where_it_waits(const task& which) const;
+
+    const scheduler& scheduled_;
+    const transport& transport_;
+    const not_submitted elsewhere_;
+    const std::uint8_t n_lanes_;
+};
+
+} // namespace commtask::detail

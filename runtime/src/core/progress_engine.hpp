@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The progress engine of a lane: starts the tasks that may start, polls the transport, and completes tasks. It has no thread of its own:
+// the worker, waiting threads, submitters and external callers call it, one at a time, with the progress lock. MPI is behind `transport`.
+#pragma once
+
+#include "base/callback_guard.hpp"
+#include "core/incomplete_tasks.hpp"
+#include "core/lane_settings.hpp"
+#include "core/progress_lock.hpp"
+#include "core/progress_requests.hpp"
+#include "core/scheduler.hpp"
+#include "core/submission_queue.hpp"
+#include "core/thread_scopes.hpp"
+#include "core/transport.hpp"
+#include "core/wakeup.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace commtask::detail {
+
+class progress_engine final : public completion_sink {
+public:
+    /// The parts of its lane outlast it. `waiters`: where threads that wait for tasks sleep.
+    progress_engine(transport& carrier, submission_queue& submitted, scheduler& scheduled, progress_requests& requests,
+                    const incomplete_tasks& incomplete, waiting_room& waiters, const lane_settings& settings);
+
+    progress_lock lock;
+
+    // Any thread ------------------------------------------------------------------------------------------------------
+
+    /// Approximately: progress calls so far.
+    [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
+    /// The kind of operation that is being started this moment, 0 if none.
+    [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
+    /// Whether there was something to poll or to start after the last progress call.
+    [[nodiscard]] bool approx_has_work() const noexcept { return has_work_.load(std::memory_order_seq_cst); }
+
+    /// Windows through which other ranks may need this rank's progress although nothing is in flight here.
+    void count_windows(int change) noexcept {
+        n_windows_.fetch_add(change, std::memory_order_seq_cst); // a worker that is about to wait must see it
+    }
+    [[nodiscard]] bool has_windows() const noexcept { return n_windows_.load(std::memory_order_seq_cst) > 0; }
+    /// Whether other ranks may need this one though it has nothing in flight.
+    [[nodiscard]] bool must_serve_others() const noexcept {
+        return has_windows() || (node_ != nullptr && node_->must_listen());
+    }
+
+    /// The calling thread is inside a function of the program's or of MPI's that no thread can wait for any longer. When that function
+    /// returns, the thread waits for ever, but for a submitter's, which returns to the program; neither touches anything of the
+    /// program's. No thread makes progress any more. The lane must not be destroyed.
+    void abandon() noexcept { lock.abandon(); }
+
+    /// What the calling thread does for the lane from now on, if that is something else than before. A thread that makes progress
+    /// says so at the beginning of a progress call: the time between two such calls is not worth a record.
+    void thread_does(activity now) const noexcept {
+        if (activities_ != nullptr) [[unlikely]]
+            activities_->thread_does(number_, now);
+    }
+
+    // With the progress lock ------------------------------------------------------------------------------------------
+
+    /// Takes in what was submitted, starts what is ready, polls the transport once. @return whether anything moved
+    bool progress() noexcept;
+
+    /// Several polls for the sake of other ranks' accesses to windows, with nothing in flight here.
+    void serve_windows() noexcept;
+
+    /// Polls one task, after a progress call that the transport could not spend on all.
+    void poll_one(task& which) noexcept;
+
+    /// Takes in everything that was submitted before. Calls no function of the program's and none of MPI's.
+    void take_in() noexcept;
+    /// The same, and starts what is ready, without polling the transport.
+    void take_in_and_start() noexcept;
+
+    /// For a submitter: takes in what was submitted and starts it, in order, up to the first task that wants a function of the
+    /// program's, which may want a lock that the submitter holds.
+    /// @return false if something is left for a progress call
+    [[nodiscard]] bool start_submitted() noexcept;
+
+    /// Whether a progress call could move something without a new submission, or send what other nodes are to hear.
+    [[nodiscard]] bool has_work() const noexcept { return has_tasks() || (node_ != nullptr && node_->has_unsent()); }
+    [[nodiscard]] bool has_ended_at_once() const noexcept { return !ended_at_once_.is_empty(); }
+    [[nodiscard]] transport& below() noexcept { return *transport_; }
+
+    /// begin/end of a call that may move tasks; all but progress() have one.
+    class call_scope {
+    public:
+        explicit call_scope(progress_engine& entered) noexcept : scope_(entered), engine_(entered) {
+            engine_.begin_call();
+        }
+        call_scope(const call_scope&) = delete;
+        call_scope& operator=(const call_scope&) = delete;
+        ~call_scope() { engine_.end_call(); }
+
+    private:
+        progress_scope scope_;
+        progress_engine& engine_;
+    };
+    // Inside such a scope:
+    void start_ready() noexcept;
+    void poll_all() noexcept { transport_->poll(*this); }
+    void give_up(task& which) noexcept;
+
+    // The transport's reports.
+    void part_ended(task& which, std::uint32_t part) noexcept override;
+
+private:
+    [[nodiscard]] bool has_put_away() const noexcept { return scheduled_.has_ready() || has_ended_at_once(); }
+    [[nodiscard]] bool has_tasks() const noexcept {
+        return transport_->in_flight() > 0 || has_put_away() || submitted_.has_kept();
+    }
+    [[nodiscard]] bool has_something_to_do() const noexcept;
+    void begin_call() noexcept;
+    void end_call() noexcept;
+    void publish_what_is_left() noexcept;
+    void take_in_submitted() noexcept;
+    void take_handed() noexcept;
+    void start_gathered() noexcept;
+    void start_or_end(task& ready) noexcept;
+    void start_run(task& run) noexcept;
+    [[nodiscard]] bool start(task& ready) noexcept;
+    void end_by_result(task& which) noexcept;
+    void end_run(task& run) noexcept;
+    void tell_run(task& member, task_state how) noexcept;
+    void finish(task& which, task_state state) noexcept;
+    void run_callback(task& which, task_state state) noexcept;
+    void report_slow_callback(const task& which, const callback_guard::verdict& found) const;
+    void wait_if_abandoned() noexcept;
+
+    transport* const transport_;
+    submission_queue& submitted_;
+    scheduler& scheduled_;
+    progress_requests& requests_;
+    const incomplete_tasks& incomplete_;
+    waiting_room& waiters_;
+    node_observer* const node_;
+    failure_sink* const failures_;
+    activity_observer* const activities_;
+    const std::uint8_t number_;
+    const bool has_other_lanes_;
+    std::atomic<int> n_windows_{0};
+
+    // With the progress lock.
+    alignas(cache_line_bytes) task_list ended_at_once_; ///< Ended in the hands of a submitter, which runs no callbacks.
+    std::uint64_t n_ended_in_call_ = 0;
+    callback_guard callbacks_;
+    std::atomic<std::uint64_t> n_passes_{0};
+    std::atomic<bool> has_work_{false};
+    std::atomic<int> starting_kind_{0};
+};
+
+/// To graph::finish() and graph::signal(): a task whose last predecessor is complete goes back to its lane.
+void release_to_its_lane(task& successor) noexcept;
+
+/// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
+void copy_status(const task& which, task_state state, commtask_status& status) noexcept;
+
+/// The status for a callback. `reads_state_alone`: of a completed task nothing else is written, since that costs a line.
+void fill_for_callback(const task& which, task_state state, bool reads_state_alone, commtask_status& status) noexcept;
+
+} // namespace commtask::detail

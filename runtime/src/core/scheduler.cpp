@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks that become ready while others are being completed go through the ready list instead of through recursion, so a chain of any
+// length needs no stack.
+#include "core/scheduler.hpp"
+
+#include "base/system.hpp"
+#include "core/comm_queue.hpp"
+#include "core/graph.hpp"
+
+#include <utility>
+
+namespace commtask::detail {
+
+std::uint64_t scheduler::call_time() noexcept {
+    if (call_ns_ == 0) call_ns_ = now_ns();
+    return call_ns_;
+}
+
+void scheduler::tell_observers(task& which, phase from, phase to, task_state end) noexcept {
+    const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, call_time()};
+    which.run.since_ns = step.at_ns;
+    if (to == phase::in_flight) which.run.sent_bytes = transport_->given_bytes(which.op);
+    for (task_observer* const observer : observers_) observer->moved(which, step);
+}
+
+void scheduler::accept(task& submitted) noexcept {
+    submitted.run = {};
+    submitted.run.number = ++n_accepted_;
+    submitted.live_in.store(this, std::memory_order_relaxed);
+    count_one(n_live_);
+    if (submitted.stands()) count_one(n_standing_);
+    if (submitted.is_member() || (submitted.has_extras() && submitted.extras.n_predecessors > 0)) {
+        submitted.run.is_pointed_to = true;
+        if (graph::link_predecessors(submitted)) submitted.run.is_pointed_to = false;
+    }
+    if (submitted.run.is_pointed_to) {
+        move(submitted, phase::posted, phase::waiting);
+        submitted.run.accepted_ns = call_time();
+        if (is_marked(submitted, mark_cancel)) cancel(submitted);
+    } else {
+        make_ready(submitted, phase::posted);
+    }
+    const bool must_wait = submitted.run.now == phase::waiting || submitted.run.now == phase::held;
+    if (must_wait && (submitted.flags() & flag_keeps_at_accept) != 0) [[unlikely]]
+        transport_->keep(submitted);
+}
+
+void scheduler::released(task& which) noexcept {
+    if (!std::exchange(which.run.is_pointed_to, false)) return;
+    if (which.run.now == phase::waiting) {
+        make_ready(which, phase::waiting);
+    } else if (!is_live(which)) {
+        task_pool::drop(&which);
+    }
+}
+
+bool scheduler::is_marked(const task& which, std::uint32_t mark) noexcept {
+    // acquire: partner of the acq_rel in lane::hand_over(); the mark of a failed predecessor came with the last count.
+    return (which.marks.load(std::memory_order_acquire) & mark) != 0;
+}
+
+bool scheduler::is_doomed(const task& which) noexcept {
+    const bool runs_after_failure = (which.flags() & COMMTASK_RUN_AFTER_FAILURE) != 0;
+    return is_marked(which, runs_after_failure ? mark_cancel : mark_cancel | mark_predecessor_failed);
+}
+
+void scheduler::cancel(task& which) noexcept {
+    if (!is_live(which)) return;
+    switch (which.run.now) {
+    case phase::in_flight: return which.is_run() ? cancel_members(which) : transport_->withdraw(which);
+    case phase::waiting: return make_ready(which, phase::waiting);
+    case phase::held:
+        // It must not wait for its turn to be canceled: the turn may never come.
+        return leave_order(which, phase::held);
+    case phase::posted:
+    case phase::ready: // the engine reads the marks before it starts a task
+    case phase::ended:
+    case phase::dropped: return;
+    }
+}
+
+/// A task that waits for no predecessor, or must be canceled: it starts in its turn, if it has one.
+void scheduler::make_ready(task& which, phase from) noexcept {
+    if (which.is_run()) return make_run_ready(which, from);
+    if (!which.has_extras() || which.extras.its_turn == nullptr) return enqueue_ready(which, from);
+    if (is_doomed(which)) return leave_order(which, from); // it ends at once
+    move(which, from, phase::held);
+    task_list started;
+    which.queue->order.arrive(*which.extras.its_turn, which, started);
+    while (task* const next = started.pop()) enqueue_ready(*next, phase::held);
+    if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = call_time();
+}
+
+/// A task that will not start gives its turn up, and is not held up by it.
+void scheduler::leave_order(task& which, phase from) noexcept {
+    task_list started;
+    which.queue->order.leave(*std::exchange(which.extras.its_turn, nullptr), started);
+    enqueue_ready(which, from);
+    while (task* const next = started.pop()) enqueue_ready(*next, phase::held);
+}
+
+void scheduler::enqueue_ready(task& ready, phase from) noexcept {
+    move(ready, from, phase::ready);
+    ready_.push(ready);
+}
+
+void scheduler::end(task& which, task_state how) noexcept {
+    COMMTASK_ASSERT(is_live(which));
+    const bool was_started = which.run.now == phase::in_flight;
+    // A task that waits, or is queued behind others, is given up alone.
+    [[maybe_unused]] const bool is_given_up =
+        how == task_state::given_up && (which.run.now == phase::waiting || which.run.now == phase::held);
+    COMMTASK_ASSERT(was_started || which.run.now == phase::ready || is_given_up);
+    move(which, which.run.now, was_started ? phase::ended : phase::dropped, how);
+    which.live_in.store(nullptr, std::memory_order_relaxed);
+    count_one(n_ended_);
+}
+
+void scheduler::gone(const task& which) noexcept {
+    count_one(n_live_, -1);
+    if (which.stands()) count_one(n_standing_, -1);
+}
+
+} // namespace commtask::detail

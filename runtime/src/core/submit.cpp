@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way of a task into its lane. Beside a worker with a core of its own a submitter hands over, and wakes the worker. Where the worker
+// shares its core that would be two changes of threads for a call of a microsecond: there a submitter that finds the progress lock free
+// starts what was posted itself, in order, and the worker polls what is in flight at its own pace.
+#include "base/tuning.hpp"
+#include "core/lane.hpp"
+
+#include <sched.h>
+
+namespace commtask::detail {
+
+void lane::post(task& posted) noexcept {
+    if (this_caller.engine == &engine) {
+        // A progress call empties the queue: it makes room itself, and keeps the order.
+        while (!submitted.try_put(posted, [] {})) submitted.make_room();
+        return;
+    }
+    if (this_caller.engine != nullptr) return post_without_waiting(posted);
+    const std::uint32_t flags = posted.flags(); // once it is in the queue, the task is the progress engine's
+    // A function that MPI calls may post with the progress lock in hand, outside of a progress call: no other thread can take tasks out.
+    // No thread at all does once the lane is abandoned: the task stays as it is, and the submitter goes on.
+    submitted.put(posted, [this] {
+        if (engine.lock.is_mine()) submitted.make_room();
+        return !engine.lock.is_abandoned();
+    });
+    if (!this_caller.posts_quietly) after_post(flags);
+}
+
+/// A progress call of another lane must not wait for room here: one of this lane may be waiting for room there.
+void lane::post_without_waiting(task& posted) noexcept {
+    submitted.put_without_waiting(posted);
+    wake_up.wake();
+}
+
+bool lane::try_post(task& posted, void (*take_turn)(task&) noexcept) noexcept {
+    const auto take = [&] {
+        if (take_turn != nullptr) take_turn(posted);
+    };
+    if (this_caller.engine == &engine) {
+        take();
+        post(posted);
+        return true;
+    }
+    const std::uint32_t flags = posted.flags();
+    if (!submitted.try_put(posted, take)) return false;
+    after_post(flags);
+    return true;
+}
+
+/// A submitter that is about to make progress needs no worker in a timed wait. It wakes a blocked worker, which polls nothing by itself
+/// and so would miss tasks that the submitter leaves behind.
+void lane::after_post(std::uint32_t flags) noexcept {
+    if ((flags & COMMTASK_PROGRESS_FOLLOWS) != 0) return wake_up.wake_from_long_wait();
+    if (!try_start_here()) wake_up.wake();
+}
+
+/// Not in a progress call of another lane, which would hold that lane up, nor inside MPI.
+/// @return whether nothing is left but what is in flight; otherwise the worker must be woken
+bool lane::try_start_here() noexcept {
+    if ((!settings_.posters_issue && !is_paused()) || this_caller.engine != nullptr || this_caller.waits_are_refused)
+        return false;
+    // Another submitter has the progress lock for about as long as this one will: to wait so long costs less than to wake the worker.
+    for (int n_tries = 0; engine.lock.has_callers() || !engine.lock.try_take(); ++n_tries) {
+        if (n_tries == tuning::looks_for_lock || engine.lock.is_mine()) return false;
+        pause_briefly();
+    }
+    return start_and_give_back();
+}
+
+void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
+    if (this_caller.engine != nullptr || this_caller.waits_are_refused || engine.lock.is_mine()) return;
+    bool has_lock = engine.lock.try_take_first(deadline_ns);
+    while (has_lock) {
+        bool is_left = false;
+        if (!start_and_give_back(&which, &is_left)) wake_up.wake();
+        if (!is_left) return;
+        // More tasks than one call takes, or one ahead that only the worker may start, and the worker would wait for an external caller.
+        do {
+            if (engine.lock.is_abandoned() || now_ns() >= deadline_ns) return;
+            sched_yield();
+            has_lock = engine.lock.try_take();
+        } while (!has_lock);
+    }
+}
+
+/// With the progress lock, which is given back.
+/// @param which    null, or a task of which the caller has a reference
+/// @param is_left  whether that task neither is MPI's yet nor waits for something
+/// @return whether nothing is left but what is in flight; otherwise the worker must be woken
+bool lane::start_and_give_back(const task* which, bool* is_left) noexcept {
+    const bool are_all_started = engine.start_submitted();
+    if (which != nullptr) {
+        *is_left = !engine.lock.is_abandoned() && (which->run.now == phase::posted || which->run.now == phase::ready);
+    }
+    if (engine.lock.is_abandoned()) {
+        engine.lock.give_back(); // no thread takes it
+        return true;
+    }
+    const bool leaves_work = engine.has_work();
+    engine.lock.give_back();
+    // A worker in a long wait knows nothing of this; after a short one it polls by itself. A task that arrived meanwhile may be the post
+    // of a function that MPI has called here, which woke no worker.
+    if (are_all_started && (leaves_work || has_arrivals())) wake_up.wake_from_long_wait();
+    return are_all_started;
+}
+
+void lane::released(task& which) noexcept {
+    if (this_caller.engine == &engine) return scheduled.released(which);
+    hand_over(which, mark_released);
+}
+
+void lane::cancel(task& which) noexcept {
+    if (this_caller.engine == &engine) {
+        which.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // this thread alone will look
+        return scheduled.cancel(which);
+    }
+    hand_over(which, mark_cancel);
+}
+
+void lane::hand_over(task& which, std::uint32_t mark) noexcept {
+    // The slot must last until a progress call has taken it out of the queue, whatever its holder does meanwhile.
+    which.life.take_reference();
+    // acq_rel: partner of the same in progress_engine::take_handed(). Two marks may come at once: the first thread hands over.
+    const std::uint32_t before = which.marks.fetch_or(mark | mark_handed_off, std::memory_order_acq_rel);
+    if ((before & mark_handed_off) != 0) {
+        task_pool::drop(&which);
+        return;
+    }
+    submitted.hand_over(which);
+    if (!try_start_here()) wake_up.wake();
+}
+
+} // namespace commtask::detail
