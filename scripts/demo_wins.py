@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The demo's second table: where commtask wins. Two settings that the crowded one cannot show: a network that moves large
-# messages only while somebody looks (docs/adr/0064), and a program whose computing leaves the core. The sides are
+# messages only while somebody looks (docs/adr/0022), and a program whose computing leaves the core. The sides are
 # alternated in a few rounds, as scripts/bench does in many.
 """Dslash over a network with rendezvous, and an unmodified exchange under commtask-run."""
 import subprocess

@@ -252,13 +252,13 @@ def check_public_names(file):
 
 
 def check_operations_by_value(file):
-    """No exported function takes an operation by value: it could never have more fields (ADR 0081)."""
+    """No exported function takes an operation by value: it could never have more fields (ADR 0008)."""
     if not is_public_header(file.path):
         return
     code = blank_comments(file.text)
     for declared in re.finditer(r"\bCOMMTASK_API\b[^;{]*", code):
         if OPERATION_BY_VALUE.search(declared.group()):
-            yield code.count("\n", 0, declared.start()) + 1, "an exported function takes a pointer to an operation (docs/adr/0081)"
+            yield code.count("\n", 0, declared.start()) + 1, "an exported function takes a pointer to an operation (docs/adr/0008)"
 
 
 def check_public_docs(file):

@@ -73,7 +73,7 @@ TEST_F(Many, TasksThatHaveEndedLeaveNoMemoryBehind) {
 TEST_F(Many, ABoundOnOpenTasksBoundsTheMemory) {
     if (task_count() < 100000) GTEST_SKIP() << "a sanitizer keeps memory of its own";
     const int n = task_count();
-    if (omp_get_max_threads() == 1) GTEST_SKIP() << "what has ended stays in the queue of a team of one (ADR 0020)";
+    if (omp_get_max_threads() == 1) GTEST_SKIP() << "what has ended stays in the queue of a team of one (ADR 0015)";
     int chain = 0;
     const std::size_t before = resident_bytes();
 #pragma omp parallel

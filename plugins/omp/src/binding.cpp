@@ -2,7 +2,7 @@
 //
 // Every task of the user is made detachable and runs through a trampoline, which knows the current task. libomp completes a
 // detachable task without an event as any other, and gives it one as late as in its body: then its end waits for that
-// event. What a task that starts nothing pays: a few stores when it is created and when it runs. See docs/adr/0026.
+// event. What a task that starts nothing pays: a few stores when it is created and when it runs. See docs/adr/0014.
 #include "binding.hpp"
 
 #include "announce.hpp"
@@ -135,7 +135,7 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
             made_with = flags;
             end = end == task_end::is_put_off ? task_end::waits_serial : end;
         } else {
-            // Tied tasks whose completion comes from outside deadlock where their creators wait for them (docs/adr/0021).
+            // Tied tasks whose completion comes from outside deadlock where their creators wait for them (docs/adr/0014).
             made_with &= ~kmp_is_tied;
         }
     }

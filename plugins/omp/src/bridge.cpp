@@ -3,7 +3,7 @@
 // The detach bridge. In a team of several threads the worker fulfils the task's event itself. In a team of one thread
 // (OMP_NUM_THREADS=1, or outside of parallel regions) libomp counts a task's children only while an earlier child is
 // incomplete, and a foreign fulfil takes that child away before its dependents are released: taskwait then returns too
-// early. There the team's own thread fulfils the event, when a bell tells it. See desk_bell.hpp and docs/adr/0020.
+// early. There the team's own thread fulfils the event, when a bell tells it. See desk_bell.hpp and docs/adr/0015.
 #include "bridge.hpp"
 
 #include "announce.hpp"

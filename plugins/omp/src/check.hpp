@@ -2,7 +2,7 @@
 //
 // The check for two ways to write communication tasks that libomp takes without a word and does not wait for. It needs the
 // records of task_records.hpp: it is on where these are kept anyway, because threads that wait make progress, and with
-// COMMTASK_OMP_CHECK=1. See docs/adr/0024.
+// COMMTASK_OMP_CHECK=1. See docs/adr/0016.
 #pragma once
 
 #include "errors.hpp"

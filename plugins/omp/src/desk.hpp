@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread needs that waits in the library instead of in libomp. In a team of one thread bells (docs/adr/0020) lie
+// What a thread needs that waits in the library instead of in libomp. In a team of one thread bells (docs/adr/0015) lie
 // in libomp's queue until the thread waits for something; the desk counts them, so that it can wait for just them. And
 // events that the thread itself ends while it drives the lane wait until the pass is over, as do its own bells: to fulfil one may
 // run tasks of the user, and not inside a callback, where the whole lane stands still.
@@ -66,7 +66,8 @@ private:
 };
 
 /// As long as it lives the calling thread may drive the lane, and events that it ends there are kept; the outermost one
-/// fulfils them, and counts their tasks as ended, when it goes.
+/// fulfils them, and counts their tasks as ended, when it goes. In a team of several threads whose queue is full (256 tasks), libomp runs
+/// a dependent inside a fulfilment: a dependent that waits for another of these events there would wait for ever.
 class driving_scope {
 public:
     /// @param answered_next  the desk whose run_my_answers() the thread calls next; null: none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a communication task of a team of one thread ends. A foreign thread must not fulfil its event (docs/adr/0020): it rings a
+// How a communication task of a team of one thread ends. A foreign thread must not fulfil its event (docs/adr/0015): it rings a
 // desk bell, a proxy task, and the team's own thread answers. A bell is two tasks of libomp's, so an operation that ends
 // before its starter has turned to something else gets none.
 #pragma once

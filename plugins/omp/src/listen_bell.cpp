@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bell of commtask_omp_listen: a task whose event is fulfilled by a ring, which needs no compiler that knows of events. It posts
-// nothing: the team may hang it up at any moment, beside commtask_finalize too (docs/adr/0118).
+// nothing: the team may hang it up at any moment, beside commtask_finalize too (docs/adr/0015).
 #include "bridge.hpp"
 #include "check.hpp"
 #include "desk.hpp"

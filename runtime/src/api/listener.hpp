@@ -2,7 +2,8 @@
 //
 // A standing receive: a ring of ordinary receives from anybody. MPI matches messages with receives in the order in which these were
 // posted, but completes them in any; so the slots stand in a queue in that order, and a message is handed on when those before it
-// were. Drivers of the communicator's lane alone touch the queue: what other threads give back they hand to them.
+// were. Drivers of the communicator's lane alone touch the queue: what other threads give back they hand to them. MPI_Improbe would give
+// exact sizes, but search all unmatched messages in each progress call, and copy each message.
 #pragma once
 
 #include "base/gate.hpp"

@@ -3,7 +3,7 @@
 // How many lanes serve a burst of messages: a pure function of the burst and of a saturation table, which says for each size what
 // the first message and each further one cost with 1, 2, ... lanes. The table is measured (commtask-info --calibrate), simulated
 // (bench lanes --simulate) or default_table(). The trade-off: bursts that were measured instead of a model of the network, so a
-// burst of middle length is judged by the shortest and by long ones of its size (docs/adr/0097).
+// burst of middle length is judged by the shortest and by long ones of its size (docs/adr/0011).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The messages of one operation of many, as they lie in its lists. Receives come first, so that a send to oneself finds them;
-// what would go to or come from MPI_PROC_NULL is left out, since it is nothing.
+// what would go to or come from MPI_PROC_NULL is left out, since it is nothing. A task for each message would cost a slot and a
+// handle for each; a neighborhood collective would need a communicator, and all ranks, for each list.
 #pragma once
 
 #include "core/operation_traits.hpp"
