@@ -22,7 +22,7 @@ def pages():
     """All pages of the site."""
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md"),
              *(ROOT / "apps").glob("*/README.md"), *(ROOT / "apps").glob("*/*.md"), ROOT / "examples" / "README.md"]
-    return sorted({page for page in found if page.exists() and page.name != "0000-template.md"})
+    return sorted({page for page in found if page.exists()})
 
 
 def page_id(page):
