@@ -22,6 +22,41 @@ packages_test=(libopenmpi-dev openmpi-bin otf2-tools clang-format-19 clang-tidy-
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
+# with_progress WHAT COMMAND…: runs COMMAND and prints its output at once, but for lines that only report progress (ninja's [k/N],
+# apt-get's): of them the newest is printed every commtask_progress_s seconds, and again, with the elapsed time, while the command is
+# silent. Ten minutes of building are a hundred lines, in a terminal and in a log alike.
+commtask_progress_s=8
+with_progress() (
+    set -o pipefail
+    what=$1
+    shift
+    "$@" 2>&1 | {
+        step='^(\[[0-9]+/[0-9]+\]|Get:|Selecting |Preparing |Unpacking |Setting up |\(Reading )'
+        begin=$SECONDS shown=$SECONDS line= newest= is_new=no
+        show() {
+            printf '%s: %d s%s\n' "$what" $((SECONDS - begin)) "${newest:+: $newest}"
+            shown=$SECONDS is_new=no
+        }
+        while :; do
+            status=0
+            IFS= read -r -t 1 part || status=$?
+            line+=$part # after a timeout this is the first part of a line
+            if [ $status = 0 ] || { [ $status -le 128 ] && [ -n "$line" ]; }; then
+                if [[ $line =~ $step ]]; then
+                    newest=$line is_new=yes
+                else
+                    printf '%s\n' "$line"
+                    shown=$SECONDS
+                fi
+                line=
+            fi
+            [ $status = 0 ] || [ $status -gt 128 ] || break
+            [ $((SECONDS - shown)) -lt $commtask_progress_s ] || show
+        done
+        [ $is_new = no ] || show
+    }
+)
+
 # help_if_asked WORD…: wherever -h or --help stands among a script's words, its usage is all that happens.
 help_if_asked() {
     local word
@@ -72,8 +107,10 @@ need_packages() {
     fi
     say "installing ${missing[*]}"
     alternatives=$(mpi_alternatives)
-    "${as_root[@]}" apt-get update -q || printf 'apt-get update failed; trying with the lists at hand\n' >&2
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
+    with_progress "apt-get update" "${as_root[@]}" apt-get update -q ||
+        printf 'apt-get update failed; trying with the lists at hand\n' >&2
+    with_progress "installing" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+        --no-install-recommends "${missing[@]}" ||
         die "could not install ${missing[*]}"
     keep_mpi_alternatives "$alternatives" "${as_root[@]}"
 }
@@ -97,7 +134,7 @@ hold_build() {
     command -v flock >/dev/null || return 0
     flock --nonblock "$lock" || {
         say "another run uses build/$1; waiting until it ends"
-        flock "$lock"
+        with_progress "waiting for build/$1" flock "$lock"
     }
 }
 
@@ -121,7 +158,7 @@ build_preset() {
         export CCACHE_BASEDIR=$commtask_root CCACHE_NOHASHDIR=1
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
-    (cd "$commtask_root" &&
-        cmake --preset "$preset" "${launcher[@]}" "${definitions[@]}" &&
-        cmake --build --preset "$preset" --parallel "$commtask_jobs" "$@")
+    (cd "$commtask_root" && unset NINJA_STATUS &&
+        with_progress "configuring $preset" cmake --preset "$preset" "${launcher[@]}" "${definitions[@]}" &&
+        with_progress "building $preset" cmake --build --preset "$preset" --parallel "$commtask_jobs" "$@")
 }

@@ -79,7 +79,7 @@ def costs(build, options):
     """The first table; gives its documents by mode, None for one that did not run."""
     n_cores = len(os.sched_getaffinity(0))
     options.threads = options.threads or max(1, n_cores // options.ranks)
-    print(f"\n== Wilson Dslash, {options.lattice} on {options.ranks} ranks with {options.threads} core(s) each, "
+    print(f"\n== 3 of 4: Wilson Dslash, {options.lattice} on {options.ranks} ranks with {options.threads} core(s) each, "
           "every check, microseconds per hop\n")
     print(HEADER, flush=True)
     documents = {}
@@ -103,7 +103,7 @@ def costs(build, options):
 
 
 def show_workers(build, options):
-    print("\n== where the workers will run (commtask-info)\n", flush=True)
+    print("\n== 2 of 4: where the workers will run (commtask-info)\n", flush=True)
     try:
         subprocess.run(build.mpiexec(options.ranks) + [str(build.program("commtask-info", "tools"))], check=False,
                        timeout=LIMIT_S)

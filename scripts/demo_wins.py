@@ -3,7 +3,10 @@
 # messages only while somebody looks (docs/adr/0022), and a program whose computing leaves the core. The sides are
 # alternated in a few rounds, as scripts/bench does in many.
 """Dslash over a network with rendezvous, and an unmodified exchange under commtask-run."""
+import contextlib
 import subprocess
+import threading
+import time
 
 import dslash
 import figures
@@ -14,6 +17,7 @@ import offload
 ROUNDS = 3
 MODES = ("baseline", "offload", "omp")
 RANKS = (2, 4)
+PROGRESS_S = 8  # between two lines of output
 STEPS = 51  # of the exchange, per round
 SIZES = (64 << 10, 512 << 10, 4 << 20)  # below them there is next to nothing to hide
 
@@ -31,10 +35,30 @@ def reason_of(output):
     return lines[-1] if lines else "no output"
 
 
+@contextlib.contextmanager
+def progress(name):
+    """Prints a line every PROGRESS_S seconds while the body runs."""
+    begin = time.monotonic()
+    has_ended = threading.Event()
+
+    def print_lines():
+        while not has_ended.wait(PROGRESS_S):
+            print(f"{name:10}  running for {time.monotonic() - begin:.0f} s", flush=True)
+
+    printer = threading.Thread(target=print_lines, daemon=True)
+    printer.start()
+    try:
+        yield
+    finally:
+        has_ended.set()
+        printer.join()
+
+
 def attempt(name, action):
     """What `action` gives; None, with a row that says why, when it did not run."""
     try:
-        return action()
+        with progress(name):
+            return action()
     except subprocess.TimeoutExpired as error:
         reason = f"it was ended after {error.timeout:g} s"
     except (miniapp.Failed, miniapp.Skipped) as error:
@@ -54,12 +78,13 @@ def over_rendezvous(build):
     print(f"Dslash {case.lattice} on {dslash.N_RANKS} ranks over an emulated network with rendezvous: {rate_mbs:.3g} MB/s each "
           "way, so that a\nhop's messages take as long as its computing; they take no core, and move only once the receiver "
           "has looked for them.\n")
-    print(f"{'mode':10}{'ms per hop':>12}{'baseline / mode':>18}", flush=True)
     seconds = {mode: [] for mode in MODES}
     for turn in range(ROUNDS):
+        print(f"round {turn + 1} of {ROUNDS}: {', '.join(MODES)}", flush=True)
         for place in range(len(MODES)):
             mode = MODES[(place + turn) % len(MODES)]
             seconds[mode].append(runner.run(mode).seconds)
+    print(f"\n{'mode':10}{'ms per hop':>12}{'baseline / mode':>18}")
     rows = []
     for mode in MODES:
         ratios = [base / own for base, own in zip(seconds["baseline"], seconds[mode])]
@@ -90,9 +115,11 @@ def exposed(build, n_ranks):
 
 def show(build):
     """Prints the table; gives what it says, and `is_complete`."""
-    print("\n== where commtask wins\n", flush=True)
+    print("\n== 4 of 4: where commtask wins: three comparisons, less than a minute on a machine that does nothing else\n", flush=True)
+    print("comparison 1 of 3: a network with rendezvous", flush=True)
     network_rows = attempt("Dslash", lambda: over_rendezvous(build))
-    print("An unmodified program: MPI_Irecv, MPI_Isend, 5 ms of computing that leaves the core, MPI_Waitall; microseconds per\n"
+    print("comparisons 2 and 3 of 3, a few seconds for each number of ranks\n"
+          "An unmodified program: MPI_Irecv, MPI_Isend, 5 ms of computing that leaves the core, MPI_Waitall; microseconds per\n"
           "step beyond the computing (exposed), on the slowest rank.\n")
     print(f"{'ranks':>5}{'message':>13}{'native':>12}{'commtask-run':>14}{'ratio':>12}", flush=True)
     exchanges = [attempt(f"{n_ranks} ranks", lambda n_ranks=n_ranks: exposed(build, n_ranks)) for n_ranks in RANKS]

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/demo in a copy of the checkout's scripts, with commands of our own in place of apt-get, cmake and the launcher:
 # they write down that they were called. What the miniapp would do is done by a few lines of shell.
-"""The demo's first minutes, when something is wrong."""
+"""The demo's first minutes, when something is wrong, and how it reports progress."""
+import contextlib
 import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 import checkout
 
+sys.path[:0] = [str(checkout.ROOT / folder) for folder in ("scripts", "bench", "tools/report")]
+import demo_wins  # noqa: E402
 
 # A launcher: `mpiexec … PROGRAM --mode MODE … --json FILE`. What it does is in a file per mode, or in `any`.
 MPIEXEC = """#!/bin/sh
@@ -136,6 +140,68 @@ class Demo(checkout.Checkout):
         self.assertIn("results of two modes are needed", self.run_demo().stdout)
         self.has_build(offload=self.reports(fingerprint="2"))
         self.assertIn("results DIFFER between the 6 modes", self.run_demo().stdout)
+
+    def test_the_parts_are_counted_and_the_last_states_its_duration(self):
+        self.has_build()
+        said = self.run_demo().stdout
+        self.assertRegex(said, r"(?s)== 1 of 4: .*== 2 of 4: .*== 3 of 4: .*== 4 of 4: [^\n]* minute")
+
+    def test_a_build_prints_few_of_its_steps_and_every_warning(self):
+        self.has_build()
+        self.command("cmake", """#!/bin/sh
+[ "$1" = --build ] || exit 0
+n=0
+while [ $n -lt 400 ]; do n=$((n + 1)); echo "[$n/401] Building CXX object $n.o"; done
+echo "a.cpp:1: warning: it is shown" >&2
+echo "[401/401] Linking all"
+""")
+        done = self.run_demo()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("\na.cpp:1: warning: it is shown\n", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^building release: \d+ s: \[401/401\] Linking all$")
+        self.assertLess(done.stdout.count("/401]"), 20)
+
+    def test_a_failed_build_ends_the_demo_with_the_whole_error(self):
+        self.has_build()
+        self.command("cmake", """#!/bin/sh
+[ "$1" = --build ] || exit 0
+echo "[1/2] Building CXX object a.o"
+echo "FAILED: a.o"
+printf "a.cpp:1: error: the end"
+exit 3
+""")
+        done = self.run_demo()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("\nFAILED: a.o\na.cpp:1: error: the end\n", done.stdout)
+        self.assertNotIn("2 of 4", done.stdout)
+
+    def test_a_long_step_is_printed_again_with_the_elapsed_time(self):
+        goes_on = self.root / "goes_on"
+        os.mkfifo(goes_on)
+        text = f'source {self.root}/scripts/common.sh; commtask_progress_s=1; ' \
+               f'with_progress building sh -c "echo [7/9] Building b.o; read word < {goes_on}"'
+        with subprocess.Popen([self.bin / "bash", "-c", text], env={"PATH": str(self.bin)}, text=True, stdout=subprocess.PIPE) as run:
+            for _ in range(2):
+                self.assertRegex(run.stdout.readline(), r"^building: \d+ s: \[7/9\] Building b\.o\n$")
+            goes_on.write_text("on\n", encoding="utf-8")
+        self.assertEqual(run.returncode, 0)
+
+    def test_a_long_run_prints_its_elapsed_time(self):
+        class Output:
+            """Sets an event at the first output."""
+            said, event = "", threading.Event()
+
+            def write(self, text):
+                self.said += text
+                self.event.set()
+
+            def flush(self):
+                pass
+
+        demo_wins.PROGRESS_S = 0.01
+        with contextlib.redirect_stdout(Output()) as out:
+            demo_wins.attempt("omp", out.event.wait)
+        self.assertRegex(out.said, r"^omp +running for 0 s")
 
     def test_an_interrupt_is_a_word_and_a_status(self):
         self.has_build(baseline=f'touch "{self.root}/started"\nsleep 100')
