@@ -125,17 +125,6 @@ def check_names(file):
             yield 1, "a file name in snake_case is asked for"
 
 
-def check_links(file):
-    """Links between documents lead somewhere."""
-    if not file.is_markdown:
-        return
-    here = ROOT / pathlib.PurePosixPath(file.path).parent
-    for number, line in enumerate(file.lines, 1):
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line):
-            if not re.match(r"[a-z]+:", target) and not (here / target).exists():
-                yield number, f"the link to '{target}' leads nowhere"
-
-
 def check_one_mpi(file):
     """Documents start and compile programs by commands that mean one MPI."""
     # With an option or a source file behind it, in a page or, as roff writes it, in a manual.
@@ -170,7 +159,6 @@ RULES = {
     "machine-path": check_machine_paths,
     "whitespace": check_whitespace,
     "file-name": check_names,
-    "link": check_links,
     "one-mpi": check_one_mpi,
     "figure": check_figures,
     **lint_cpp.RULES,

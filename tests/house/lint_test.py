@@ -59,10 +59,6 @@ class WholeFiles(unittest.TestCase):
     def test_a_file_name_in_camel_case_is_found(self):
         self.assertIn("file-name", rules_broken("runtime/src/core/TaskGraph.cpp", HEAD))
 
-    def test_a_dead_link_is_found(self):
-        self.assertIn("link", rules_broken("docs/a.md", "[x](no/such/file.md)\n"))
-        self.assertEqual(rules_broken("README.md", "[x](LICENSE) [y](https://example.org/z)\n"), [])
-
     def test_a_command_that_may_mean_another_mpi_is_found(self):
         plain = "mpi" + "exec"
         for path, line in (("docs/a.md", f"`{plain} -n 2 ./app`"), ("README.md", f"X=1 {plain} -n 2 ./app"),
