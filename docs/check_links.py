@@ -5,6 +5,7 @@
 """usage: docs/check_links.py [ROOT]   (default: this checkout)"""
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
@@ -91,7 +92,7 @@ def check_mentions(root, file):
 
 def files_of(root):
     """What git tracks or would track; without a repository, all files but those of builds."""
-    if (root / ".git").exists():
+    if (root / ".git").exists() and shutil.which("git"):
         listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard"], cwd=root, text=True,
                                 capture_output=True, check=True).stdout.splitlines()
     else:

@@ -32,7 +32,7 @@ class Options(checkout.Checkout):
 
     def test_help_is_all_that_happens_wherever_it_is_asked_for(self):
         for script, *words in (("bench", "all", "--help"), ("bench", "post", "--json", "x", "-h"), ("conformance", "--only", "pt2pt", "--help"),
-                               ("demo", "--ranks", "2", "-h"), ("get_mpi", "intel", "--help"), ("onetbb", "current", "--help"), ("perfetto", "--help"),
+                               ("demo", "--ranks", "2", "-h"), ("docs", "--open", "-h"), ("get_mpi", "intel", "--help"), ("onetbb", "current", "--help"), ("perfetto", "--help"),
                                ("test", "--quick", "--help")):
             done = self.run_script(script, *words)
             self.assertEqual((done.returncode, done.stderr, self.was_called()), (0, "", ""), (script, words))
@@ -52,6 +52,19 @@ class Options(checkout.Checkout):
             for words in ([], [""], ["other"], ["--fast"]):
                 self.assertEqual(self.refused(script, *words).returncode, 2, (script, words))
         self.assertIn("'other'", self.refused("get_mpi", "mpich5", "other").stderr)
+
+    def test_the_site_is_built_and_opened_when_asked_for(self):
+        self.assertIn("--fast", self.refused("docs", "--fast").stderr)
+        (self.root / "docs").mkdir()
+        site = self.root / "docs" / "site.py"
+        made = "import os, sys; os.makedirs(sys.argv[1] + '/html'); open(sys.argv[1] + '/html/index.html', 'w'); print('a fault'); sys.exit(1)"
+        site.write_text(made, encoding="utf-8")
+        for name in ("doxygen", "xdg-open"):
+            self.command(name, f'#!/bin/sh\necho "$(basename "$0") $*" >> "{self.called}"\n')
+        index = f"{self.root}/build/docs/html/index.html"
+        done = self.run_script("docs", "--open")
+        self.assertEqual((done.returncode, done.stderr, self.was_called()), (1, "", f"xdg-open {index}\n"))
+        self.assertRegex(done.stdout, f"(?s)a fault\n.*the site: {index}\n$")
 
     def test_perfettos_schema_is_of_one_version_and_one_of_another_is_replaced(self):
         pip = f'#!/bin/sh\necho "$*" >> "{self.called}"\ncat >> "{self.called}"\n'

@@ -7,7 +7,7 @@
 // Threads: nodes, wait() and arenas may be used wherever oneTBB allows its own. No function given to a node runs on the
 // worker, except what request_node starts requests with. Put commtask_init before the first use of oneTBB, so that its
 // threads stay off the worker's core.
-// Names: oneTBB is ::tbb, this is commtask::tbb. `using namespace commtask` would make `tbb` mean both; write
+// Names: oneTBB is the global tbb, this is commtask::tbb. `using namespace commtask` would make `tbb` mean both; write
 // `namespace ct = commtask::tbb;` instead.
 #pragma once
 
