@@ -183,7 +183,7 @@ def main(arguments):
         said = said.replace(f"{copy}:", f"{os.path.relpath(file, ROOT)}:")
     faults = [line for line in said.splitlines() if not UNDOCUMENTED_DETAIL.search(line)]
     faults += [f"{os.path.relpath(page, ROOT)}:1: not in the navigation: name it in docs/README.md" for page in lacking]
-    print(*[line for line in (done.stdout.strip(), *faults) if line], sep="\n")
+    print("".join(f"{line}\n" for line in (done.stdout.strip(), *faults) if line), end="")
     if done.returncode == 0:
         site_search.extend(output / "html", [(page_id(page), page) for page in PAGES], heading_id)
     print(f"{len(PAGES)} pages and {len(headers)} headers, {len(faults)} faults; doxygen ended with {done.returncode}")
