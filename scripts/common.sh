@@ -34,7 +34,7 @@ with_progress() (
         step='^(\[[0-9]+/[0-9]+\]|Get:|Selecting |Preparing |Unpacking |Setting up |\(Reading )'
         begin=$SECONDS shown=$SECONDS line= newest= is_new=no
         show() {
-            printf '%s: %d s%s\n' "$what" $((SECONDS - begin)) "${newest:+: $newest}"
+            printf '%s: %d s%s\n' "$what" $((SECONDS - begin)) "${newest:+; last step: $newest}"
             shown=$SECONDS is_new=no
         }
         while :; do

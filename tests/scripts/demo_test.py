@@ -158,7 +158,7 @@ echo "[401/401] Linking all"
         done = self.run_demo()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("\na.cpp:1: warning: it is shown\n", done.stdout)
-        self.assertRegex(done.stdout, r"(?m)^building release: \d+ s: \[401/401\] Linking all$")
+        self.assertRegex(done.stdout, r"(?m)^building release: \d+ s; last step: \[401/401\] Linking all$")
         self.assertLess(done.stdout.count("/401]"), 20)
 
     def test_a_failed_build_ends_the_demo_with_the_whole_error(self):
@@ -182,7 +182,7 @@ exit 3
                f'with_progress building sh -c "echo [7/9] Building b.o; read word < {goes_on}"'
         with subprocess.Popen([self.bin / "bash", "-c", text], env={"PATH": str(self.bin)}, text=True, stdout=subprocess.PIPE) as run:
             for _ in range(2):
-                self.assertRegex(run.stdout.readline(), r"^building: \d+ s: \[7/9\] Building b\.o\n$")
+                self.assertRegex(run.stdout.readline(), r"^building: \d+ s; last step: \[7/9\] Building b\.o\n$")
             goes_on.write_text("on\n", encoding="utf-8")
         self.assertEqual(run.returncode, 0)
 
