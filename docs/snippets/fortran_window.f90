@@ -24,14 +24,15 @@ program fortran_window
   n_wrong = 0
   call MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, base, window, error)
   call c_f_pointer(base, ghost, [n])
-  ! [window]
   if (commtask_win_register(window, MPI_COMM_WORLD) /= COMMTASK_OK) error stop commtask_last_error() ! all ranks
   !$omp parallel
   !$omp single
   !$omp taskgroup
+  ! [window]
   call comm_task_put_notify(c_loc(edge(1)), n, MPI_DOUBLE_PRECISION, right, 0_c_int64_t, n, MPI_DOUBLE_PRECISION, 7, window, &
                             in=[c_loc(edge(1))])
   call comm_task_await_notify(7, 1, left, window, out=[c_loc(ghost(1))])
+  ! [window]
   !$omp task depend(in: ghost(1)) shared(ghost, n_wrong)
   n_wrong = count(ghost /= left)
   !$omp end task
@@ -39,7 +40,6 @@ program fortran_window
   !$omp end single
   !$omp end parallel
   if (commtask_win_unregister(window) /= COMMTASK_OK) error stop commtask_last_error() ! all ranks
-  ! [window]
   call MPI_Win_free(window, error)
   if (commtask_finalize() /= COMMTASK_OK) n_wrong = n_wrong + 1
   call MPI_Finalize(error)

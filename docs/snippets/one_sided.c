@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The examples of docs/one-sided.md: every rank puts a halo into its right neighbour's window, once to be read after the window was
+ * Puts, and the file of docs/one-sided.md: every rank puts a halo into its right neighbour's window, once to be read after the window was
  * unregistered, once with a notification that the neighbour awaits. It sees that the halo is the left neighbour's. And it writes it to a file. */
 #include <commtask/commtask.h>
 
@@ -15,7 +15,6 @@ static void look_at(const double* base) {
 }
 
 static void put(MPI_Comm comm, const double* halo) {
-    /* [window] */
     double* base;
     MPI_Win window;
     commtask_t task;
@@ -26,7 +25,6 @@ static void put(MPI_Comm comm, const double* halo) {
     commtask_win_unregister(window); /* all ranks; then it is in the neighbour's window */
     look_at(base);
     MPI_Win_free(&window);
-    /* [window] */
 }
 
 static void put_with_notification(MPI_Comm comm, const double* halo) {
@@ -34,11 +32,9 @@ static void put_with_notification(MPI_Comm comm, const double* halo) {
     MPI_Win window;
     MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, comm, &base, &window);
     n_wrong += commtask_win_register(window, comm) != COMMTASK_OK;
-    /* [notify] */
     commtask_t task[2];
     commtask_submit(commtask_op_put_notify(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, 7, window), NULL, &task[0]);
     commtask_submit(commtask_op_await_notify(7, 1, left, window), NULL, &task[1]); /* successors read the halo */
-    /* [notify] */
     n_wrong += commtask_wait(&task[1], NULL) != COMMTASK_OK;
     look_at(base);
     n_wrong += commtask_wait(&task[0], NULL) != COMMTASK_OK;

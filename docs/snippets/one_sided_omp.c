@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The example of docs/poisson.md: a halo that is put into the neighbour's window, whose notification releases the task that reads it.
+ * The OpenMP example of docs/one-sided.md: a halo that is put into the neighbour's window, whose notification releases the task that reads it.
  * One rank or more in a ring; it sees that the halo is the left neighbour's. */
 #include <commtask/omp.h>
 
