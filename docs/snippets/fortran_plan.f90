@@ -26,11 +26,12 @@ program fortran_plan
 
   !$omp parallel
   !$omp single
-  ! [start]
   do s = 1, n_steps
     a = mod(s + 1, 2)
     b = mod(s, 2)
+    ! [start]
     call comm_task_plan(halo(a), in=[c_loc(u(1, a)), c_loc(u(n, a))], out=[c_loc(u(0, a)), c_loc(u(n + 1, a))])
+    ! [start]
     !$omp task depend(in: u(1, a), u(2, a), u(n, a)) depend(out: u(2, b)) firstprivate(a, b)
     call step(u(:, b), u(:, a), 2, n - 1) ! the inner cells wait for no message
     !$omp end task
@@ -41,7 +42,6 @@ program fortran_plan
     call step(u(:, b), u(:, a), n, n)
     !$omp end task
   end do
-  ! [start]
   !$omp taskwait
   n_wrong_here = wrong_cells()
   call comm_task_allreduce(c_loc(n_wrong_here), c_loc(n_wrong), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The halo exchange of docs/plans.md with OpenMP, where each task waits for the one message that it needs. A bell is a plan of one
- * member, which is held: a task of OpenMP like any plan, that ends when somebody rings. */
+ * The halo exchange of docs/plans.md with OpenMP, where each task waits for the one message that it needs. A proxy is a plan
+ * of one deferred member: an OpenMP task like any plan, which ends when a callback makes that member ready. */
 #include "rod.h"
 #include <commtask/omp.h>
 enum { n = 1000, n_steps = 50 };
@@ -22,21 +22,21 @@ static commtask_plan_t record_halo(double* a, int left, int right) {
     return halo;
 }
 
-/* [ring] */
-static commtask_plan_t record_bell(void) {
-    commtask_plan_t bell = COMMTASK_PLAN_NULL;
+/* [proxy] */
+static commtask_plan_t record_proxy(void) {
+    commtask_plan_t proxy = COMMTASK_PLAN_NULL;
     commtask_record_begin();
     commtask_submit(commtask_op_noop(MPI_COMM_SELF), NULL, NULL);
-    commtask_record_end(&bell);
-    commtask_plan_hold(bell, 0);
-    return bell;
+    commtask_record_end(&proxy);
+    commtask_plan_hold(proxy, 0);
+    return proxy;
 }
 
-static void ring(size_t member, const commtask_status* status, void* bells) { /* on the worker, as each member ends */
+static void end_proxy(size_t member, const commtask_status* status, void* proxies) { /* runs as each member ends */
     (void)status;
-    if (member < 2) commtask_plan_ready(((commtask_plan_t*)bells)[member], 0); /* members 0 and 1 are the receives */
+    if (member < 2) commtask_plan_ready(((commtask_plan_t*)proxies)[member], 0); /* members 0 and 1 are the receives */
 }
-/* [ring] */
+/* [proxy] */
 
 int main(int argc, char** argv) {
     int level, rank, size;
@@ -47,19 +47,19 @@ int main(int argc, char** argv) {
     const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
     for (int i = 0; i < n + 2; ++i) u[0][i] = u[1][i] = at_first(rank * n + i);
     commtask_plan_t halo[2] = {record_halo(u[0], left, right), record_halo(u[1], left, right)};
-    commtask_plan_t bell[2][2] = {{record_bell(), record_bell()}, {record_bell(), record_bell()}};
-    for (int i = 0; i < 2; ++i) commtask_plan_on_member(halo[i], ring, bell[i]);
+    commtask_plan_t proxy[2][2] = {{record_proxy(), record_proxy()}, {record_proxy(), record_proxy()}};
+    for (int i = 0; i < 2; ++i) commtask_plan_on_member(halo[i], end_proxy, proxy[i]);
 #pragma omp parallel
 #pragma omp single
     {
         for (int s = 0; s < n_steps; ++s) {
             double *a = u[s % 2], *b = u[(s + 1) % 2];
             /* [members] */
-            COMM_PLAN(bell[s % 2][0], out(&a[0]));
-            COMM_PLAN(bell[s % 2][1], out(&a[n + 1]));
-            COMM_PLAN(halo[s % 2], in(&a[1], &a[n])); /* who reads a ghost waits for its bell, and not for this */
+            COMM_PLAN(proxy[s % 2][0], out(&a[0]));
+            COMM_PLAN(proxy[s % 2][1], out(&a[n + 1]));
+            COMM_PLAN(halo[s % 2], in(&a[1], &a[n])); /* a task that reads a ghost depends on a proxy */
 #pragma omp task depend(in : a[0], a[1], a[2]) depend(out : b[1])
-            step(b, a, 1, 1); /* when the message from the left has come, whether the other has or not */
+            step(b, a, 1, 1); /* needs only the message from the left */
 #pragma omp task depend(in : a[2], a[n], a[n + 1]) depend(out : b[n])
             step(b, a, n, n);
             /* [members] */
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     }
     for (int i = 0; i < 2; ++i) {
         commtask_plan_release(&halo[i]);
-        for (int j = 0; j < 2; ++j) commtask_plan_release(&bell[i][j]);
+        for (int j = 0; j < 2; ++j) commtask_plan_release(&proxy[i][j]);
     }
     commtask_finalize();
     MPI_Finalize();

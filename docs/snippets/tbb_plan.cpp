@@ -21,7 +21,6 @@ static void step(std::vector<double>& to, const std::vector<double>& from, std::
     for (std::size_t i = first; i <= last; ++i) to[i] = 0.5 * (from[i - 1] + from[i + 1]);
 }
 
-// [record]
 static commtask::plan record_halo(std::vector<double>& a, int left, int right) {
     return commtask::plan{[&] {
         commtask::post_detached(commtask::recv(std::span{&a[0], 1}, left, 0, MPI_COMM_WORLD));
@@ -46,7 +45,6 @@ struct halo_step {
     commtask::tbb::plan_node<unsigned> exchange;
     flow::function_node<std::size_t> ends;
 };
-// [record]
 
 /// What the rod is, ghosts at its ends included, in the beginning.
 static double initial(int cell) { return (cell * 37) % 101; }
@@ -74,7 +72,6 @@ int main(int argc, char** argv) {
         std::vector<double> whole(n_all + 2);
         for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = initial(int(i));
         std::vector<double> before = whole;
-        // [tbb]
         flow::graph graph;
         halo_step from_first{graph, u[0], u[1], left, right};
         halo_step from_second{graph, u[1], u[0], left, right};
@@ -84,7 +81,6 @@ int main(int argc, char** argv) {
             step(u[(s + 1) % 2], u[s % 2], 2, n - 1); // the inner cells wait for no message
             commtask::tbb::wait_for_all(graph);       // for both ends, and for what has been sent
         }
-        // [tbb]
         for (unsigned s = 0; s < n_steps; ++s) {
             std::swap(whole, before);
             step(whole, before, 1, n_all);
