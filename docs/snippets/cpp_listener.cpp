@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A standing receive of docs/many.md in C++: messages are moved to a thread that works on them, while the handler only takes
+// The active-message handler of docs/many.md in C++: messages are moved to a thread that works on them, while the handler only takes
 // them in.
 #include <commtask/commtask.hpp>
 
@@ -20,15 +20,16 @@ int main(int argc, char** argv) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Comm_size(MPI_COMM_WORLD, &size);
-        // [cpp]
         std::mutex mutex;
         std::condition_variable changed;
+        // [cpp]
         std::deque<commtask::message> inbox;
         commtask::listener numbers{MPI_COMM_WORLD, 3, 1000 * sizeof(long), 16, [&](commtask::message& come) {
                                        const std::lock_guard guard{mutex};
                                        inbox.push_back(std::move(come)); // its memory stays until it is gone from there
                                        changed.notify_one();
                                    }};
+        // [cpp]
         std::thread works{[&] {
             for (int i = 0; i < size; ++i) {
                 std::unique_lock guard{mutex};
@@ -39,7 +40,6 @@ int main(int argc, char** argv) {
                 for (const long each : next.as<long>()) sum += each;
             }
         }};
-        // [cpp]
         std::vector<long> mine(10, rank + 1);
         std::vector<int> everyone(static_cast<std::size_t>(size));
         for (int i = 0; i < size; ++i) everyone[static_cast<std::size_t>(i)] = i;

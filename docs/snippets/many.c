@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many messages by one call, of docs/many.md: one buffer to a list of ranks, blocks to and from those who have something to say, and
- * messages that come from anybody at any time. */
+ * Many messages by one call, of docs/many.md: one buffer to a list of ranks, blocks to and from the ranks of a list, and
+ * messages from any rank at any time. */
 #include <commtask/commtask.h>
 #include <stdlib.h>
 
 /* [handler] */
-static long n_spikes; /* the handler's, which runs on one thread at a time */
+static long n_spikes; /* the handler runs on one thread at a time */
 static int take_spikes(commtask_message* spikes, void* all) {
-    n_spikes += (long)(spikes->bytes /
-                       (MPI_Count)sizeof(int)); /* spikes->data has their numbers, spikes->source who sent them */
+    n_spikes += (long)(spikes->bytes / (MPI_Count)sizeof(int)); /* spikes->data, spikes->source */
     commtask_event_signal((commtask_event_t)all);
     return COMMTASK_MESSAGE_DONE;
 }
@@ -24,7 +23,7 @@ int main(int argc, char** argv) {
     int* const everyone = (int*)malloc((size_t)size * sizeof(int));
     for (int i = 0; i < size; ++i) everyone[i] = i;
     /* [multicast] */
-    int word = 7 + rank, heard = 0; /* rank 0 tells everyone, with itself; they receive it as any message */
+    int word = 7 + rank, heard = 0; /* rank 0 sends to all ranks, itself included */
     commtask_t tasks[2] = {COMMTASK_NULL, COMMTASK_NULL};
     commtask_submit(commtask_op_recv(&heard, 1, MPI_INT, 0, 1, MPI_COMM_WORLD), NULL, &tasks[0]);
     if (rank == 0) {
@@ -34,8 +33,7 @@ int main(int argc, char** argv) {
     /* [multicast] */
     is_right = is_right && heard == 7;
     /* [many] */
-    const int others[2] = {(rank + size - 1) % size,
-                           (rank + 1) % size}; /* left, right: no array is as long as the communicator */
+    const int others[2] = {(rank + size - 1) % size, (rank + 1) % size}; /* left, right */
     const int n_to[2] = {1, 3}, from[2] = {0, 1}, n_from[2] = {3, 1}, to[2] = {0, 3};
     const int mine[4] = {rank, rank + 1, rank + 2, rank + 3};
     int theirs[4] = {-1, -1, -1, -1};
@@ -47,8 +45,7 @@ int main(int argc, char** argv) {
     /* [many] */
     if (size > 2) is_right = is_right && theirs[0] == others[0] + 1 && theirs[3] == others[1];
     /* [listen] */
-    commtask_event_t all =
-        COMMTASK_EVENT_NULL; /* here a message of every rank; mostly nobody knows how many will come */
+    commtask_event_t all = COMMTASK_EVENT_NULL; /* here one message of every rank */
     commtask_event_create((unsigned)size, &all);
     commtask_listener_t listener = COMMTASK_LISTENER_NULL;
     commtask_listen(MPI_COMM_WORLD, 3, 1000 * sizeof(int), 16, take_spikes, all, &listener);

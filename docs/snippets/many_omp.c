@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A task of OpenMP for each message that a standing receive takes, of docs/many.md. The tasks run at the same time, so what they find is
- * counted atomically; that of the last message ends the receive, as here it is known how many come. */
+ * An OpenMP task for each message of an active-message handler, of docs/many.md. The tasks run at the same time, so what they find is
+ * counted atomically; that of the last message ends the handler, as here it is known how many come. */
 #include <commtask/omp_listen.h>
 
 enum { n_each = 50, n_slots = 8 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A standing receive of docs/many.md in a flow graph: whoever has something to say sends it, and each message starts a task where it
-// comes.
+// The active-message handler of docs/many.md in a flow graph: any rank sends, and each message starts a task of its receiver's
+// graph.
 #include <commtask/tbb.hpp>
 
 #include <cstdlib>
@@ -23,7 +23,6 @@ int main(int argc, char** argv) {
         constexpr int n_messages = 20;
         std::vector<int> next(static_cast<std::size_t>(size));
         int n_seen = 0;
-        // [tbb]
         flow::graph graph;
         commtask::tbb::listen_node numbers{graph, MPI_COMM_WORLD, 3, sizeof(int), 8};
         using message = commtask::tbb::listen_node::message_type;
@@ -35,7 +34,6 @@ int main(int argc, char** argv) {
                                            }};
         flow::make_edge(numbers.messages(), count);
         numbers.start();
-        // [tbb]
         std::vector<int> everyone(static_cast<std::size_t>(size));
         std::iota(everyone.begin(), everyone.end(), 0);
         std::vector<int> mine(n_messages);

@@ -10,7 +10,6 @@ module spikes
   integer :: n_seen = 0, n_long = 0, n_wrong = 0, from = -1
   type(c_ptr) :: kept = c_null_ptr
 contains
-  ! [handler]
   integer(c_int) function take(message, argument) bind(c) ! on the library's worker, for one message at a time
     type(commtask_message), intent(inout), target :: message
     type(c_ptr), value :: argument
@@ -22,7 +21,6 @@ contains
     end if
     take = merge(COMMTASK_MESSAGE_KEPT, COMMTASK_MESSAGE_DONE, is_to_keep(message))
   end function take
-  ! [handler]
 
   logical function is_to_keep(message)
     type(commtask_message), intent(in), target :: message
@@ -63,11 +61,9 @@ program fortran_listen
   call expect(3, commtask_listen(MPI_COMM_WORLD, tag, 4 * most, -1, take, c_null_ptr, listener) /= COMMTASK_OK)
   call expect(4, commtask_listen(MPI_COMM_WORLD, tag, -1, 1, take, c_null_ptr, listener) /= COMMTASK_OK)
   call expect(5, .not. c_associated(listener%handle))
-  ! [listen]
   if (commtask_listen(MPI_COMM_WORLD, tag, 4 * most, 3, take, c_loc(total), listener) /= COMMTASK_OK) then
     error stop commtask_last_error()
   end if
-  ! [listen]
   do i = 0, n_messages - 1
     words(:, i) = i
     call comm_task_send(c_loc(words(1, i)), modulo(i, most) + 1, MPI_INTEGER, right, tag, MPI_COMM_WORLD, flags=COMMTASK_ORDERED)
