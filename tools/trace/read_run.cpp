@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranks into a run: one clock, and which send met which receive. MPI lets no message overtake another, so both follow from the
-// order of issue (docs/trace-format.md, "What a reader does with it").
+// order of issue (docs/trace-format.md, "Reading a run").
 #include "model.hpp"
 
 #include <algorithm>
