@@ -2,7 +2,7 @@
 # A headless Chromium that a test drives over its debugging pipe, with nothing but Python: load a file, run JavaScript, move
 # and press the mouse, type, take a picture, and hear every complaint of the console. It gets no network, so a page that
 # asks for anything from outside fails here.
-"""Drives Chromium by its debugging protocol. Usage: browser.py PAGE PICTURE   (docs/figures/report.png, as docs/report.md says)"""
+"""Drives Chromium by its debugging protocol. Usage: browser.py PAGE PICTURE   (the picture of docs/report.md: docs/figures/report.png)"""
 
 import base64
 import json
