@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of config_table.def and the columns of COMMTASK_STATS as they are: whoever adds one has documented it, and a
-// test compares the page with this text.
+// The text of docs/configuration.md, made from the rows of config_table.def and the columns of COMMTASK_STATS, so that each
+// new row is documented. A test compares the page with it.
 #include "report/config_page.hpp"
 
 #include "config/config.hpp"
 #include "report/stats_table.hpp"
 
+#include <string_view>
+
 namespace commtask::detail {
+
+namespace {
+
+/// What a field accepts, without the words that the column's neighbours repeat.
+std::string accepted_cell(const config_field& field) {
+    std::string text = accepted_text(field);
+    for (const std::string_view words : {"a whole number from ", "a number of "})
+        if (text.starts_with(words)) text.erase(0, words.size());
+    return text;
+}
+
+} // namespace
 
 std::string config_markdown() {
     std::string page = R"(# Configuration
 
 <!-- Made from runtime/src/config/config_table.def by `commtask-info --config-markdown`; a test compares the two. -->
 
-Every setting has a default. A program may set it in the `commtask_config` that it gives to `commtask_init`, where 0 and
-null mean "not set" and `COMMTASK_ZERO` is 0; a
-`COMMTASK_*` variable in the environment of the process overrides both, so that a user can change the settings of a
-program without its source. A variable that is set but empty counts as not set.
+Every setting has a default. A program may set some of them in the `commtask_config` of `commtask_init`, where 0 and null mean
+"not set" and `COMMTASK_ZERO` is 0. An environment variable overrides the program; an empty one counts as not set. Numbers are whole
+unless they are seconds.
 
-A value that is not accepted makes `commtask_init` return `COMMTASK_ERR_CONFIG` with a sentence that names the nearest
-valid value. An unknown `COMMTASK_` name is only warned about, with the nearest valid name. `commtask-info` shows the
-values in force and where each comes from.
+A value that is not accepted makes `commtask_init` return `COMMTASK_ERR_CONFIG`, with the nearest valid value in the sentence. An unknown
+`COMMTASK_` name gets a warning. `commtask-info` shows the values in force and their origin.
 
 | variable | accepts | default | meaning |
 | --- | --- | --- | --- |
@@ -33,18 +45,14 @@ values in force and where each comes from.
         if (field.rule == config_rule::elsewhere)
             others += name + std::string{field.description} + " |\n";
         else
-            page += name + accepted_text(field) + " | `" + value_text(defaults, field) + "` | " +
+            page += name + accepted_cell(field) + " | `" + value_text(defaults, field) + "` | " +
                     std::string{field.description} + " |\n";
     }
     page += R"(
-What a trace costs an event, a task and a whole program is
-[measured](performance.md#what-does-one-message-or-task-cost): little, but for programs of very short tasks whose
-cores are all taken.
+With `COMMTASK_STATS=1` rank 0 prints a line per rank and their sum, and the tasks by kind. Times are in microseconds: the mean, the 99th
+percentile (about), and the longest.
 
-With `COMMTASK_STATS=1` rank 0 prints a line per rank and their sum, and the tasks by kind. Times are in microseconds: the
-mean, what about 99 % of them do not exceed, and the longest.
-
-| column | what it says |
+| column | meaning |
 | --- | --- |
 )";
     for (const stats_column& column : stats_columns())

@@ -82,21 +82,20 @@ std::string worker_line(const std::string& name, const lane_stats& stats) {
 
 std::span<const stats_column> stats_columns() {
     static constexpr std::array columns{
-        stats_column{"tasks", "that ended, in whatever way; failed and canceled ones are among them"},
+        stats_column{"tasks", "that ended, failed and canceled ones included"},
         stats_column{"bytes",
-                     "payload sent and received; of a collective the block that its count names, 0 if each rank has "
-                     "a count; 0 to and from MPI_PROC_NULL"},
-        stats_column{
-            "busy",
-            "the worker's time in passes that moved something; what waiting threads do in its place is not in it"},
+                     "payload sent and received; of a collective the block that its count names; 0 if each rank has a "
+                     "count, and for MPI_PROC_NULL"},
+        stats_column{"busy",
+                     "the worker's time in progress calls that moved something; without the work of waiting threads"},
         stats_column{"post", "in the call that posts, on the posting thread"},
-        stats_column{"queue delay",
-                     "from the post until the worker, or a waiting thread in its place, took the task over"},
-        stats_column{"in flight",
-                     "from the call of MPI's function until the end was seen; not for tasks canceled before"},
-        stats_column{"unblock", "from the end until a thread that waited for it in commtask_wait went on"},
-        stats_column{"worker us", "of processor time; its sleeps without work, its naps with something in flight"},
-        stats_column{"rung", "waits that another rank of the node ended; others' waits that this one ended"},
+        stats_column{"queue delay", "from the post until the progress thread took the task over"},
+        stats_column{"in flight", "from the call of MPI's function until its end was seen"},
+        stats_column{"unblock", "from the end until a thread that waited in commtask_wait went on"},
+        stats_column{
+            "worker us",
+            "processor time of the worker; its sleeps without work, its timed waits with operations in flight"},
+        stats_column{"rung", "waits that another rank of the node ended; waits of other ranks that this rank ended"},
     };
     return columns;
 }
