@@ -356,33 +356,37 @@ def texts_of_functions(rows):
 
 def node_for(row):
     if "partitions" in row.arguments:
-        return "within a `plan_node`"
+        return "none"  # within a plan
     if "plan" in row.arguments:
-        return "`plan_node`"
+        return "plan_node"
     if row.order == "collectives":
-        return "`collective_node`"
-    return "`send_node`" if row.family == "send" else "`recv_node`" if row.receives == "yes" else "`request_node`"
+        return "collective_node"
+    return "send_node" if row.family == "send" else "recv_node" if row.receives == "yes" else "request_node"
+
+
+def named(rows, is_meant):
+    return ", ".join(f"`{row.name}`" for row in rows if is_meant(row))
 
 
 def text_of_page(rows):
-    lines = ["# Operations", "",
-             f"<!-- Written from {TABLE} by tools/generate_operations.py; a test compares the two. -->", "",
-             comment("What a communication task can do. The C function that makes the operation is `commtask_op_NAME`; "
-                     "`COMM_TASK(NAME(...))`, `comm(NAME: ...)` and the C++ function `commtask::NAME` have the same name. In C++ "
-                     "operations on windows are members of `commtask::window`, without `win_`, a plan's is `commtask::plan::run`, and "
-                     "those on files are written `commtask::operation{commtask_op_NAME(...)}`. "
-                     "Operations with arrays of counts have a second C function, `commtask_op_NAME_int`, for arrays of `int`.",
-                     ""), "",
-             comment("*Order*: messages that could match the same partner start in the order of creation, and so do collectives; doors do "
-                     "if asked (`COMMTASK_ORDERED`). *Status*: whether it tells source, tag and length of a "
-                     "message. *Withdrawn*: whether `commtask_cancel` can take it back after MPI has begun it.", ""), "",
-             "| name | | order | status | withdrawn | oneTBB | Fortran |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for row in rows:
-        names = f"`{row.name}`" + f", `{row.name}_int`" * row.has_arrays()
-        fortran = f"`comm_task_{row.name}`" if row.is_in_fortran() else ""
-        status = {"no": "", "yes": "yes", "unknown": "if a receive", "length": "length"}[row.receives]
-        cells = [names, row.text, row.order, status, row.waits.replace("no", ""), node_for(row), fortran]
-        lines.append(f"| {' | '.join(cells)} |")
+    nodes = {node: named(rows, lambda row, node=node: node_for(row) == node) for node in ("send_node", "recv_node")}
+    notes = [
+        "`commtask_op_NAME` makes an operation in C; `COMM_TASK(NAME(...))`, `comm(NAME: ...)` and the C++ function `commtask::NAME` have the "
+        "same name. In C++ operations on windows are members of `commtask::window`, without `win_`; a plan's is `commtask::plan::run`; files "
+        "use `commtask::operation{commtask_op_NAME(...)}`. Operations with arrays of counts have a second C function for arrays of `int`.",
+        f"**Fortran** has `comm_task_NAME` of all but {named(rows, lambda row: not row.is_in_fortran())}.",
+        f"**oneTBB**: `send_node` takes {nodes['send_node']}; `recv_node` {nodes['recv_node']}; `collective_node` collectives and collective "
+        f"file accesses; `plan_node` plans, with `psend` and `precv`; `request_node` the rest.",
+        "**Order**: messages that could match the same partner start in the order of creation, and so do collectives. With `COMMTASK_ORDERED` "
+        "`start`, `call` and `attach` do, too.",
+        f"**Status**: {named(rows, lambda row: row.receives == 'yes')} have source, tag and length of the message; "
+        f"{named(rows, lambda row: row.receives == 'unknown')} if they receive; file accesses the length.",
+        f"**Cancel**: after MPI has begun the operation, `commtask_cancel` works for {named(rows, lambda row: row.waits == 'yes')}."]
+    lines = ["# Operations", "", f"<!-- Written from {TABLE} by tools/generate_operations.py; a test compares the two. -->", ""]
+    for note in notes:
+        lines += [comment(note, ""), ""]
+    lines += ["| name | meaning |", "| --- | --- |"]
+    lines += [f"| `{row.name}`{f', `{row.name}_int`' * row.has_arrays()} | {row.text} |" for row in rows]
     return "\n".join([*lines, ""])
 
 

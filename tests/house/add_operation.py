@@ -67,9 +67,9 @@ def main():
     parts = sorted(set(fortran.glob("*.f90.in")) - {template})
     subprocess.run([sys.executable, fortran / "generate.py", "--template", template, "--parts", *parts, "--out",
                     copy / "module.f90"], check=True)
-    for text in (copy / "module.f90", copy / "docs/operations.md"):
-        if "comm_task_neighbor_swap" not in text.read_text(encoding="utf-8"):
-            sys.exit(f"{text} has no comm_task_neighbor_swap")
+    for text, name in (copy / "module.f90", "comm_task_neighbor_swap"), (copy / "docs/operations.md", "| `neighbor_swap`"):
+        if name not in text.read_text(encoding="utf-8"):
+            sys.exit(f"{text} has no {name}")
     c, cpp, fortran_compiler = options.compilers
     if shutil.which(fortran_compiler):
         subprocess.run([fortran_compiler, "-std=f2018", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only", "module.f90"],

@@ -215,7 +215,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scan(const void* send_b
     return op;
 }
 
-/** Exclusive scan; the first rank's result is left as it was.
+/** Exclusive scan; the first rank's result does not change.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
  *  @param count  elements

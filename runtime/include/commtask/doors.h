@@ -24,7 +24,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_fu
     return op;
 }
 
-/** Runs a function between MPI calls: for what is neither task nor thread-safe, e.g. MPI_Comm_free.
+/** Runs a function between MPI calls, for example MPI_Comm_free, which has no operation.
  *  @param function  runs on the worker and must not wait for another task
  *  @param argument  handed to it; must live until the task has ended
  *  @param comm  whose order the task belongs to
@@ -47,7 +47,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_attach(MPI_Request* req
     return op;
 }
 
-/** Does nothing: a node that joins predecessors, and the measure of what a task costs.
+/** Does nothing: joins predecessors, or measures the cost of a task.
  *  @param comm  whose order the task belongs to
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -55,7 +55,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COM
     return op;
 }
 
-/** Starts a plan: all that was recorded, by one task, which ends when all of it has.
+/** Starts a plan. The task ends when every member has ended.
  *  @param plan  from commtask_record_end; it is not running
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_plan(commtask_plan_t plan) COMMTASK_NOEXCEPT {

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** Reads from where the file is.
+/** Reads at the file pointer.
  *  @param buffer  where to read to
  *  @param count  elements
  *  @param type  of one element
@@ -49,7 +49,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at(MPI_Offset
     return op;
 }
 
-/** Reads from where the file is, all ranks together.
+/** Reads at the file pointer, collectively.
  *  @param buffer  where to read to
  *  @param count  elements
  *  @param type  of one element
@@ -66,7 +66,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_all(void* buf
     return op;
 }
 
-/** Reads from an offset, all ranks together.
+/** Reads from an offset, collectively.
  *  @param offset  where in the file, in elements of its view
  *  @param buffer  where to read to
  *  @param count  elements
@@ -87,7 +87,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at_all(MPI_Of
     return op;
 }
 
-/** Reads from the place that all ranks share.
+/** Reads at the shared file pointer.
  *  @param buffer  where to read to
  *  @param count  elements
  *  @param type  of one element
@@ -105,7 +105,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_shared(void* 
     return op;
 }
 
-/** Writes to where the file is.
+/** Writes at the file pointer.
  *  @param buffer  what to write
  *  @param count  elements
  *  @param type  of one element
@@ -143,7 +143,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at(MPI_Offse
     return op;
 }
 
-/** Writes to where the file is, all ranks together.
+/** Writes at the file pointer, collectively.
  *  @param buffer  what to write
  *  @param count  elements
  *  @param type  of one element
@@ -161,7 +161,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_all(const vo
     return op;
 }
 
-/** Writes to an offset, all ranks together.
+/** Writes to an offset, collectively.
  *  @param offset  where in the file, in elements of its view
  *  @param buffer  what to write
  *  @param count  elements
@@ -182,7 +182,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at_all(MPI_O
     return op;
 }
 
-/** Writes to the place that all ranks share.
+/** Writes at the shared file pointer.
  *  @param buffer  what to write
  *  @param count  elements
  *  @param type  of one element

@@ -12,8 +12,7 @@
 extern "C" {
 #endif
 
-/** One buffer to each rank of a list: as many sends as there are ranks, as one task. The ranks receive it by any
- *  receive.
+/** One buffer to each rank of a list, as one task. The ranks post any receive.
  *  @param buffer  what to send
  *  @param count  elements
  *  @param type  of one element
@@ -35,9 +34,9 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_multicast(const void* b
     return op;
 }
 
-/** A block to each rank of a list, and one from each rank of another, as one task: an alltoallv among those who have
- *  something to say. The other ranks may send and receive the blocks by any message. The status has the bytes of all
- *  that were received. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
+/** A block to each rank of a list, and one from each rank of another list, as one task. The other ranks may use any
+ *  sends and receives. The status has the bytes of all received blocks. Counts are MPI_Count and displacements
+ *  MPI_Aint, as in MPI-4's _c functions.
  *  @param send_buffer  what to send
  *  @param send_counts  elements for each rank
  *  @param send_displs  where each block begins, in elements
@@ -74,9 +73,9 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many(
     return op;
 }
 
-/** A block to each rank of a list, and one from each rank of another, as one task: an alltoallv among those who have
- *  something to say. The other ranks may send and receive the blocks by any message. The status has the bytes of all
- *  that were received. Counts and displacements are int, as in MPI-3.1.
+/** A block to each rank of a list, and one from each rank of another list, as one task. The other ranks may use any
+ *  sends and receives. The status has the bytes of all received blocks. Counts and displacements are int, as in
+ *  MPI-3.1.
  *  @param send_buffer  what to send
  *  @param send_counts  elements for each rank
  *  @param send_displs  where each block begins, in elements
@@ -114,8 +113,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many_int(
     return op;
 }
 
-/** Send in partitions, which leave as commtask_plan_partitions_ready says that they are filled. For plans only; its
- *  receiver records a precv.
+/** Send in partitions, which commtask_plan_partitions_ready releases. For plans only; the receiver records a precv.
  *  @param buffer  what to send
  *  @param n_partitions  into how many equal parts the buffer falls; the other side may have another number
  *  @param count  elements of each partition
@@ -137,8 +135,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_psend(const void* buffe
     return op;
 }
 
-/** Receive in partitions, for which commtask_plan_partition_arrived asks one by one. For plans only; what it receives
- *  is a psend of as many bytes.
+/** Receive in partitions, which commtask_plan_partition_arrived tests. For plans only; the sender records a psend of as
+ *  many bytes.
  *  @param buffer  where to receive
  *  @param n_partitions  into how many equal parts the buffer falls; the other side may have another number
  *  @param count  elements of each partition

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Writes into a window. The end says that the buffer is free; flush, that the data are there.
+/** Writes into a window. Ends when the buffer is free; a flush completes it at the target.
  *  @param buffer  what to write
  *  @param count  elements
  *  @param type  of one element
@@ -92,7 +92,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_accumulate(const void* 
     return op;
 }
 
-/** Combines elements into a window, each atomically, and reads what was there before.
+/** Combines elements into a window, each atomically, and reads the old ones.
  *  @param origin_buffer  the contribution
  *  @param result_buffer  what was there
  *  @param count  elements of both buffers
@@ -123,7 +123,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get_accumulate(const vo
     return op;
 }
 
-/** Combines one element into a window, atomically, and reads what was there before.
+/** Combines one element into a window, atomically, and reads the old one.
  *  @param origin_buffer  the contribution
  *  @param result_buffer  what was there
  *  @param type  of the element, here and there
@@ -148,7 +148,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_fetch_and_op(const void
     return op;
 }
 
-/** Writes one element into a window if another is there, atomically, and reads what was there before.
+/** Compares one element of a window, writes another one if they are equal, and reads the old one, atomically.
  *  @param origin_buffer  the contribution
  *  @param compare_buffer  what must be there
  *  @param result_buffer  what was there
@@ -174,7 +174,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_compare_and_swap(const 
     return op;
 }
 
-/** Ends when all that was started towards a rank before is complete there.
+/** Ends when operations started before, towards a rank, are complete there.
  *  @param target  the rank whose window it is, or MPI_PROC_NULL
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
@@ -185,7 +185,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_flush(int target, MPI_W
     return op;
 }
 
-/** Ends when all that was started towards any rank before is complete there.
+/** Ends when operations started before, towards any rank, are complete there.
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_flush_all(MPI_Win window) COMMTASK_NOEXCEPT {
@@ -194,7 +194,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_flush_all(MPI_Win windo
     return op;
 }
 
-/** Writes into a window, and then notifies the target, which sees the data when await_notify has ended.
+/** Writes into a window, and then notifies the target, whose await_notify ends with the data there.
  *  @param buffer  what to write
  *  @param count  elements
  *  @param type  of one element
@@ -252,7 +252,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get_notify(void* buffer
     return op;
 }
 
-/** Ends when so many notifications have come, and what they announce can be read. Each is counted by one task only.
+/** Ends when so many notifications have come, and their data can be read. Each is counted by one task only.
  *  @param notification  which: 0 to MPI_TAG_UB
  *  @param count  how many, at least 1
  *  @param source  the rank that notifies, or MPI_ANY_SOURCE
@@ -268,7 +268,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_await_notify(int notifi
     return op;
 }
 
-/** Lets this rank's loads see what others have written, and others its stores. Local.
+/** Makes writes of other ranks visible to loads, and stores visible to other ranks. Local.
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window) COMMTASK_NOEXCEPT {
@@ -277,7 +277,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window
     return op;
 }
 
-/** Ends the epoch since the last fence and begins one, all ranks together.
+/** Ends the epoch since the last fence and begins one, collectively.
  *  @param assertion  0, or MPI_MODE_... of MPI's namesake
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */

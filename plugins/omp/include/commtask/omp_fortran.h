@@ -27,7 +27,7 @@ typedef struct commtask_omp_fortran_side {
 /** An operation, with the fields of commtask_op that it uses. */
 typedef struct commtask_omp_fortran_operation {
     size_t struct_size; /**< sizeof(commtask_omp_fortran_operation). */
-    int kind;           /**< commtask_kind, of an operation that docs/operations.md lists for Fortran. */
+    int kind;           /**< commtask_kind, of an operation that has a subroutine in Fortran. */
     MPI_Fint comm;      /**< A Fortran handle. */
     commtask_omp_fortran_side send;
     commtask_omp_fortran_side recv; /**< Also of bcast and sendrecv_replace. */
