@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The example of docs/node.md: a phase in which the program computes on all its cores, the workers' too. It sees that communication
+ * The example of docs/node.md: a phase in which the program computes on all its cores, the workers' too. Communication
  * goes on afterwards. */
+/* [program] */
 #include <commtask/commtask.h>
 
 static void solve_locally(void) {}
@@ -11,14 +12,13 @@ int main(int argc, char** argv) {
     commtask_t task;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     if (commtask_init(NULL) != COMMTASK_OK) return 1;
-    /* [pause] */
     commtask_pause(); /* from here on the cores are the program's */
     solve_locally();
     commtask_resume();
-    /* [pause] */
     int is_wrong = commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), NULL, &task) != COMMTASK_OK;
     is_wrong |= commtask_wait(&task, NULL) != COMMTASK_OK;
     commtask_finalize();
     MPI_Finalize();
     return is_wrong;
 }
+/* [program] */
