@@ -17,9 +17,7 @@ int main(int argc, char** argv) {
 #pragma omp single
     {
 #pragma omp task depend(in : edge) comm(send : edge, 100, MPI_DOUBLE, (rank + 1) % size, 0, MPI_COMM_WORLD)
-/* [recv] */
 #pragma omp task depend(out : ghost) comm(recv : ghost, 100, MPI_DOUBLE, (rank + size - 1) % size, 0, MPI_COMM_WORLD)
-/* [recv] */
 #pragma omp task depend(in : ghost)
         ghost[0] += 1; /* use ghost */
     }

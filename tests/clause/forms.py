@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The three ways to write a communication task, made from one another: COMM_TASK, the comm clause, and the detach clause
-# by hand. It rewrites a program from macros into one of the others, and writes the table of docs/clause.md from the
-# library's headers, so that neither a second copy of the program nor a table by hand can go wrong.
+# by hand. It rewrites a program from macros into one of the others, and writes the list of docs/clause.md from the
+# library's headers, so that neither a second copy of the program nor a list by hand can go wrong.
 """usage: forms.py rewrite clause|detach SOURCE > PROGRAM
-       forms.py table [--write] PAGE.md HEADER...     checks, or writes, the table of the page
-       forms.py program HEADER... > PROGRAM.c         every row of the table as code"""
+       forms.py table [--write] PAGE.md HEADER...     checks, or writes, the list of the page
+       forms.py program HEADER... > PROGRAM.c         every operation in the three ways, as code"""
 import pathlib
 import re
 import sys
@@ -127,12 +127,10 @@ def row(name, parameters):
 
 
 def table(operations):
-    lines = ["| | clause | macro | what `prepared` is in the detach form |", "| --- | --- | --- | --- |"]
-    for name, parameters in operations.items():
-        clause, macro, detach = row(name, parameters)
-        prepared = detach[0].split(" = ", 1)[1]
-        lines.append(f"| {name} | `{clause}` | `{macro}` | `{prepared}` |")
-    return "\n".join(lines) + "\n"
+    """One clause a line, without the twins for arrays of int, which take the same arguments."""
+    lines = [row(name, parameters)[0].removeprefix("#pragma omp task ")
+             for name, parameters in operations.items() if not name.endswith("_int")]
+    return "```text\n" + "\n".join(lines) + "\n```\n"
 
 
 def program(operations):
@@ -161,12 +159,12 @@ def main(words):
         before, found_begin, rest = text.partition(BEGIN)
         _, found_end, after = rest.partition(END)
         if not found_begin or not found_end:
-            raise SystemExit(f"{page} has no place for the table")
+            raise SystemExit(f"{page} has no place for the list")
         right = before + BEGIN + table(read_operations(headers)) + END + after
         if writes:
             page.write_text(right, encoding="utf-8")
         elif right != text:
-            print(f"{page}: the table is not what the headers say; run with --write")
+            print(f"{page}: the list is not what the headers say; run with --write")
             return 1
         return 0
     print(__doc__, file=sys.stderr)
