@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The halo of docs/hold.md: every rank sends its number to both neighbours, in one task that ends when all four messages
- * have ended. One task that takes its turn for all of them; nothing computes on the first message before the last is there. */
+ * The program of docs/hold.md: every rank sends its number to both neighbours, in one task that completes when all four messages
+ * have completed. The task that depends on it starts after the last message, not after the first. */
+/* [program] */
 #include <commtask/omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,6 @@ int main(int argc, char** argv) {
 #pragma omp single
 #pragma omp taskgroup
     {
-        /* [hold] */
 #pragma omp task depend(in : edge) depend(out : ghost)
         for (int side = 0; side < 2; ++side) {
             commtask_omp_hold(commtask_op_recv(&ghost[side], 1, MPI_INT, neighbour[side], 1 - side, MPI_COMM_WORLD));
@@ -27,7 +27,6 @@ int main(int argc, char** argv) {
         }
 #pragma omp task depend(in : ghost)
         printf("rank %d is between %d and %d\n", rank, ghost[0], ghost[1]);
-        /* [hold] */
     }
 
     const int is_wrong = ghost[0] != neighbour[0] || ghost[1] != neighbour[1] || commtask_omp_error_count() > 0;
@@ -35,3 +34,4 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return is_wrong ? EXIT_FAILURE : EXIT_SUCCESS;
 }
+/* [program] */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The halo of docs/openmp.md, twice round a ring: by the macro, and with the detach clause written by hand, which only clang's
- * code gives to libomp. Each part between two marks is shown there as it stands. */
+ * A halo exchange, twice round a ring: by the macro, and with the detach clause written by hand, which only clang's
+ * code gives to libomp. The part between the marks is shown in docs/openmp.md as it stands. */
 #include <commtask/omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@ static void pack(double* to) {
 static void unpack(const double* from) { taken = from[n - 1]; }
 
 static void by_macro(MPI_Comm comm) {
-    /* [graph] */
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -29,7 +28,6 @@ static void by_macro(MPI_Comm comm) {
 #pragma omp task depend(in : ghost[0])
         unpack(ghost);
     }
-    /* [graph] */
 }
 
 #ifdef __clang__

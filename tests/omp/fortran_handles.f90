@@ -36,12 +36,10 @@ program fortran_handles
   !$omp parallel
   !$omp single
   !$omp taskgroup
-  ! [status]
   call comm_task_recv(c_loc(theirs(1)), 6, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, out=[c_loc(theirs(1))], &
                       status=arrived)
   !$omp task depend(in: theirs(1)) shared(theirs, arrived, n_wrong)
   call expect(2, arrived%source == left .and. arrived%tag == 40 + left .and. arrived%bytes == 12)
-  ! [status]
   call expect(1, arrived%state == COMMTASK_STATE_COMPLETED .and. arrived%error == MPI_SUCCESS)
   call expect(3, all(theirs == [10 * left + 1, 10 * left + 3, 10 * left + 5, -1, -1, -1]))
   !$omp end task

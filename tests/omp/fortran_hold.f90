@@ -50,7 +50,6 @@ program fortran_hold
   call comm_task_allreduce(c_loc(total), c_loc(everywhere), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, hold=.true.)
   !$omp end task
 
-  ! [halo]
   !$omp task depend(in: number) depend(out: ghosts) private(side)
   do side = 1, 2
     call comm_task_recv(c_loc(ghosts(side)), 1, MPI_INTEGER, neighbour(side), 2 - side, MPI_COMM_WORLD, hold=.true.)
@@ -60,7 +59,6 @@ program fortran_hold
   !$omp task depend(in: ghosts)
   print '(3(a, i0))', 'rank ', rank, ' is between ', ghosts(1), ' and ', ghosts(2)
   !$omp end task
-  ! [halo]
 
   do round = 1, n_rounds
     mine(:, round) = [rank, round]

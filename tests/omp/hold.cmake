@@ -81,20 +81,3 @@ endif()
 
 commtask_add_test_program(omp.docs.hold_halo "${PROJECT_SOURCE_DIR}/docs/snippets/hold_halo.c" commtask_omp_hold)
 commtask_add_run_test(NAME omp.docs.hold_halo TARGET omp.docs.hold_halo RANKS 1 2 3 LABELS "omp;docs" TIMEOUT 60)
-commtask_add_test_program(omp.docs.hold_tampi "${PROJECT_SOURCE_DIR}/docs/snippets/hold_tampi.c" commtask_tampi)
-commtask_add_run_test(NAME omp.docs.hold_tampi TARGET omp.docs.hold_tampi RANKS 2 LABELS "omp;docs" TIMEOUT 60)
-foreach(program IN ITEMS hold_forms.c hold_lambda.cpp)
-    get_filename_component(name ${program} NAME_WE)
-    commtask_add_test_program(omp.docs.${name} "${PROJECT_SOURCE_DIR}/docs/snippets/${program}" commtask_omp_hold)
-    commtask_add_run_test(NAME omp.docs.${name} TARGET omp.docs.${name} RANKS 1 2 LABELS "omp;docs" TIMEOUT 60)
-endforeach()
-
-# Programs as they are written for TAMPI; with three ranks one has neighbours on both sides.
-foreach(program IN ITEMS heat gauss_seidel nbody ring critical freed)
-    commtask_add_test_program(omp.tampi.${program} tampi/${program}.c commtask_tampi)
-    target_link_libraries(omp.tampi.${program} PRIVATE m)
-    foreach(threads IN LISTS few_team_sizes)
-        commtask_run_omp_test(omp.tampi.${program} t${threads} RANKS 1 2 3 4 SHOW_MORE 3 TIMEOUT 60
-                              ENVIRONMENT OMP_NUM_THREADS=${threads})
-    endforeach()
-endforeach()
