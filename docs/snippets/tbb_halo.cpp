@@ -28,7 +28,6 @@ void heat(std::span<double> u, std::span<double> next, MPI_Comm comm) {
     int n_ranks = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &n_ranks);
-    // [halo]
     using tbb::flow::continue_msg;
     const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     const int right = rank + 1 < n_ranks ? rank + 1 : MPI_PROC_NULL;
@@ -37,11 +36,13 @@ void heat(std::span<double> u, std::span<double> next, MPI_Comm comm) {
 
     flow::graph g;
     flow::broadcast_node<continue_msg> start(g);
+    // [nodes]
     using commtask::one, commtask::recv, commtask::send;
     ct::recv_node<continue_msg> left_halo(g, flow::serial, recv(one(u[0]), left, 0, comm));
     ct::recv_node<continue_msg> right_halo(g, flow::serial, recv(one(u[last + 1]), right, 1, comm));
     ct::send_node<continue_msg> to_right(g, flow::serial, send(one(u[last]), right, 0, comm));
     ct::send_node<continue_msg> to_left(g, flow::serial, send(one(u[1]), left, 1, comm));
+    // [nodes]
     flow::continue_node<continue_msg> interior(g, [&](const continue_msg&) {
         for (std::size_t i = 2; i < last; ++i) update(i); // while the messages are on their way
     });
@@ -65,7 +66,6 @@ void heat(std::span<double> u, std::span<double> next, MPI_Comm comm) {
         start.try_put({});
         g.wait_for_all();
     }
-    // [halo]
 }
 
 bool is_as_on_one_rank(std::span<const double> u, int rank, int n_ranks) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First program of docs/tbb.md: blocks go round a ring of ranks as messages of a flow graph. Each marked part stands in
-// the page word for word; the rest makes it a program that checks itself.
-// [ring]
+// The program of docs/tbb.md: blocks go round a ring of ranks as messages of a flow graph, and a task waits for a message. It
+// checks its results and ends with 1 if one is wrong.
+// [program]
 #include <commtask/tbb.hpp>
 #include <cstdio>
 #include <numeric>
@@ -33,7 +33,7 @@ double sum_over_ring(const std::vector<double>& mine, MPI_Comm comm) {
     using add_node = flow::multifunction_node<block, std::tuple<block>>;
     add_node add(g, flow::serial, [&](const block& b, add_node::output_ports_type& ports) {
         total += std::accumulate(b.values.begin(), b.values.end(), 0.0);
-        // A block that has come home stays there.
+        // A block that is back at its first rank ends here.
         if (b.hop + 1 < n_ranks) std::get<0>(ports).try_put({b.hop + 1, b.values});
     });
     flow::make_edge(from_left, add);
@@ -44,7 +44,6 @@ double sum_over_ring(const std::vector<double>& mine, MPI_Comm comm) {
     g.wait_for_all();
     return total;
 }
-// [ring]
 
 int main(int argc, char** argv) {
     int level = MPI_THREAD_SINGLE;
@@ -55,16 +54,13 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     bool is_right = true;
     {
-        // [arena]
-        commtask::runtime runtime; // takes the worker's core ...
-        ct::arena arena;           // ... and this leaves it alone
+        commtask::runtime runtime; // takes the worker's core
+        ct::arena arena;           // has no thread on that core
         if (!arena.leaves_core_free() && rank == 0) std::printf("%s\n", arena.advice().c_str());
         double total = 0;
         arena.execute([&] { total = sum_over_ring(std::vector<double>(1000, rank + 1), MPI_COMM_WORLD); });
-        // [arena]
         is_right = total == 1000.0 * n_ranks * (n_ranks + 1) / 2;
 
-        // [wait]
         tbb::task_group group;
         group.run([&] {
             double theirs = 0;
@@ -73,7 +69,6 @@ int main(int argc, char** argv) {
             if (const commtask::outcome ended = ct::wait(received); !ended) // the thread does other work meanwhile
                 std::printf("error class %d\n", ended.error_class());
         });
-        // [wait]
         const double mine = 1;
         commtask::post_detached(commtask::send(commtask::one(mine), (rank + n_ranks - 1) % n_ranks, 7, MPI_COMM_WORLD));
         group.wait();
@@ -82,3 +77,4 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return is_right ? 0 : 1;
 }
+// [program]

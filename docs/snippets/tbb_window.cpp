@@ -36,9 +36,9 @@ bool exchange(int rank, int n_ranks, MPI_Comm comm) {
     });
     ct::request_node<int> put(g, flow::serial, [&](int& step) { return halo.put_notify(edge, right, 0, step); });
     ct::request_node<int> come(g, flow::serial, [&](int& step) { return halo.await_notify(step, 1, left); });
-    flow::function_node<int> look(g, flow::serial, [&](int step) { use(step); }); // the neighbour's edge is here
+    flow::function_node<int> user(g, flow::serial, [&](int step) { use(step); }); // the neighbour's edge is here
     flow::make_edge(work, put);
-    flow::make_edge(come, look);
+    flow::make_edge(come, user);
     // [window]
     for (int step = 0; step < n_steps; ++step) {
         come.try_put(step);
