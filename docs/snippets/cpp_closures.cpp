@@ -27,20 +27,16 @@ int main(int argc, char** argv) {
         // [then]
         is_right = is_right && post(noop(comm), after(halo_is_here)).wait();
 
-        // [start]
         const int mine = 1;
         int sum = 0;
         task started = post(
             start([&](MPI_Request* request) { return MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, request); },
                   comm));
-        // [start]
         is_right = is_right && started.wait() && sum == n_ranks;
 
-        // [call]
         MPI_Comm copy = MPI_COMM_NULL;
         task made = post(comm_dup(copy, comm));
         task freed = post(call([&copy] { return MPI_Comm_free(&copy); }, comm), after(made));
-        // [call]
         is_right = is_right && freed.wait() && copy == MPI_COMM_NULL;
         is_right = library.finalize() && is_right;
     }

@@ -28,8 +28,7 @@ routine<> relax(double& value, int left, int right, MPI_Comm comm) {
 }
 // [routine]
 
-// [executor]
-/// Hands ready coroutines to a pool; here the pool is whoever calls run_some().
+/// Hands ready coroutines to a pool; here the pool is any thread that calls run_some().
 class pool_executor final : public executor {
 public:
     void resume_later(resumption& ready) noexcept override { // on the worker: hand over, no more
@@ -54,7 +53,6 @@ private:
     std::mutex mutex_;
     resumption* first_ = nullptr;
 };
-// [executor]
 
 // A coroutine of another library, as far as this example needs it.
 struct detached {

@@ -37,10 +37,8 @@ int main(int argc, char** argv) {
         std::vector<float> second(64);
         is_right = is_right && post(recv(second, left, 1, comm)).wait();
 
-        // [wait]
         if (wait_all(exchange) != ending::completed) std::puts("the halo did not come");
         if (!forwarded.wait_for(std::chrono::seconds{10})) std::puts("late, but it goes on");
-        // [wait]
         is_right = is_right && halo.back() == 1.0F && second.back() == 1.0F;
 
         // [failure]
@@ -57,20 +55,16 @@ int main(int argc, char** argv) {
         // [failure]
         is_right = is_right && ended.error_class() == MPI_ERR_TRUNCATE && was_canceled && did_clean_up;
 
-        // [collective]
         std::array<double, 2> sums{1.0, 2.0};
         task reduced = post(allreduce(in_place, sums, MPI_SUM, comm));
         std::vector<int> everybody(static_cast<std::size_t>(n_ranks));
         task gathered = post(allgather(one(rank), everybody, comm));
-        // [collective]
         is_right =
             is_right && reduced.wait() && gathered.wait() && everybody.back() == n_ranks - 1 && sums[0] == n_ranks;
 
-        // [ticket]
         ticket place{barrier(comm)};      // now ...
         task later = post(barrier(comm)); // ... so this one comes second
         task earlier = post(barrier(comm), at(place));
-        // [ticket]
         is_right = is_right && earlier.wait() && later.wait();
 
         // [error]
@@ -81,14 +75,12 @@ int main(int argc, char** argv) {
         }
         // [error]
 
-        // [types]
         MPI_Datatype column = MPI_DATATYPE_NULL;
         MPI_Type_vector(8, 1, 8, MPI_FLOAT, &column);
         MPI_Type_commit(&column);
         task column_sent = post(send(elements(packed.data(), 1, column), right, 3, comm));
         std::array<float, 8> row{};
         task row_received = post(recv(row, left, 3, comm));
-        // [types]
         is_right = is_right && column_sent.wait() && row_received.wait() && row[7] == 1.0F;
         MPI_Type_free(&column);
         is_right = runtime.finalize() && is_right;
