@@ -63,6 +63,7 @@ class Wrapper:
         self.declared = ", ".join(f"{p.type} a{i}{p.suffix}" for i, p in enumerate(function.parameters))
         self.arguments = [f"a{i}" for i in range(len(function.parameters))]
         self.real = "commtask_real_" + self.name
+        self.to_mpi = "commtask_to_" + self.name
 
     def call(self, function, arguments=None):
         return f"{function}({', '.join(self.arguments if arguments is None else arguments)})"
@@ -195,12 +196,12 @@ def text_of_local(names):
     return "\n".join([*lines, ""])
 
 
-def text_of_redirect(wrappers):
-    """Included before every file of the runtime: its calls go to the MPI, not into the wrappers."""
-    lines = [NOTE, "#pragma once\n", '#include "real_mpi.hpp"\n']
-    for w in wrappers:
-        lines += [f"#undef {w.name}", f"#define {w.name} {w.real}"]  # some MPIs have macros beside their functions
-    return "\n".join([*lines, ""])
+def text_of_symbols(wrappers, local):
+    """For objcopy: calls of the runtime go to the MPI, not into the wrappers, and pass by the tools that count the program's calls.
+    sharing.cpp has the functions that the program calls under the last two names."""
+    names = [(prefix + w.name, w.to_mpi) for w in wrappers for prefix in ("", "P")] + [(name, "P" + name) for name in local]
+    names += [(f"commtask_{call}", f"commtask_runtime_{call}") for call in ("init", "finalize")]
+    return "".join(f"{ours} {theirs}\n" for ours, theirs in names)
 
 
 def text_of_wrappers(wrappers):
@@ -214,6 +215,7 @@ def text_of_wrappers(wrappers):
     for index, w in enumerate(wrappers):
         lines.append(f"{w.returns} (*{w.real})({w.declared});")
         lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")
+        lines.append(f"{w.returns} {w.to_mpi}({w.declared}) {{ return {w.call(w.real)}; }}")
         lines.append(f"COMMTASK_API {w.returns} P{w.name}({w.declared}) {{")
         by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
         if w.is_collective():
@@ -280,7 +282,7 @@ def main():
     for name, text in {
         "real_mpi.hpp": text_of_pointers(wrappers),
         "local_mpi.hpp": text_of_local(local),
-        "redirect_mpi.hpp": text_of_redirect(wrappers),
+        "runtime_symbols.txt": text_of_symbols(wrappers, local),
         "wrappers.cpp": text_of_wrappers(wrappers),
         "own.hpp": text_of_own(wrappers),
         "libcommtask-mpi.map": text_of_map(options.base_map.read_text(), wrappers),
