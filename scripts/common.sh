@@ -8,7 +8,7 @@ commtask_jobs=${COMMTASK_JOBS:-$(nproc)}
 
 packages_build=(cmake ninja-build pkg-config gcc-12 g++-12 clang-19 libclang-rt-19-dev libomp-19-dev
     libclang-19-dev llvm-19-dev libhwloc-dev libtbb-dev libfftw3-dev libmpich-dev mpich libgtest-dev libgmock-dev
-    libcli11-dev nlohmann-json3-dev libprotozero-dev libopen-trace-format2-dev python3)
+    libcli11-dev nlohmann-json3-dev python3)
 # The plugin for the comm clause is tested with each of these clangs.
 clause_versions="14;15;16;19;22"
 packages_clause=(clangd-19)

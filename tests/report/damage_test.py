@@ -9,7 +9,9 @@ import unittest
 from report_case import Case, report
 
 import load  # found by what report_case adds to the path
+import otf2_archive
 import page
+import perfetto
 import text
 import trace_run
 from summary import Summary
@@ -29,9 +31,13 @@ class Damage(Case):
                     damaged[orders.choice((orders.randrange(600), orders.randrange(CHUNK_BYTES, len(raw))))] = orders.choice((0, 255, 57))
                 path.write_bytes(damaged)
             try:
-                summary = Summary(load.load([self.folder]))
+                read = trace_run.read_run([self.folder])
+                run = load.loaded(read)
+                summary = Summary(run)
                 text.render(summary)
                 page.render(summary, "")
+                perfetto.write(read, run, "/dev/null")
+                otf2_archive.Archive(read)
             except TraceError as refusal:
                 self.assertIn("cttrace", str(refusal))
                 refused += 1
@@ -85,8 +91,10 @@ class Names(Case):
         text = self.text_of(halo)
         for letter in "hpc":
             self.assertIn(letter + shown, text)
-        page = self.folder / "page.html"
-        self.assertEqual(report("--html", page, halo).returncode, 0)
+        page, picture = self.folder / "page.html", self.folder / "picture"
+        self.assertEqual(report("--html", page, "--perfetto", picture, halo).returncode, 0)
+        for letter in "hct":
+            self.assertIn((letter + shown).encode(), picture.read_bytes())
         html = page.read_text(encoding="utf-8")
         for letter in "hpctw":
             self.assertIn(letter + shown, html.replace("\\\\", "\\"))

@@ -236,7 +236,39 @@ class Lost(Case):
             self.assertEqual(message.send.posted, message.receive.posted)
 
 
+    def test_threads_without_any_room_make_the_end_unknown(self):
+        run = trace_run.read_run([halo_run(self.folder / "trace", hops=200, n_dropped=5)])
+        self.assertIn(len(run.messages), range(10, 399))
+
+
 class Refusals(Case):
+    def test_another_format_that_cannot_be_written_to_its_end_leaves_what_was_there(self):
+        trace = halo_run(self.folder / "trace")
+        file, folder = self.folder / "picture", self.folder / "full"
+        file.write_text("old", encoding="utf-8")
+        folder.mkdir()
+        (folder / "something").touch()
+        self.refusal("--otf2", folder, trace, contains="full is not empty")
+        self.refusal("--perfetto", self.folder / "no" / "picture", trace, contains="picture cannot be written")
+        self.assertEqual(self.cut_short("--perfetto", file, trace).returncode, 2)
+        self.assertEqual(file.read_text(encoding="utf-8"), "old")
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"picture", "full", "trace"})
+
+    def test_an_archive_without_the_library_of_otf2_says_what_is_missing(self):
+        trace = halo_run(self.folder / "trace")
+        done = subprocess.run([sys.executable, "-c", f"import ctypes, runpy; ctypes.CDLL = open; runpy.run_path({PROGRAM!r}, run_name='__main__')", "--otf2", self.folder / "archive", trace],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("Debian: libopen-trace-format2-10", done.stderr)
+
+    def cut_short(self, *words):
+        """Runs the program, which may write no more than 1000 bytes to a file."""
+        def allow_little():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        return subprocess.run([sys.executable, "-B", PROGRAM, *words], capture_output=True, text=True, timeout=60, check=False,
+                              preexec_fn=allow_little)
+
     def test_a_folder_without_traces(self):
         self.refusal("--text", self.folder, contains="COMMTASK_TRACE")
 
@@ -274,11 +306,7 @@ class Refusals(Case):
         page.write_text("old", encoding="utf-8")
         trace = halo_run(self.folder / "trace")
 
-        def allow_little():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-        done = subprocess.run([sys.executable, "-B", PROGRAM, "--html", page, trace], capture_output=True, text=True, timeout=60,
-                              check=False, preexec_fn=allow_little)
+        done = self.cut_short("--html", page, trace)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("cannot be written", done.stderr)
         self.assertEqual(page.read_text(encoding="utf-8"), "old")

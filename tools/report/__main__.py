@@ -6,8 +6,6 @@
 import argparse
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 
 if sys.version_info < (3, 10):
@@ -17,10 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from printable import printable  # noqa: E402
 
-CONVERTER = "commtask-trace-convert"
 #: From the program in bin; without it these are the sources.
 VERSION = globals().get("VERSION", "from the sources")
-FOLDER = globals().get("FOLDER", str(pathlib.Path(__file__).resolve().parent.parent))
 DEFAULT_PAGE = "commtask-report.html"
 EPILOG = """\
 Without --text, --perfetto and --otf2 the page is written. A cause of less than 5 % of the thread time
@@ -51,52 +47,50 @@ def parse(arguments):
     parser.add_argument("--perfetto", metavar="FILE", type=name, help="write the trace for ui.perfetto.dev")
     parser.add_argument("--otf2", metavar="FOLDER", type=name, help="write the trace for Vampir and Scalasca")
     parser.add_argument("--version", action="version", version=f"commtask-report {VERSION}")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if not (given.text or given.html or given.perfetto or given.otf2):
+        given.html = DEFAULT_PAGE
+    return given
 
 
-def read_traces(paths):
-    import load
-    from summary import Summary
-    from trace_reader import TraceError
+def write(file, how, *what):
     try:
-        run = load.load(paths)
-    except TraceError as error:
-        raise Refusal(str(error)) from error
-    return Summary(run)
-
-
-def convert(given, traces):
-    """The other formats are the converter's, which lies beside this program (where it was built: in a folder of its own) or in
-    PATH."""
-    program = shutil.which(CONVERTER, path=os.pathsep.join((FOLDER, os.path.join(FOLDER, "trace")))) or shutil.which(CONVERTER)
-    if program is None:
-        raise Refusal(f"{CONVERTER} was not found, neither beside this program nor in PATH; install commtask with its tools.")
-    words = ["--perfetto", given.perfetto] if given.perfetto else []
-    words += ["--otf2", given.otf2] if given.otf2 else []
-    return subprocess.run([program, *traces, *words], check=False).returncode
-
-
-def write_page(given, summary):
-    import page
-    import whole_file
-    file = given.html or DEFAULT_PAGE
-    text = page.render(summary, VERSION)
-    try:
-        with whole_file.aside(file) as part:
-            part.write_text(text, encoding="utf-8")
+        how(*what, file)
     except OSError as error:
         raise Refusal(f"{file} cannot be written: {error.strerror}.") from error
     print(f"commtask-report: wrote {file}", file=sys.stderr)
 
 
+def write_page(summary, file):
+    import page
+    import whole_file
+    text = page.render(summary, VERSION)
+    with whole_file.aside(file) as part:
+        part.write_text(text, encoding="utf-8")
+
+
 def run(given):
-    summary = read_traces(given.inputs)
-    if given.text:
-        import text
-        print("\n".join(map(printable, text.render(summary))))
-    if given.html or not (given.text or given.perfetto or given.otf2):
-        write_page(given, summary)
-    return convert(given, given.inputs) if given.perfetto or given.otf2 else 0
+    import load
+    import trace_run
+    from summary import Summary
+    from trace_reader import TraceError
+    try:
+        read = trace_run.read_run(given.inputs)
+        loaded = load.loaded(read)
+        summary = Summary(loaded) if given.text or given.html else None
+        if given.text:
+            import text
+            print("\n".join(map(printable, text.render(summary))))
+        if given.html:
+            write(given.html, write_page, summary)
+        if given.perfetto:
+            import perfetto
+            write(given.perfetto, perfetto.write, read, loaded)
+        if given.otf2:
+            import otf2_archive
+            write(given.otf2, otf2_archive.write, read)
+    except TraceError as error:
+        raise Refusal(str(error)) from error
 
 
 def drop_output():
@@ -110,9 +104,10 @@ def main():
         return 1
     try:
         try:
-            return run(parse(sys.argv[1:]))
+            run(parse(sys.argv[1:]))
         finally:
             sys.stdout.flush()
+        return 0
     except Refusal as error:
         print(f"commtask-report: {printable(str(error))}", file=sys.stderr)
         return 2

@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from delays import NEVER_WAIT
 from model import Rank, Run, Span, Task, Thread, Unblock, Worker
-from trace_reader import COLLECTIVE, ENDS, EVERY_LANE, MRECV, NODE, ONETBB, PROC_NULL, RECEIVES, SENDS, STATES
+from trace_reader import COLLECTIVE, ENDS, EVERY_LANE, MRECV, NODE, ONETBB, PROC_NULL, RECEIVES, SENDS
 from trace_run import issues_without_gap, read_run, whole_ranks
 
 #: Steps of a task: index of trace_reader.PHASES.
@@ -140,7 +140,7 @@ class _Loader:
             if task is not None and span.end is not None and task.ended is not None:
                 task.unblocks.append(Unblock(task, end, each.number, begin, "wait"))
         self.busy[each.number] = sorted(span.end for span in spans if span.kind in ("wait", "call"))
-        states = list(self._states(each, self.last))
+        states = [(begin - self.zero, end - self.zero, state, lane) for begin, end, state, lane in each.intervals(self.last + self.zero) if end > begin]
         if each.is_worker:
             served = [(begin, end, state) for begin, end, state, lane in states if lane == each.lane]
             cpus = {cpu for _, _, cpu in each.processor}
@@ -177,13 +177,6 @@ class _Loader:
         if task is not None and self.trace.has_end:
             task.unblocks.append(Unblock(task, self.last, thread, begin, "wait"))
 
-    def _states(self, each, last):
-        """(begin, end, state, lane) from moments; state 0 is nothing to show."""
-        following = [at - self.zero for at, _, _ in each.states[1:]] + [last]
-        for (at, lane, state), end in zip(each.states, following):
-            if state != 0 and end > at - self.zero:
-                yield at - self.zero, end, STATES[state] if state < len(STATES) else "poll", lane
-
     def _behind(self, identity):
         """The communication tasks that `identity` stands for: itself, or those that a detached compute task posted."""
         if identity in self.tasks:
@@ -218,6 +211,7 @@ class _Loader:
         while it idled, at which a node last handed on a message, whatever thread did that."""
         times = [at for at, _ in sorted(self.handed_on)]
         tasks = [self.tasks[task] for _, task in sorted(self.handed_on)]
+        first = {identity: min(slices) for identity, slices in self.began.items()}
         for thread, slices in self.slices.items():
             idle_from = -1
             for begin, end, identity in sorted(slices):
@@ -225,7 +219,7 @@ class _Loader:
                 known = self.trace.computes.get(identity)
                 n_before = bisect.bisect_right(self.busy[thread], begin)
                 idle_from = max(idle_from, self.busy[thread][n_before - 1] if n_before else -1)
-                is_its_first = known is not None and known.model == ONETBB and (begin, thread) == min(self.began[identity])
+                is_its_first = known is not None and known.model == ONETBB and (begin, thread) == first[identity]
                 if is_its_first and k >= 0 and times[k] > idle_from:
                     tasks[k].unblocks.append(Unblock(tasks[k], times[k], thread, None, "compute"))
                 idle_from = max(idle_from, end)

@@ -39,7 +39,7 @@ HELPER_LANE = -2
 EVERY_LANE = 255  # of a state: several lanes in turns
 ONETBB, NODE = 2, 4  # models of a compute task: a body of oneTBB; one of its nodes hands on what has come
 MOST_OTHERS = 1 << 16  # messages that one record may stand for
-ANY, PROC_NULL = -1, -2
+PROC_NULL = -2
 
 MOST_MEMBERS = 1 << 24  # of a communicator
 MOST_LANES = EVERY_LANE  # a record says its lane in a byte
@@ -92,7 +92,6 @@ class Task:
     lane: int = 0
     flags: int = 0
     posted: int | None = None
-    post_returned: int | None = None  # where its post took long
     steps: list[Step] = field(default_factory=list)
     end: int = 0  # index of ENDS; 0: it had not ended
     given: int = 0  # bytes that it sends
@@ -111,10 +110,6 @@ class Task:
         """As people see it: thread and count."""
         return f"{self.poster}.{self.id & 0xffffffffffff}"
 
-    def time_of(self, phase: int) -> int | None:
-        """When it came into a phase."""
-        return next((step.time for step in self.steps if step.phase == phase), None)
-
     @property
     def stands(self) -> bool:
         """A standing receive: nobody waits for it."""
@@ -122,20 +117,11 @@ class Task:
 
     @property
     def issued(self) -> int | None:
-        return self.time_of(IN_FLIGHT)
+        return next((step.time for step in self.steps if step.phase == IN_FLIGHT), None)
 
     @property
     def ended(self) -> int | None:
         return self.steps[-1].time if self.steps and self.steps[-1].phase in (ENDED, DROPPED) else None
-
-    def phases(self) -> list[tuple[str, int, int]]:
-        """How long it was in which phase: name, begin, end; the last one is missing while it is open."""
-        begin, result = self.posted, []
-        for step in self.steps:
-            if begin is not None:
-                result.append((PHASES[step.before], begin, max(begin, step.time)))
-            begin = step.time
-        return result
 
 
 @dataclass(slots=True)
@@ -171,13 +157,19 @@ class Thread:
         """The library's own, and inside MPI for the program or waiting."""
         return self.lane == HELPER_LANE
 
+    def intervals(self, last: int):
+        """Yields (begin, end, state, lane); the last one lasts until `last`. State 0 is nothing to show."""
+        for k, (begin, lane, state) in enumerate(self.states):
+            if state:
+                end = self.states[k + 1][0] if k + 1 < len(self.states) else last
+                yield begin, max(begin, end), STATES[state] if state < len(STATES) else "poll", lane
+
 
 @dataclass(slots=True)
 class Communicator:
     number: int
     name: str
     size: int
-    me: int
     members: tuple[int, ...]
     is_inter: bool
     key: tuple = ()  # the same on all ranks
@@ -190,7 +182,6 @@ class Compute:
     name: str
     model: int
     parent: int
-    created: int
     after: list[tuple[int, int]] = field(default_factory=list)  # what it waits for, and when that was said: before it starts, or goes on
     fulfilled: int | None = None  # when its event came
 
@@ -223,8 +214,6 @@ class RankTrace:
     operations: dict[int, tuple[str, int]] = field(default_factory=dict)  # name, flags
     clocks: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # 0 start, 1 end: time, offset, error
     clock_error: int | None = 0  # at most, against rank 0's clock; None: unknown
-    clock_drift_ppm: float | None = 0.0  # None: unknown
-    clock_how: str = ""
     last: int = 0  # the latest time in the file
     is_cut: bool = False  # the file is shorter than what was written
     whole_from: int | None = None  # of one that lost records, newest kept: after that moment none is missing; None: no such
@@ -377,7 +366,7 @@ class _Reader:
                 # Half a list of members would be another communicator.
                 members = parse_members(self._name(ident >> 32)) if ident >> 32 in self.whole_texts else ()
                 name = self._name(ident & 0xffffffff)
-                trace.communicators[detail] = Communicator(detail, name, low, high, members, bool(flags & 1))
+                trace.communicators[detail] = Communicator(detail, name, low, members, bool(flags & 1))
             elif kind == OPERATION:
                 trace.operations[sub] = (self._name(detail), flags)
             elif kind == CLOCK:
@@ -420,8 +409,6 @@ class _Reader:
                 self._task(ident).others += [(*halves(value), flags)] * min(detail, MOST_OTHERS)
             elif kind == POSTED_IN:
                 self._task(ident).compute = value
-            elif kind == POST_RETURNED:
-                self._task(ident).post_returned = time
             elif kind == SIGNALED:
                 trace.events[ident] = (time, number)
             elif kind == WAIT_BEGIN:
@@ -433,7 +420,7 @@ class _Reader:
                 elif ident:  # what it was for had ended
                     thread.waits.append(Span(time, time, "wait", id=ident))
             elif kind == COMPUTE_CREATED:
-                trace.computes[ident] = Compute(ident, self._name(detail), sub, value, time)
+                trace.computes[ident] = Compute(ident, self._name(detail), sub, value)
             elif kind == COMPUTE_BEGIN:
                 known = trace.computes.get(ident)
                 name = self._name(detail) or (known.name if known else "")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The traces of all ranks of a run as one: on the clock of rank 0, with the messages that two ranks share. The rules
-# are those of docs/trace-format.md; commtask-trace-convert follows the same ones, and a test compares the two.
+# are those of docs/trace-format.md.
 from __future__ import annotations
 
 from collections import defaultdict
@@ -52,7 +52,7 @@ class _Clock:
         self.has_rank_0 = ranks[0].rank == 0
         self.is_known = self.has_rank_0 or bool(measured)
         self.convert = _same
-        self.error, self.drift_ppm, self.how = 0, 0.0, f"rank {ranks[0].rank}'s"
+        self.error, self.may_drift = 0, False
         if measured and not self.has_rank_0:
             self._measure(min(measured, key=lambda each: (1 not in each.clocks, _error_of(each))))
 
@@ -60,18 +60,16 @@ class _Clock:
         start, end = by.clocks[0], by.clocks.get(1)
         self.error = _error_of(by)
         if end is None or end[0] <= start[0]:
-            self.drift_ppm, self.how = None, "measured at the start only, drift unknown"
+            self.may_drift = True
             self.convert = lambda time: time + start[1]
             return
         slope = (end[1] - start[1]) / (end[0] - start[0])
-        self.drift_ppm, self.how = slope * 1e6, "measured at start and end"
         self.convert = lambda time: time + start[1] + round(slope * (time - start[0]))
 
     def guess(self, known: _Clock) -> None:
         """Nothing was measured: by the time of day, beside another clock."""
         shift = self.ranks[0].realtime_offset - known.ranks[0].realtime_offset
-        self.error = self.drift_ppm = None
-        self.how = "the time of day: not measured"
+        self.error, self.may_drift = None, True
         self.convert = lambda time: known.convert(time + shift)
 
 
@@ -90,13 +88,13 @@ def _align(ranks: list[RankTrace]) -> tuple[int | None, bool]:
         if not clock.is_known and clock is not known:
             clock.guess(known)
         for each in clock.ranks:
-            each.clock_error, each.clock_drift_ppm, each.clock_how = clock.error, clock.drift_ppm, clock.how
+            each.clock_error = clock.error
             if clock.convert is not _same:
                 _shift(each, clock.convert)
     errors = [clock.error for clock in clocks]
     if len(clocks) == 1:
         return 0, False
-    return None if None in errors else sum(sorted(errors)[-2:]), any(clock.drift_ppm is None for clock in clocks)
+    return None if None in errors else sum(sorted(errors)[-2:]), any(clock.may_drift for clock in clocks)
 
 
 def _shift(trace: RankTrace, clock) -> None:
@@ -104,7 +102,7 @@ def _shift(trace: RankTrace, clock) -> None:
     trace.begin, trace.end, trace.last = clock(trace.begin), shifted(trace.end), clock(trace.last)
     trace.whole_from, trace.whole_until = shifted(trace.whole_from), shifted(trace.whole_until)
     for task in trace.tasks.values():
-        task.posted, task.post_returned = shifted(task.posted), shifted(task.post_returned)
+        task.posted = shifted(task.posted)
         for step in task.steps:
             step.time = clock(step.time)
     for thread in trace.threads.values():
@@ -113,7 +111,7 @@ def _shift(trace: RankTrace, clock) -> None:
         for span in (*thread.waits, *thread.computes, *thread.regions):
             span.begin, span.end = clock(span.begin), shifted(span.end)
     for compute in trace.computes.values():
-        compute.created, compute.fulfilled = clock(compute.created), shifted(compute.fulfilled)
+        compute.fulfilled = shifted(compute.fulfilled)
         compute.after = [(before, clock(said)) for before, said in compute.after]
     trace.events = {ident: (clock(time), thread) for ident, (time, thread) in trace.events.items()}
 
@@ -260,17 +258,3 @@ def read_run(paths) -> Run:
     if guessed := [each.rank for each in ranks if each.clock_error is None]:
         remarks.append(f"the time of day stands in for clocks that were not compared with rank 0's: {_ranks(guessed)}")
     return Run(ranks, match_messages(ranks), remarks, clock_error, clocks_may_drift)
-
-
-if __name__ == "__main__":
-    import sys
-
-    try:
-        run = read_run(sys.argv[1:])
-    except TraceError as error:
-        sys.exit(f"trace_run: {error}")
-    for each in run.ranks:
-        print(f"rank {each.rank}: {len(each.tasks)} tasks, {len(each.computes)} compute tasks, {len(each.threads)} threads, "
-              f"clock: {each.clock_how}, error at most {each.clock_error} ns")
-    print(f"{len(run.messages)} messages are on both ranks")
-    print(*run.remarks, sep="\n")

@@ -1,43 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The converter and the Python reader follow one page, docs/trace-format.md, each in its own words: of traces that no program here can
-# make at will (machines with clocks of their own, records that had no room, damage) both must say the same. OTF2's reader
-# tells what times the converter gave.
-"""Usage: converter_test.py FOLDER_OF_THE_REPORT FOLDER_OF_THE_TRACE_WRITER CONVERTER"""
+# commtask-report --perfetto and --otf2 on traces that no program here can make at will: machines with clocks of their own, tasks that did
+# not complete, spans in any order. otf2-print tells what times the archive has, and a reader of protobuf's of its own what the other file has.
+"""Usage: formats_test.py COMMTASK_REPORT   (the program, or the folder of its sources)"""
 import collections
-import pathlib
-import random
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-READER, WRITER, CONVERTER = sys.argv[1:4]
-del sys.argv[1:4]
-sys.path[:0] = [READER, WRITER]
+from report_case import Case, report
 
-import otf2_regions  # noqa: E402: beside this file
-import trace_run  # noqa: E402
-from trace_writer import CALLBACK, CHUNK_BYTES, ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter, halo_run  # noqa: E402
+import otf2_regions  # beside this file
+import trace_run  # found by what report_case adds to the path
+from trace_writer import CALLBACK, ENDED, IN_FLIGHT, ISSUE, NOTHING, READY, TraceWriter
 
-
-def convert(*words):
-    return subprocess.run([CONVERTER, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
-
-
-HAS_OTF2 = "otf2" in convert("--formats").stdout and shutil.which("otf2-print") is not None
-HAS_PERFETTO = "perfetto" in convert("--formats").stdout
-
-
-def sends_of_archive(traces, folder):
-    """When the messages were sent, since the run began."""
-    done = convert(traces, "--otf2", folder)
-    if done.returncode != 0:
-        raise AssertionError(done.stderr)
-    text = otf2_regions.print_archive(folder)
-    return sorted(int(time) for time in re.findall(r"(?m)^MPI_ISEND +\d+ +(\d+) ", text))
+HAS_OTF2 = shutil.which("otf2-print") is not None
 
 
 def fields(raw):
@@ -94,27 +71,32 @@ def sizes_of(path):
 MPI, PROGRAM = 1, 3  # classes of regions
 
 
-class Case(unittest.TestCase):
+class Formats(Case):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        super().setUp()
         self.traces = self.folder / "traces"
 
-    def agree(self):
-        """The run as the reader sees it, once the converter has said the same."""
+    def written(self, option):
+        """Where the traces are in another format."""
+        result = self.folder / option
+        done = report(f"--{option}", result, self.traces)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return result
+
+    def archive(self):
+        shutil.rmtree(self.folder / "otf2", ignore_errors=True)
+        return self.written("otf2")
+
+
+class Clocks(Formats):
+    def read(self):
+        """The run, once the archive has had the same times."""
         run = trace_run.read_run([self.traces])
-        done = convert(self.traces)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"\n{len(run.messages)} messages are on both ranks", done.stdout)
         if HAS_OTF2:
-            issued = sorted(task.issued - run.begin for each in run.ranks for task in each.tasks.values()
-                            if task.operation in ("send", "sendrecv") and task.posted is not None and task.issued is not None)
-            self.assertEqual(sends_of_archive(self.traces, self.folder / "archive"), issued)
+            sent = re.findall(r"(?m)^MPI_ISEND +\d+ +(\d+) ", otf2_regions.print_archive(self.archive()))
+            self.assertEqual(sorted(map(int, sent)), sorted(task.issued - run.begin for each in run.ranks for task in each.tasks.values()))
         return run
 
-
-class Clocks(Case):
     def machine(self, rank, ahead, domain, *comparisons):
         out = TraceWriter(rank, 4, clock_domain=domain)
         out.BEGIN += ahead
@@ -133,21 +115,20 @@ class Clocks(Case):
         self.machine(1, 3_000_000_000, 2, (0, -3_000_000_000, 400), (10_000_000, -3_000_100_000, 900))
         self.machine(2, 3_000_000_000, 2, (0, -3_000_000_000, 500), (10_000_000, -3_000_100_003, 300))
         self.machine(3, 7_000_000_000, 3, (0, -7_000_000_000, 200))
-        whole = self.agree()
+        whole = self.read()
         self.assertEqual([each.clock_error for each in whole.ranks], [0, 500, 500, 200])
         (self.traces / "rank-0.cttrace").unlink()
-        shutil.rmtree(self.folder / "archive", ignore_errors=True)
-        rest = self.agree()
+        rest = self.read()
         self.assertEqual([sorted(task.issued for task in each.tasks.values()) for each in rest.ranks],
                          [sorted(task.issued for task in each.tasks.values()) for each in whole.ranks[1:]])
 
     def test_what_was_not_measured_is_put_beside_what_was(self):
         self.machine(1, 3_000_000_000, 2)
         self.machine(2, 0, 3, (0, -500, 100))
-        self.assertEqual([each.clock_error for each in self.agree().ranks], [None, 100])
+        self.assertEqual([each.clock_error for each in self.read().ranks], [None, 100])
 
 
-class Sizes(Case):
+class Sizes(Formats):
     def test_of_what_did_not_complete_it_is_what_it_was_to_send_or_unknown(self):
         out = TraceWriter(0, 1)
         out.thread(1, "main")
@@ -162,21 +143,18 @@ class Sizes(Case):
             out.moved(1, task, *steps, given=given, n_bytes=n_bytes, end=end)
         out.write(self.traces)
         expected = [size for *_, size in rows]
-        read = sorted(self.agree().ranks[0].tasks.values(), key=lambda task: task.posted)
+        read = sorted(trace_run.read_run([self.traces]).ranks[0].tasks.values(), key=lambda task: task.posted)
         self.assertEqual(["unknown" if task.bytes is None else task.bytes for task in read], expected)
         if HAS_OTF2:
-            lengths = re.findall(r"(MPI_\w+) .* Length: (\d+)", otf2_regions.print_archive(self.folder / "archive"))
+            lengths = re.findall(r"(MPI_\w+) .* Length: (\d+)", otf2_regions.print_archive(self.archive()))
             self.assertEqual(lengths, [("MPI_ISEND", "3000"), ("MPI_ISEND", "700"), ("MPI_ISEND", "60"), ("MPI_ISEND", "0"), ("MPI_ISEND", "8"),
                                        ("MPI_ISEND", "5"), ("MPI_IRECV", "7")])
-        if HAS_PERFETTO:
-            self.assertEqual(convert(self.traces, "--perfetto", self.folder / "picture").returncode, 0)
-            self.assertEqual(sizes_of(self.folder / "picture"), expected)
+        self.assertEqual(sizes_of(self.written("perfetto")), expected)
 
 
-@unittest.skipUnless(HAS_PERFETTO, "the converter has no Perfetto here")
-class Arrows(Case):
+class Arrows(Formats):
     def test_a_body_goes_on_each_time_because_of_what_it_waited_for(self):
-        """So many slices and waits that looking through the ones for each of the others takes longer than `convert` gives."""
+        """So many slices and waits that looking through the ones for each of the others takes longer than `report` gives."""
         out = TraceWriter(0, 1)
         out.thread(1, "main")
         out.thread(2, "worker", lane=0)
@@ -203,16 +181,14 @@ class Arrows(Case):
         out.put(3, 18, end + 10, sliced, sub=2)
         out.put(3, 19, end + 20, sliced)
         out.write(self.traces)
-        done = convert(self.traces, "--perfetto", self.folder / "picture")
-        self.assertEqual(done.returncode, 0, done.stderr)
         begins = [TraceWriter.BEGIN + 1000 * k + 10 for k in range(n_waits)]
-        found = sorted(arrows_of(self.folder / "picture").values())
+        found = sorted(arrows_of(self.written("perfetto")).values())
         self.assertEqual(found.pop(), ([begins[-1] + 500], [TraceWriter.BEGIN + end + 10]))
         self.assertEqual(found, [([at + 500], [at + 600]) for at in begins])
 
 
-@unittest.skipUnless(HAS_OTF2, "the converter has no OTF2 here, or otf2-print is missing")
-class Regions(Case):
+@unittest.skipUnless(HAS_OTF2, "otf2-print is not there (Debian: otf2-tools)")
+class Regions(Formats):
     def test_a_region_around_many_ends_where_it_does(self):
         out = TraceWriter(0, 1)
         out.thread(1, "main")
@@ -223,9 +199,8 @@ class Regions(Case):
         out.put(1, 21, end, detail=out.text("outer"), sub=2)
         out.region(1, 5_000_000, 5_000_100, "after", 2)
         out.write(self.traces)
-        run = self.agree()
-        regions = otf2_regions.read(self.folder / "archive")[1]
-        self.assertEqual([each for each in regions if each[0] == "outer"], [("outer", 0, TraceWriter.BEGIN + end - run.begin)])
+        regions = otf2_regions.read(self.archive())[1]
+        self.assertEqual([each for each in regions if each[0] == "outer"], [("outer", 0, end)])
 
     def test_what_ends_inside_of_another_is_left_and_entered_again(self):
         out = TraceWriter(0, 1)
@@ -241,13 +216,11 @@ class Regions(Case):
         out.put(1, 21, 200, detail=out.text("taskwait"), sub=2)
         out.put(1, 19, 250, outer)
         out.write(self.traces)
-        self.agree()
-        regions = otf2_regions.read(self.folder / "archive")
+        regions = otf2_regions.read(self.archive())
         self.assertEqual(regions[1], [("taskwait", 30, 50), ("outer", 0, 50), ("inner", 60, 150), ("outer", 160, 200),
                                       ("taskwait", 50, 200), ("outer", 200, 250)])
         self.assertEqual(regions[2], [("worker: issue", 0, 100), ("body", 100, 200), ("worker: callback", 100, 200), ("body", 200, 250),
                                       ("worker: issue", 200, 300)])
-
 
     def test_one_name_may_be_of_two_kinds(self):
         out = TraceWriter(0, 1)
@@ -258,8 +231,7 @@ class Regions(Case):
         out.region(1, 50, 60, "MPI_Barrier", MPI)
         out.region(1, 70, 80, "first", MPI)
         out.write(self.traces)
-        self.agree()
-        regions = otf2_regions.read(self.folder / "archive")
+        regions = otf2_regions.read(self.archive())
         self.assertEqual(regions[1], [("first", 0, 5), ("solve", 10, 20), ("solve", 30, 40), ("MPI_Barrier", 50, 60), ("first", 70, 80)])
 
     def test_every_form_of_a_call_has_the_role_of_what_it_does(self):
@@ -280,93 +252,7 @@ class Regions(Case):
         for k, name in enumerate(expected):
             out.region(1, 10 * k, 10 * k + 5, name, MPI)
         out.write(self.traces)
-        self.agree()
-        self.assertEqual(otf2_regions.kinds(self.folder / "archive"), {name: (role, "MPI") for name, role in expected.items()})
-
-
-class Lost(Case):
-    def test_messages_are_counted_from_the_end(self):
-        halo_run(self.traces, keep=1, lost={1: 70, 2: 120})
-        self.assertGreater(len(self.agree().messages), 10)
-
-    def test_but_not_where_a_rank_has_no_end(self):
-        halo_run(self.traces, keep=1, state=0, lost={1: 70, 2: 120})
-        self.assertEqual(self.agree().messages, [])
-
-    def test_of_the_oldest_they_are_counted_up_to_the_gap(self):
-        halo_run(self.traces, lost={1: 70, 2: 0})
-        self.assertIn(len(self.agree().messages), range(10, 35))
-
-    def test_threads_without_any_room_make_the_end_unknown(self):
-        halo_run(self.traces, hops=200, n_dropped=5)
-        self.assertIn(len(self.agree().messages), range(10, 399))
-
-
-class Version(Case):
-    def test_that_of_another_library_is_refused_with_the_words_of_the_report(self):
-        halo_run(self.traces, version=1)
-        said = convert(self.traces)
-        self.assertEqual(said.returncode, 2)
-        with self.assertRaisesRegex(trace_run.TraceError, "version 1 of the format, and this program reads version 2: ") as refused:
-            trace_run.read_run([self.traces])
-        self.assertIn(str(refused.exception).partition(" has ")[2], said.stderr)
-
-
-class Damage(Case):
-    def refused_alike(self, words):
-        said = convert(self.traces, *(("--perfetto", self.folder / "out") if HAS_PERFETTO else ()))
-        self.assertEqual(said.returncode, 2)
-        self.assertIn(words, said.stderr)
-        with self.assertRaisesRegex(trace_run.TraceError, words):
-            trace_run.read_run([self.traces])
-        self.assertFalse((self.folder / "out").exists())
-
-    def test_more_lanes_than_a_record_can_name_are_refused(self):
-        halo_run(self.traces, n_lanes=4_294_967_295)
-        self.refused_alike("says that the rank had 4294967295 lanes")
-
-    def test_a_task_that_ends_before_it_was_issued_is_refused(self):
-        out = TraceWriter(0, 1)
-        out.thread(1, "main")
-        out.communicator(1, "MPI_COMM_WORLD", "0")
-        out.moved(1, out.post(1, 5, "send", 0, 7), (IN_FLIGHT, 20), (ENDED, 10))
-        out.write(self.traces)
-        self.refused_alike("task 1.1 is ended before it is in flight")
-
-    def test_names_are_escaped_as_by_the_report(self):
-        for name in ("c\x1b[2J\n", "c\x7f\x9b\u202e", b"c\xff\xc0\x8a\xed\xa0\x80\xe2\x82".decode("utf-8", "surrogateescape")):
-            for rank in range(2):
-                out = TraceWriter(rank, 2, host="h\x1b")
-                out.thread(1, "main")
-                out.communicator(1, name, "0-1")
-                out.moved(1, out.post(1, 5, "recv" if rank else "send", 1 - rank, 7), (READY, 6), (IN_FLIGHT, 7), (ENDED, 10 + rank),
-                          matched=(0, 7) if rank else None)
-                out.write(self.traces)
-            shutil.rmtree(self.folder / "archive", ignore_errors=True)
-            message, = self.agree().messages
-            if HAS_PERFETTO:  # the name, and the identifier of the message, which has it in it
-                self.assertEqual(convert(self.traces, "--perfetto", self.folder / "out").returncode, 0)
-                raw = (self.folder / "out").read_bytes()
-                self.assertIn(message.key[0][1].encode(), raw)
-                self.assertIn(b"h\\x1b", raw)
-                self.assertIn(message.id.to_bytes(8, "little"), arrows_of(self.folder / "out"))
-
-    def test_it_is_a_sentence_or_a_result(self):
-        orders = random.Random(11)
-        whole = {path: path.read_bytes() for path in halo_run(self.traces, hops=4).iterdir()}
-        codes = set()
-        words = ["--perfetto", self.folder / "out"] if "perfetto" in convert("--formats").stdout else []
-        for _ in range(40):
-            for path, raw in whole.items():
-                damaged = bytearray(raw)
-                for _ in range(orders.choice((1, 3, 20))):
-                    damaged[orders.choice((orders.randrange(600), orders.randrange(CHUNK_BYTES, len(raw))))] = orders.choice((0, 255, 57))
-                path.write_bytes(damaged)
-            done = convert(self.traces, *words)
-            codes.add(done.returncode)
-            self.assertIn(done.returncode, (0, 2), done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1 if done.returncode else 0, done.stderr)
-        self.assertEqual(codes, {0, 2})
+        self.assertEqual(otf2_regions.kinds(self.archive()), {name: (role, "MPI") for name, role in expected.items()})
 
 
 if __name__ == "__main__":
