@@ -199,9 +199,7 @@ def files_of_project():
         return sorted(str(path) for path in found if path.parts[0] != "build" and "__pycache__" not in path.parts)
     done = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True,
                           capture_output=True, check=True)
-    # What others wrote is kept as they wrote it; a test compares it with what was pinned.
-    return [name for name in done.stdout.splitlines()
-            if (ROOT / name).is_file() and "vendor" not in pathlib.PurePosixPath(name).parts]
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 def main(arguments):

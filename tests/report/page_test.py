@@ -4,7 +4,6 @@
 # from outside; wheel, drag, hover, click, search and folding do what they promise, and a million spans do not make it
 # stutter. Without a Chromium the other tests run, and the exit status is 77: this was not tested here.
 """Usage: page_test.py COMMTASK_REPORT   (REPORT_PICTURES=FOLDER keeps pictures)"""
-import hashlib
 import html.parser
 import json
 import os
@@ -18,7 +17,6 @@ PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 #: A folder for pictures of what the tests saw, for people.
 PICTURES = os.environ.get("REPORT_PICTURES")
 HERE = pathlib.Path(__file__).resolve().parent
-VENDOR = HERE.parent.parent / "tools" / "report" / "vendor"
 sys.path.insert(0, str(HERE))
 
 import browser  # noqa: E402
@@ -31,18 +29,6 @@ def make_page(folder, *inputs):
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return page
-
-
-class Vendored(unittest.TestCase):
-    def test_every_library_is_the_pinned_file_and_has_its_licence_beside_it(self):
-        known = {"versions.json"}
-        for one in json.loads((VENDOR / "versions.json").read_text()):
-            self.assertTrue((VENDOR / one["license_file"]).is_file(), one["package"])
-            known.add(one["license_file"])
-            for name, digest in one["files"].items():
-                self.assertEqual(hashlib.sha256((VENDOR / name).read_bytes()).hexdigest(), digest, name)
-                known.add(name)
-        self.assertEqual({path.name for path in VENDOR.iterdir()}, known)
 
 
 class Links(html.parser.HTMLParser):
@@ -321,7 +307,7 @@ class InTheBrowser(unittest.TestCase):
         self.window.run("document.getElementById('depth').scrollIntoView()")
         self.window.frame()
         self.picture("tables")
-        self.assertGreaterEqual(self.window.run("document.querySelectorAll('.plot .uplot').length"), 2)
+        self.assertGreaterEqual(self.window.run("document.querySelectorAll('.plot path').length"), 4)
 
     def test_a_million_spans_cost_what_the_pixels_in_view_cost_at_every_zoom(self):
         # The arrays are made in the page: what is tested is the painting, and Python would take a minute to make them. Calls of the
@@ -342,8 +328,8 @@ class InTheBrowser(unittest.TestCase):
                 t.showAll();
                 for (let k = 0; k < 36; k++) {
                     const begun = performance.now();
-                    if (k % 3 === 2) t.selection.call(t.zoom.translateBy, -t.width / t.transform.k / 5, 0);
-                    else t.selection.call(t.zoom.scaleBy, k < 27 ? 1.6 : 1 / 1.6);
+                    if (k % 3 === 2) t.moveBy((t.view[1] - t.view[0]) / 5);
+                    else t.zoomBy(k < 27 ? 1 / 1.6 : 1.6);
                     n_calls = 0;
                     await frame();  // paints
                     most = Math.max(most, n_calls);
@@ -376,7 +362,7 @@ class InTheBrowser(unittest.TestCase):
                 n_reads = 0;
                 t.paintNow();
                 most = Math.max(most, n_reads);
-                t.selection.call(t.zoom.scaleBy, 2);
+                t.zoomBy(0.5);
             }
             return most;
         })()""")

@@ -26,7 +26,7 @@ class Checkout(unittest.TestCase):
         self.root.mkdir()
         shutil.copytree(ROOT / "scripts", self.root / "scripts")
         shutil.copytree(ROOT / "bench", self.root / "bench", ignore=lambda _, names: [n for n in names if "." not in n])
-        shutil.copytree(ROOT / "tools" / "report", self.root / "tools" / "report", ignore=shutil.ignore_patterns("vendor", "__pycache__"))
+        shutil.copytree(ROOT / "tools" / "report", self.root / "tools" / "report", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "CMakePresets.json", self.root)
         for name in TOOLS:
             (self.bin / name).symlink_to(shutil.which(name))

@@ -5,7 +5,6 @@
 
 import html
 
-import page_data
 import tables
 import units
 from printable import printable
@@ -15,7 +14,8 @@ PHASE_COLOURS = {"queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d3729
 STATE_COLOURS = {"issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "nap": "#c9bfe0", "asleep": "#8d7cb8", "driven": "#b7c9a8",
                  "callback": "#e0843c", "paused": "#5d5470", "nothing": "#f3f3f3"}
 PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f", "other side unknown": "#8cbf88"}
-DEPTH_BINS = 1500
+DEPTH_BINS = 1000
+DEPTH_COLOURS = {"posted, not finished": "#4e79a7", "not yet taken over": "#e15759"}
 MOST_DEPTH_PLOTS = 8
 MOST_ROWS = 10
 LEAST_SHARE = 0.02  #: of the idle time; smaller findings are named in a line
@@ -152,26 +152,29 @@ def _path(summary):
             table(("kind", "time", "share"), rows, (1, 2)) + "</section>")
 
 
-def plot_box(plot):
-    return f'<div class="plot"><script type="application/json">{page_data.to_json(plot)}</script></div>'
+def _steps(values, most):
+    """A line of SVG's that has a step where the value changes; `most` is at the top, 100 units above 0."""
+    changes = [k for k in range(1, len(values)) if values[k] != values[k - 1]]
+    level = [f"{100 - 100 * value / most:.1f}" for value in values]
+    return f"M0 {level[0]}" + "".join(f"H{k}V{level[k]}" for k in changes) + f"H{len(values)}"
 
 
 def _depth(summary):
     plots = []
-    n_bins = DEPTH_BINS
-    width = (summary.end - summary.begin) / n_bins if summary.ns else 1
-    times = [summary.begin + k * width for k in range(n_bins)]
     lanes = tables.lanes_of(summary.run)
     for rank, lane in lanes[:MOST_DEPTH_PLOTS]:
-        queued, unfinished = tables.binned(tables.depth_steps(rank, lane), summary.begin, summary.end, n_bins)
-        plots.append(plot_box({
-            "title": f"rank {rank.rank}, lane {lane}", "steps": True, "height": 190,
-            "x": {"label": "time", "unit": "ns", "values": times}, "y": {"label": "tasks", "unit": ""},
-            "series": [{"label": "posted, not finished", "values": unfinished}, {"label": "not yet taken over", "values": queued}]}))
+        queued, unfinished = tables.binned(tables.depth_steps(rank, lane), summary.begin, summary.end, DEPTH_BINS)
+        most = max(unfinished + [1])
+        lines = "".join(f'<path d="{_steps(values, most)}" stroke="{colour}"/>'
+                        for values, colour in zip((unfinished, queued), DEPTH_COLOURS.values()))
+        plots.append(f'<div class="plot"><h3>Rank {rank.rank}, lane {lane}: at most {units.count(most)} tasks</h3>'
+                     f'<svg viewBox="0 -4 {DEPTH_BINS} 108" preserveAspectRatio="none">{lines}</svg>'
+                     f'<p class="soft"><span>{units.time(summary.begin)}</span><span>{units.time(summary.end)}</span></p></div>')
     if not plots:
         return ""
+    legend = "".join(f'<i style="background:{colour}"></i>{name}' for name, colour in DEPTH_COLOURS.items())
     more = f"<p class=soft>The first {MOST_DEPTH_PLOTS} of {len(lanes)} lanes.</p>" if len(lanes) > MOST_DEPTH_PLOTS else ""
-    return f'<section id="depth"><h2>Depth of the queues</h2>{more}<div class="plots">{"".join(plots)}</div></section>'
+    return f'<section id="depth"><h2>Depth of the queues</h2><p class="legend">{legend}</p>{more}<div class="plots">{"".join(plots)}</div></section>'
 
 
 def analyses(summary, index):

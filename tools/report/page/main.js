@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the page's plots and its timeline. What goes wrong is said on the page, since nobody looks into a browser's console.
+// Starts the page's timeline. What goes wrong is said on the page, since nobody looks into a browser's console.
 "use strict";
 
 async function start() {
-  drawPlots();
   const data = await readData();
   const root = document.getElementById("timeline");
   fillLegend(data, root.querySelector(".legends"));

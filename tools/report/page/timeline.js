@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline as one moves about in it: wheel and drag (d3-zoom), keys, folding, hover, a click that holds a task. It owns
-// what is in view and asks the painter for one picture a frame at most.
+// The timeline as one moves about in it: wheel, drag, folding, hover, a click that holds a task. It owns what is in view and
+// asks the painter for one picture a frame at most.
 "use strict";
+
+const LEAST_IN_VIEW = 50; // ns
+const LEAST_DRAG = 4; // pixels; a shorter one is a click
 
 class Timeline {
   constructor(data, root) {
@@ -17,12 +20,7 @@ class Timeline {
     this.showPath = false;
     const margin = (data.end - data.begin) * 0.005 || 1;
     this.whole = [data.begin - margin, data.end + margin];
-    this.zoom = d3.zoom()
-      .scaleExtent([1, Math.max(2, (this.whole[1] - this.whole[0]) / 50)])
-      .filter(event => !event.button && !(event.type === "wheel" && event.altKey))
-      .on("zoom", event => this.moved(event));
-    this.selection = d3.select(this.canvas).call(this.zoom).on("dblclick.zoom", null);
-    this.transform = d3.zoomIdentity;
+    this.view = this.whole;
     this.listen(root);
     this.relayout();
     this.resize();
@@ -43,9 +41,10 @@ class Timeline {
     this.box.addEventListener("scroll", () => this.draw());
     this.canvas.addEventListener("mousemove", event => this.hover(event));
     this.canvas.addEventListener("mouseleave", () => { this.tip.hidden = true; });
+    this.canvas.addEventListener("wheel", event => this.wheel(event), { passive: false });
+    this.canvas.addEventListener("pointerdown", event => this.press(event));
+    this.canvas.addEventListener("pointermove", event => this.drag(event));
     this.canvas.addEventListener("click", event => this.click(event));
-    this.canvas.addEventListener("dblclick", () => this.showAll());
-    this.canvas.addEventListener("keydown", event => this.key(event));
     root.querySelector("#all").addEventListener("click", () => this.showAll());
     root.querySelector("#flows").addEventListener("change", event => { this.showFlows = event.target.checked; this.draw(); });
     root.querySelector("#path").addEventListener("change", event => { this.showPath = event.target.checked; this.draw(); });
@@ -66,31 +65,58 @@ class Timeline {
   }
 
   resize() {
-    const seen = this.width > GUTTER && this.transform.k > 1 ? this.range() : null;
-    const isWider = this.width !== this.box.clientWidth;
     this.width = this.box.clientWidth;
     this.height = this.box.clientHeight;
     this.canvas.style.width = `${this.width}px`;
     this.canvas.style.height = `${this.height}px`;
-    const extent = [[GUTTER, 0], [this.width, this.height]];
-    this.zoom.extent(extent).translateExtent(extent);
-    if (seen && isWider && this.width > GUTTER) this.show(...seen, 0); // a zoom counts in pixels
     this.draw();
   }
 
   /** Times at the edges of the picture. */
-  range() {
-    const { k, x } = this.transform;
-    const time = pixel => this.whole[0] + (this.whole[1] - this.whole[0]) * ((pixel - x) / k - GUTTER) / (this.width - GUTTER);
-    return [time(GUTTER), time(this.width)];
-  }
+  range() { return this.view; }
 
-  moved(event) {
-    this.transform = event.transform;
-    const dy = event.sourceEvent && event.sourceEvent.type === "mousemove" ? event.sourceEvent.movementY : 0;
-    if (dy) this.box.scrollTop -= dy;
+  perPixel() { return (this.view[1] - this.view[0]) / (this.width - GUTTER); }
+
+  /** Brings this time into view, as far as the run has it. */
+  setRange(from, to) {
+    const [first, last] = this.whole;
+    const length = Math.min(Math.max(to - from, LEAST_IN_VIEW), last - first);
+    const begin = Math.min(Math.max(from, first), last - length);
+    this.view = [begin, begin + length];
     this.tip.hidden = true;
     this.draw();
+  }
+
+  moveBy(ns) { this.setRange(this.view[0] + ns, this.view[1] + ns); }
+
+  /** A `factor` above 1 shows more time; what is at `time` stays where it is. */
+  zoomBy(factor, time = (this.view[0] + this.view[1]) / 2) {
+    const [from, to] = this.view;
+    this.setRange(time - (time - from) * factor, time + (to - time) * factor);
+  }
+
+  wheel(event) {
+    const [from, to] = this.view;
+    if (event.deltaY > 0 && to - from >= this.whole[1] - this.whole[0]) return; // the page scrolls
+    event.preventDefault();
+    const lines = [0.002, 0.05, 1][event.deltaMode];
+    this.zoomBy(2 ** (event.deltaY * lines), from + (event.clientX - this.canvas.getBoundingClientRect().left - GUTTER) * this.perPixel());
+  }
+
+  press(event) {
+    if (event.button !== 0) return;
+    this.canvas.setPointerCapture(event.pointerId);
+    this.pressed = { x: event.clientX, y: event.clientY, view: this.view, scrollTop: this.box.scrollTop };
+    this.wasDragged = false;
+  }
+
+  drag(event) {
+    if (!this.canvas.hasPointerCapture(event.pointerId)) return;
+    const { x, y, view, scrollTop } = this.pressed, dx = event.clientX - x, dy = event.clientY - y;
+    this.wasDragged ||= Math.max(Math.abs(dx), Math.abs(dy)) >= LEAST_DRAG;
+    if (!this.wasDragged) return;
+    this.setRange(...view.map(time => time - dx * this.perPixel()));
+    this.box.scrollTop = scrollTop - dy;
   }
 
   draw() {
@@ -112,15 +138,11 @@ class Timeline {
 
   /** Brings an interval into view, with room around it. */
   show(begin, end, around = 0.6) {
-    const margin = around ? Math.max((end - begin) * around, 50) : 0;
-    const [from, to] = [Math.max(this.whole[0], begin - margin), Math.min(this.whole[1], end + margin)];
-    const width = this.width - GUTTER, whole = this.whole[1] - this.whole[0];
-    const k = whole / (to - from);
-    const x = GUTTER - k * (GUTTER + (from - this.whole[0]) / whole * width);
-    this.selection.call(this.zoom.transform, d3.zoomIdentity.translate(x, 0).scale(k));
+    const margin = Math.max((end - begin) * around, LEAST_IN_VIEW);
+    this.setRange(Math.max(this.whole[0], begin - margin), Math.min(this.whole[1], end + margin));
   }
 
-  showAll() { this.selection.call(this.zoom.transform, d3.zoomIdentity); }
+  showAll() { this.setRange(...this.whole); }
 
   showTask(k) {
     const rank = this.data.tasks.rank[k];
@@ -134,26 +156,13 @@ class Timeline {
     this.draw();
   }
 
-  key(event) {
-    const [from, to] = this.range();
-    const step = { ArrowLeft: -0.2, a: -0.2, ArrowRight: 0.2, d: 0.2 }[event.key];
-    const factor = { w: 1.5, "+": 1.5, s: 1 / 1.5, "-": 1 / 1.5 }[event.key];
-    if (step) this.selection.call(this.zoom.translateBy, -step * (to - from) / (this.whole[1] - this.whole[0]) * (this.width - GUTTER), 0);
-    else if (factor) this.selection.call(this.zoom.scaleBy, factor);
-    else if (event.key === "0") this.showAll();
-    else return;
-    event.preventDefault();
-  }
-
   /** {row, time, task, span} under the pointer. */
   under(event) {
     const rect = this.canvas.getBoundingClientRect();
     const x = event.clientX - rect.left, y = event.clientY - rect.top - AXIS + this.box.scrollTop;
     const row = this.layout.rows.find(one => y >= one.top && y < one.top + one.height + ROW_GAP);
     if (!row || event.clientY - rect.top < AXIS) return null;
-    const [from, to] = this.range();
-    const perPixel = (to - from) / (this.width - GUTTER);
-    const time = from + (x - GUTTER) * perPixel;
+    const perPixel = this.perPixel(), time = this.view[0] + (x - GUTTER) * perPixel;
     if (x < GUTTER) return { row, time: null };
     // What is painted last lies on top.
     for (const slack of [0, perPixel * 2]) {
@@ -166,7 +175,7 @@ class Timeline {
   }
 
   click(event) {
-    if (event.defaultPrevented) return;
+    if (this.wasDragged) return;
     const at = this.under(event);
     if (at && at.row.type === "heading") {
       if (!this.folded.delete(at.row.rank)) this.folded.add(at.row.rank);
