@@ -251,6 +251,7 @@ class Refusals(Case):
         self.refusal("--otf2", folder, trace, contains="full is not empty")
         self.refusal("--perfetto", self.folder / "no" / "picture", trace, contains="picture cannot be written")
         self.assertEqual(self.cut_short("--perfetto", file, trace).returncode, 2)
+        self.assertEqual(self.cut_short("--otf2", self.folder / "archive", trace).returncode, 2)
         self.assertEqual(file.read_text(encoding="utf-8"), "old")
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"picture", "full", "trace"})
 
