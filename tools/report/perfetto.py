@@ -21,7 +21,12 @@ BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 CATEGORIES, NAMES, FACT_NAMES, FACT_TEXTS = 1, 2, 3, 29
 
 
+ONE_BYTE = [bytes((value,)) for value in range(128)]
+
+
 def varint(value):
+    if 0 <= value < 128:
+        return ONE_BYTE[value]
     value &= 0xFFFFFFFFFFFFFFFF  # a damaged file may have times before any clock
     out = bytearray()
     while value > 127:
@@ -54,17 +59,19 @@ class _Writer:
     """Packets of one sequence, in any order: each has its time."""
 
     def __init__(self, file):
-        self.file, self.n_tracks, self.n_arrows, self.flags = file, 0, 0, 3  # state is cleared by the first event
+        self.file, self.n_tracks, self.n_arrows = file, 0, 0
+        # The first event clears the state of the sequence; all need it.
+        self.head, self.next_head = (number(10, SEQUENCE) + number(58, MONOTONIC) + number(13, flags) for flags in (3, 2))
         self.known = {kind: {} for kind in (CATEGORIES, NAMES, FACT_NAMES, FACT_TEXTS)}
         self.new = []
 
     def _put(self, packet):
-        self.file.write(data(1, number(10, SEQUENCE) + packet))
+        self.file.write(data(1, packet))
 
     def track(self, parent, place, own):
         """Tracks with the same parent and name are shown as one; `place`: in which order those of a parent are."""
         self.n_tracks += 1
-        self._put(data(60, number(1, self.n_tracks) + (number(5, parent) if parent else b"") + number(11, 3) + number(12, place) + own))
+        self._put(number(10, SEQUENCE) + data(60, number(1, self.n_tracks) + (number(5, parent) if parent else b"") + number(11, 3) + number(12, place) + own))
         return self.n_tracks
 
     def arrow(self):
@@ -81,9 +88,8 @@ class _Writer:
 
     def _event(self, track, time, kind, rest=b""):
         interned, self.new = b"".join(self.new), []
-        self._put(number(8, time) + number(58, MONOTONIC) + number(13, self.flags) + (data(12, interned) if interned else b"") +
-                  data(11, number(9, kind) + number(11, track) + rest))
-        self.flags = 2
+        self._put(number(8, time) + self.head + (data(12, interned) if interned else b"") + data(11, number(9, kind) + number(11, track) + rest))
+        self.head = self.next_head
 
     def begin(self, track, time, category, name, flows=(), ending=(), facts=(), kind=BEGIN):
         """A slice; of an instant that is all."""
