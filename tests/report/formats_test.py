@@ -159,7 +159,7 @@ class Arrows(Formats):
         out.thread(1, "main")
         out.thread(2, "worker", lane=0)
         out.thread(3, "another")
-        n_waits, n_slices = 500, 100_000
+        n_waits, n_slices = 500, 50_000
         body, sliced = out.new_id(1), out.new_id(3)
         for thread, each in ((1, body), (3, sliced)):
             out.put(thread, 17, 0, each, detail=out.text("body"), sub=2)

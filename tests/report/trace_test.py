@@ -257,6 +257,7 @@ class Refusals(Case):
 
     def test_an_archive_without_the_library_of_otf2_says_what_is_missing(self):
         trace = halo_run(self.folder / "trace")
+        # Files of these names are nowhere, so open() fails as loading a library that is missing does.
         done = subprocess.run([sys.executable, "-c", f"import ctypes, runpy; ctypes.CDLL = open; runpy.run_path({PROGRAM!r}, run_name='__main__')", "--otf2", self.folder / "archive", trace],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)

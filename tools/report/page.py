@@ -39,7 +39,7 @@ def render(summary, version):
             page_tables.analyses(summary, index), "</main>"]
     blocks = [f'<script type="application/json" id="head">{page_data.to_json(head)}</script>',
               f'<script type="text/plain" id="columns">{columns}</script>']
-    scripts = blocks + [f"<script>{_read(f'page/{name}.js')}</script>" for name in SCRIPTS]
+    scripts = blocks + [f"<script>const COLOURS = {page_data.to_json(page_tables.COLOURS)};</script>"] + [f"<script>{_read(f'page/{name}.js')}</script>" for name in SCRIPTS]
     values = {"TITLE": escape(page_tables.title(summary)), "STYLE": _read("page/page.css"), "BODY": "\n".join(body), "VERSION": escape(version),
               "SCRIPTS": "\n".join(scripts)}
     parts = _read("page/page.html").split("@")

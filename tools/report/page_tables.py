@@ -9,10 +9,16 @@ import tables
 import units
 from printable import printable
 
-PHASE_COLOURS = {"queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d37295", "ready": "#edc948", "in flight": "#59a14f",
-                 "unblock": "#bcd9b3"}
-STATE_COLOURS = {"issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "nap": "#c9bfe0", "asleep": "#8d7cb8", "driven": "#b7c9a8",
-                 "callback": "#e0843c", "paused": "#5d5470", "nothing": "#f3f3f3"}
+#: Of the timeline, too; the legend has this order.
+COLOURS = {
+    # What threads do.
+    "compute": "#4e79a7", "program": "#a9c3de", "wait": "#f0b64d", "sync": "#e3d5b0", "call": "#c79fcb", "region": "#e8ecf1", "drive": "#9cc5c9",
+    # Phases of a task.
+    "queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d37295", "ready": "#edc948", "in flight": "#59a14f", "unblock": "#bcd9b3",
+    # States of a worker.
+    "issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "nap": "#c9bfe0", "asleep": "#8d7cb8", "driven": "#b7c9a8", "callback": "#e0843c",
+    "paused": "#5d5470",
+}
 PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f", "other side unknown": "#8cbf88"}
 DEPTH_BINS = 1000
 DEPTH_COLOURS = {"posted, not finished": "#4e79a7", "not yet taken over": "#e15759"}
@@ -98,7 +104,7 @@ def _phases(summary):
     shown = None
     for op, phase, n, median, p99, longest, total in summary.phases:
         bar = (f'<span class="bar" style="width:{120 * total / totals[op] if totals[op] else 0:.1f}px;'
-               f'background:{PHASE_COLOURS[phase]}"></span>',)
+               f'background:{COLOURS[phase]}"></span>',)
         rows.append(("", (op if op != shown else "", phase, units.count(n), units.time(median), units.time(p99), units.time(longest),
                           units.time(total), bar)))
         shown = op
@@ -124,7 +130,7 @@ def _workers(summary):
     for use in summary.workers:
         core = "shared with computing" if use.has_own_core is False else "its own" if use.has_own_core else "unknown"
         rows.append(("", (use.rank, use.lane, "-" if use.cpu is None else use.cpu, core, units.share(use.core_share), units.share(use.got),
-                          stack(use.states.items(), STATE_COLOURS),
+                          stack(use.states.items(), COLOURS),
                           ", ".join(f"{state} {units.share(share)}" for state, share in use.states.items()))))
     if not rows:
         return ""

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each row of the timeline lies, and what colours mean. A rank is a heading with its rows below it, which a click
-// folds away; everything else is drawn from this list.
+// Where each row of the timeline lies. A rank is a heading with its rows below it, which a click folds away; everything else
+// is drawn from this list.
 "use strict";
 
-const COLOURS = {
-  // What threads do.
-  compute: "#4e79a7", program: "#a9c3de", wait: "#f0b64d", sync: "#e3d5b0", call: "#c79fcb", region: "#e8ecf1", drive: "#9cc5c9",
-  // Phases of a task.
-  queued: "#b8b8b8", predecessor: "#9c755f", order: "#d37295", ready: "#edc948", "in flight": "#59a14f", unblock: "#bcd9b3",
-  // States of a worker.
-  issue: "#2f7f79", poll: "#7fbfb5", idle: "#dfe9e7", nap: "#c9bfe0", asleep: "#8d7cb8", driven: "#b7c9a8", callback: "#e0843c",
-  paused: "#5d5470", nothing: "#f3f3f3",
-};
 const ROW_HEIGHTS = { heading: 24, thread: 20, worker: 14, tasks: 13 };
 const ROW_GAP = 2;
 const GUTTER = 132;
