@@ -218,7 +218,7 @@ class InTheBrowser(unittest.TestCase):
         self.open(make_page(pathlib.Path(self.holder.name) / "held", folder))
         arrows = self.window.run("""(async () => {
             const t = commtask.timeline, ranks = commtask.data.tasks.rank, seen = [];
-            t.showFlows = false;
+            t.painter.flows = () => {};
             t.painter.flow = (send, receive) => seen.push([ranks[send], ranks[receive]]);
             for (const k of [0, 1]) {
                 t.showTask(k);
@@ -249,7 +249,7 @@ class InTheBrowser(unittest.TestCase):
         lines = self.window.run("""(() => {
             const t = commtask.timeline, seen = [];
             t.painter.curve = (x0, y0, x1, y1) => seen.push([x0 <= x1, y0 === y1]);
-            t.showFlows = false;
+            t.painter.flows = () => {};
             t.select(1);
             t.paintNow();
             return [t.links.map(one => [one.isAfter, one.task, one.time]), seen];
@@ -283,7 +283,7 @@ class InTheBrowser(unittest.TestCase):
         arrows = self.window.run("""(() => {
             const t = commtask.timeline, seen = [], x = t.painter.x(3_020_000);
             t.painter.curve = (x0, y0, x1, y1) => seen.push([x0 - x, x1 - x]);
-            t.showFlows = false;
+            t.painter.flows = () => {};
             for (const k of [0, 1]) {
                 t.select(k);
                 t.paintNow();

@@ -15,10 +15,9 @@ SCRIPTS = ("data", "layout", "dense", "draw", "timeline", "search", "main")
 TIMELINE = """<section id="timeline">
 <h2>Timeline</h2>
 <div class="tools">
-<input type="search" id="search" placeholder="recv peer 1 tag 7, or a number: 1.22" aria-label="Search tasks" autocomplete="off">
-<button id="previous" title="Shift+Enter">Previous</button><button id="next" title="Enter">Next</button><span id="found"></span>
+<input type="search" id="search" placeholder="recv peer 1 tag 7, or a number: 1.22" aria-label="Search tasks" title="Enter: the next one" autocomplete="off">
+<span id="found"></span>
 <button id="all">Whole run</button>
-<label><input type="checkbox" id="flows" checked> messages</label>
 <label><input type="checkbox" id="path"> critical path</label>
 </div>
 <div class="legends"></div>

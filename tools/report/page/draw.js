@@ -16,7 +16,7 @@ class Painter {
   }
 
   /** `view`: from, to (times), width, height (CSS pixels), scrollTop, layout, index, hits (rowsOfHits or null), selected (task
-   *  or -1), held (its messages), links (its dependences), showFlows, showPath. */
+   *  or -1), held (its messages), links (its dependences), showPath. */
   paint(view) {
     if (view.width <= GUTTER || view.height < 1) return; // not laid out
     const { context, canvas } = this;
@@ -45,7 +45,7 @@ class Painter {
     }
     this.dense.onto(context);
     if (view.hits) this.hits();
-    if (view.showFlows) this.flows();
+    this.flows();
     if (view.showPath) this.path();
     if (view.selected >= 0) this.selected(view.selected);
     context.restore();

@@ -47,7 +47,7 @@ function rowsOfHits(data, found) {
   });
 }
 
-/** Joins the search field, its buttons and the timeline. */
+/** Joins the search field and the timeline. */
 function startSearch(data, timeline, root) {
   const field = root.querySelector("#search"), result = root.querySelector("#found");
   let found = [], at = -1;
@@ -60,14 +60,12 @@ function startSearch(data, timeline, root) {
     result.textContent = test ? `${found.length} found` : "";
     timeline.draw();
   };
-  const step = by => {
+  const step = () => {
     if (found.length === 0) return;
-    at = at < 0 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length;
+    at = (at + 1) % found.length;
     result.textContent = `${at + 1} of ${found.length}`;
     timeline.showTask(found[at]);
   };
   field.addEventListener("input", update);
-  field.addEventListener("keydown", event => { if (event.key === "Enter") step(event.shiftKey ? -1 : 1); });
-  root.querySelector("#next").addEventListener("click", () => step(1));
-  root.querySelector("#previous").addEventListener("click", () => step(-1));
+  field.addEventListener("keydown", event => { if (event.key === "Enter") step(); });
 }

@@ -16,7 +16,6 @@ class Timeline {
     this.folded = new Set(data.ranks.length > 8 ? data.ranks.slice(4).map(r => r.rank) : []);
     this.hits = null;
     this.select(-1);
-    this.showFlows = true;
     this.showPath = false;
     const margin = (data.end - data.begin) * 0.005 || 1;
     this.whole = [data.begin - margin, data.end + margin];
@@ -46,7 +45,6 @@ class Timeline {
     this.canvas.addEventListener("pointermove", event => this.drag(event));
     this.canvas.addEventListener("click", event => this.click(event));
     root.querySelector("#all").addEventListener("click", () => this.showAll());
-    root.querySelector("#flows").addEventListener("change", event => { this.showFlows = event.target.checked; this.draw(); });
     root.querySelector("#path").addEventListener("change", event => { this.showPath = event.target.checked; this.draw(); });
   }
 
@@ -131,7 +129,7 @@ class Timeline {
     const [from, to] = this.range();
     const begun = performance.now();
     this.painter.paint({ from, to, width: this.width, height: this.height, scrollTop: this.box.scrollTop, layout: this.layout,
-      index: this.index, hits: this.hits, selected: this.selected, held: this.held, links: this.links, showFlows: this.showFlows, showPath: this.showPath,
+      index: this.index, hits: this.hits, selected: this.selected, held: this.held, links: this.links, showPath: this.showPath,
       folded: this.folded });
     this.lastPaintMs = performance.now() - begun;
   }
