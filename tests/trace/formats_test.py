@@ -216,6 +216,12 @@ def main():
     sys.path.insert(0, options.reader)
     import trace_run  # noqa: PLC0415: where it lies is an argument
 
+    if options.format == "perfetto" and not os.access(options.perfetto, os.X_OK):
+        print(SKIP_SCHEMA)
+        return CANNOT_RUN
+    if options.format == "otf2" and shutil.which("otf2-print") is None:
+        print("otf2-print is not there (Debian: otf2-tools)")
+        return CANNOT_RUN
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         traces = folder / "traces"
@@ -226,12 +232,6 @@ def main():
         result = folder / "result"
         output_of(sys.executable, "-B", options.reader, f"--{options.format}", result, traces)
         run = trace_run.read_run([traces])
-        if options.format == "perfetto" and not os.access(options.perfetto, os.X_OK):
-            print(SKIP_SCHEMA)
-            return CANNOT_RUN
-        if options.format == "otf2" and shutil.which("otf2-print") is None:
-            print("otf2-print is not there (Debian: otf2-tools)")
-            return CANNOT_RUN
         if options.format == "perfetto":
             check_perfetto(run, result, options.perfetto, options.expect)
         else:

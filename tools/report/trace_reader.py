@@ -181,7 +181,6 @@ class Compute:
     id: int
     name: str
     model: int
-    parent: int
     after: list[tuple[int, int]] = field(default_factory=list)  # what it waits for, and when that was said: before it starts, or goes on
     fulfilled: int | None = None  # when its event came
 
@@ -420,7 +419,7 @@ class _Reader:
                 elif ident:  # what it was for had ended
                     thread.waits.append(Span(time, time, "wait", id=ident))
             elif kind == COMPUTE_CREATED:
-                trace.computes[ident] = Compute(ident, self._name(detail), sub, value)
+                trace.computes[ident] = Compute(ident, self._name(detail), sub)
             elif kind == COMPUTE_BEGIN:
                 known = trace.computes.get(ident)
                 name = self._name(detail) or (known.name if known else "")
