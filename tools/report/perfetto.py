@@ -202,8 +202,11 @@ class _Rank:
         steps = tables.depth_steps(self.rank, lane)
         for k, what in enumerate(("not yet taken over", "posted, not finished")):
             here = out.track(self.process, place + k, data(2, f"lane {lane}: {what}") + data(8, b""))
+            depth = None
             for step in steps:
-                out.count(here, step[0] + self.zero, step[k + 1])
+                if step[k + 1] != depth:
+                    depth = step[k + 1]
+                    out.count(here, step[0] + self.zero, depth)
 
     def _write_task(self, here, each, task, phases, end):
         out, title, zero = self.out, task.title(), self.zero
