@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names that somebody else chose, such as a communicator's, in text that a terminal shows: control characters, and bytes that are
-// no UTF-8, become \x1b and the like, so that no name moves the cursor or begins a line. The library's texts, its traces' readers
-// and the report escape alike. A header, since the converter of traces links nothing of the library.
+// no UTF-8, become \x1b and the like, so that no name moves the cursor or begins a line. The library's texts
+// and the report escape alike.
 #pragma once
 
 #include <array>
