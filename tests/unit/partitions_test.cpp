@@ -24,7 +24,7 @@ TEST(PartitionGroups, CutEverySizeIntoPiecesThatDifferByOne) {
         for (std::int64_t n = 0; n < 300; ++n) {
             const partition_groups groups{n, element_bytes};
             ASSERT_GE(groups.count(), 1U);
-            ASSERT_LE(groups.count(), tuning::most_partition_groups);
+            ASSERT_LE(groups.count(), most_partition_groups);
             ASSERT_EQ(groups.begin_of(0), 0);
             ASSERT_EQ(groups.begin_of(groups.count()), n);
             for (std::uint32_t group = 0; group < groups.count(); ++group) {
@@ -41,7 +41,7 @@ TEST(PartitionGroups, CutEverySizeIntoPiecesThatDifferByOne) {
 TEST(PartitionGroups, AreAsLargeAsTheTableSays) {
     EXPECT_EQ((partition_groups{8191, 8}.count()), 1U);
     EXPECT_EQ((partition_groups{3 * 8192, 8}.count()), 3U);
-    EXPECT_EQ((partition_groups{1'000'000'000'000, 8}.count()), tuning::most_partition_groups);
+    EXPECT_EQ((partition_groups{1'000'000'000'000, 8}.count()), most_partition_groups);
     EXPECT_EQ((partition_groups{5, 0}.count()), 1U) << "elements without a payload";
 }
 
@@ -50,7 +50,7 @@ TEST(PartitionGroups, HaveTagsThatNobodyElseHas) {
     const int most = highest_partitioned_tag(upper);
     std::vector<int> tags;
     for (const int tag : {0, 1, 2, most - 1, most}) {
-        for (std::uint32_t group = 0; group < tuning::most_partition_groups; ++group)
+        for (std::uint32_t group = 0; group < most_partition_groups; ++group)
             tags.push_back(group_tag(tag, group, upper));
     }
     std::ranges::sort(tags);
@@ -64,7 +64,7 @@ class partitioned {
 public:
     partitioned(lane_bench& bench, std::int64_t n_elements, std::int64_t n_partitions) : bench_(bench) {
         auto parts = std::make_unique<partition_set>();
-        parts->groups = partition_groups{n_elements, tuning::partition_group_bytes};
+        parts->groups = partition_groups{n_elements, partition_group_bytes};
         parts->n_partitions = n_partitions;
         parts->per_partition = n_elements / n_partitions;
         parts->sends = true;

@@ -17,7 +17,7 @@ constexpr std::uint64_t spin_ns = 50'000;
 TEST(LookLimit, ReadsTheClockOnceInSoManyLooks) {
     look_limit limit{spin_ns};
     for (int round = 0; round < 3; ++round) {
-        for (unsigned i = 1; i < tuning::looks_between_clocks; ++i) EXPECT_FALSE(limit.wants_clock());
+        for (unsigned i = 1; i < tuning::steps_in_a_row; ++i) EXPECT_FALSE(limit.wants_clock());
         EXPECT_TRUE(limit.wants_clock());
     }
 }
@@ -57,7 +57,7 @@ TEST(WaitPatience, SleepsOnceTheWaitIsNoLongerYoung) {
     EXPECT_TRUE(patience.may_take_over());
     EXPECT_EQ(patience.after(begin_ns + spin_ns, {}), verdict::sleep);
     EXPECT_FALSE(patience.may_take_over());
-    EXPECT_EQ(patience.sleep_ns(), static_cast<std::int64_t>(tuning::longest_wait_ns));
+    EXPECT_EQ(patience.sleep_ns(), static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns));
 }
 
 TEST(WaitPatience, GoesOnAsLongAsItsTurnsBringSomething) {
@@ -72,9 +72,9 @@ TEST(WaitPatience, GoesOnAsLongAsItsTurnsBringSomething) {
 }
 
 TEST(WaitPatience, LeavesAtItsDeadlineAndSleepsNoLonger) {
-    const auto timeout_ns = static_cast<std::int64_t>(tuning::longest_wait_ns);
+    const auto timeout_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns);
     wait_patience patience{begin_ns, timeout_ns, spin_ns};
-    EXPECT_EQ(patience.deadline_ns(), begin_ns + tuning::longest_wait_ns);
+    EXPECT_EQ(patience.deadline_ns(), begin_ns + tuning::longest_unwoken_wait_ns);
     EXPECT_EQ(patience.after(begin_ns + 2 * spin_ns, {}), verdict::sleep);
     EXPECT_EQ(patience.sleep_ns(), timeout_ns - static_cast<std::int64_t>(2 * spin_ns));
     const waiting_turn all{.has_moved = true, .drives_on = true, .must_drive = true};

@@ -13,8 +13,8 @@ namespace commtask::interposer {
 
 class look_patience {
 public:
-    static constexpr unsigned least = detail::tuning::least_patience;
-    static constexpr unsigned most = detail::tuning::most_patience;
+    static constexpr unsigned least = detail::tuning::steps_in_a_row;
+    static constexpr unsigned most = detail::tuning::most_polls_of_a_call;
 
     [[nodiscard]] unsigned now() const noexcept { return looks_.load(std::memory_order_relaxed); }
 

@@ -185,7 +185,7 @@ template <typename Start, typename Look>
                 if (turn == 0) current.patience.was_answered_after(i);
                 return in_passing::ended;
             }
-            if (i % detail::tuning::looks_between_passes == 0 && has_lock(lanes))
+            if (i % detail::tuning::steps_in_a_row == 0 && has_lock(lanes))
                 lanes->progress(); // what other threads have posted does not wait for this call
             is_disturbed = lanes->has_callers();
         }
@@ -217,7 +217,7 @@ void look_until(Look&& look) {
             if (look()) return;
             if (detail::lane_set* const lanes = active_lanes(); has_lock(lanes)) lanes->progress();
         }
-        if (i % detail::tuning::looks_before_yield == 0) sched_yield();
+        if (i % detail::tuning::steps_in_a_row == 0) sched_yield();
     }
 }
 

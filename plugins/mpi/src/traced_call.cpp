@@ -4,7 +4,6 @@
 // without a trace.
 #include "traced_call.hpp"
 
-#include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "own.hpp"
@@ -46,7 +45,7 @@ void traced_call::end() const noexcept { write(detail::now_ns(), record_type::re
 
 void traced_look::end() const noexcept {
     const std::uint64_t now = detail::now_ns();
-    if (now - begin_ns_ < detail::tuning::shortest_in_trace_ns) return;
+    if (now - begin_ns_ < detail::trace::shortest_ns) return;
     const std::uint32_t name = name_of(number_);
     write(begin_ns_, record_type::region_begin, name);
     write(now, record_type::region_end, name);

@@ -23,7 +23,7 @@
 namespace commtask::detail {
 namespace {
 
-constexpr auto look_ns = static_cast<std::int64_t>(tuning::look_at_the_end_ns);
+constexpr auto look_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns);
 
 [[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
     return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
@@ -75,7 +75,7 @@ context::drained context::drain() noexcept {
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_locks(now_ns() + tuning::look_at_the_end_ns)) {
+        if (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
@@ -102,7 +102,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     pass_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
-        if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::look_at_the_end_ns)) {
+        if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
@@ -135,7 +135,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.is_held_by_me()) return false;
     pass_watch passes{limit_ns};
-    while (!lanes_.try_take_all_locks(now_ns() + tuning::look_at_the_end_ns)) {
+    while (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
         static_cast<void>(leave_behind(limit_ns, passes, verbose));
         return true;
@@ -178,8 +178,8 @@ context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passe
         while (!each.engine.lock.try_close() && !is_stuck) {
             sched_yield();
             const std::uint64_t now = now_ns();
-            is_stuck = is_over[each.number()] ? now - begin_ns >= tuning::wait_for_others_at_the_end_ns
-                                              : others.is_over(each, now);
+            is_stuck =
+                is_over[each.number()] ? now - begin_ns >= tuning::patience_at_the_end_ns : others.is_over(each, now);
         }
         if (verbose < 1 || !is_stuck) continue;
         const int kind = each.engine.approx_starting_kind();

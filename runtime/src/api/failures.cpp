@@ -72,6 +72,10 @@ void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(),
     return is_initialized != 0 && is_finalized == 0;
 }
 
+/// The end of the job waits so long, after the sentence that says why, for its launcher to read that: MPICH's drops the last line of
+/// one of 30 jobs otherwise. As long a thread waits first for the right to call MPI.
+constexpr long wait_before_abort_ns = 200'000'000;
+
 /// Gives the calling thread the right to call MPI. It waits for that a moment only, since what is left to do is to ask for a
 /// handler and to end the job.
 class mpi_caller {
@@ -79,7 +83,7 @@ public:
     explicit mpi_caller(context* runtime) noexcept {
         if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
         if (in_progress_call() || runtime->lanes().is_held_by_me()) return;
-        may_call_ = runtime->lanes().try_take_all_locks(now_ns() + tuning::wait_before_abort_ns);
+        may_call_ = runtime->lanes().try_take_all_locks(now_ns() + wait_before_abort_ns);
         if (may_call_) held_ = &runtime->lanes();
     }
     mpi_caller(const mpi_caller&) = delete;
@@ -129,10 +133,10 @@ using choice = mpi_error_handling::choice;
     static std::atomic<int> exit_code{MPI_SUCCESS}; // not success: somebody does
     int none = MPI_SUCCESS;
     while (!exit_code.compare_exchange_strong(none, error_class) && none != MPI_SUCCESS) pause();
-    const timespec until_read{0, tuning::wait_before_abort_ns};
+    const timespec until_read{0, wait_before_abort_ns};
     nanosleep(&until_read, nullptr);
     std::signal(SIGALRM, [](int /*signal*/) { std::_Exit(exit_code.load()); });
-    alarm(tuning::abort_patience_s);
+    alarm(tuning::patience_at_the_end_ns / 1'000'000'000);
     std::atexit([] {
         std::fflush(stdout);
         std::_Exit(exit_code.load());

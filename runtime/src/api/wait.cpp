@@ -220,8 +220,7 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
     const auto look = [&] {
         // A few places on first: who looks at every task until it ends pulls each one's line from the worker that ends it.
-        if (first_open < n_tasks && !is_over(std::min(first_open + tuning::tasks_looked_ahead, n_tasks - 1)))
-            return false;
+        if (first_open < n_tasks && !is_over(std::min(first_open + tuning::steps_in_a_row, n_tasks - 1))) return false;
         while (first_open < n_tasks && is_over(first_open)) ++first_open;
         return first_open == n_tasks;
     };

@@ -36,7 +36,7 @@ public:
             idle_since_ns_ = look.now_ns; // what it was at may have handed something on
             return limit_ns_ > 0 && look.now_ns - since_ns_ >= limit_ns_;
         }
-        constexpr std::uint64_t longest_ns = tuning::longest_idle_end_ns;
+        constexpr std::uint64_t longest_ns = tuning::patience_at_the_end_ns;
         return look.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, longest_ns) : longest_ns);
     }
 
@@ -44,7 +44,7 @@ public:
 
     /// Of the same user, for one pass of a driver: after it the driver is taken for one that does not come back.
     [[nodiscard]] static drain_patience for_a_pass(std::uint64_t limit_ns) noexcept {
-        return drain_patience{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::longest_turn_of_others_ns)};
+        return drain_patience{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::patience_at_the_end_ns)};
     }
 
 private:

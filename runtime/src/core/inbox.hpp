@@ -28,8 +28,8 @@ public:
     explicit inbox(std::size_t capacity, bool has_heavy_barrier = false)
         : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)),
           favoured_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity),
-          given_back_every_(capacity / tuning::parts_given_back) {
-        COMMTASK_ASSERT(capacity >= tuning::parts_given_back && (capacity & mask_) == 0);
+          given_back_every_(capacity / parts_given_back) {
+        COMMTASK_ASSERT(capacity >= parts_given_back && (capacity & mask_) == 0);
     }
 
     /// Any thread. Waits while the ring is full; items of threads in a happens-before relation keep their order.
@@ -119,6 +119,9 @@ public:
     void give_back_all() noexcept { taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release); }
 
 private:
+    /// The taker gives cells back whenever this part of them is free: a submitter reads the taker's line so many times in each round.
+    static constexpr std::size_t parts_given_back = 4;
+
     void pass(std::uint64_t head) noexcept {
         head_.store(head + 1, std::memory_order_relaxed);
         // release: partner of the acquire in raise_limit(); posters may reuse the cells before this one.
@@ -187,7 +190,7 @@ private:
     [[nodiscard]] std::uint64_t lap_parity(std::uint64_t place) const noexcept { return (place / (mask_ + 1)) & 1U; }
 
     void publish(std::uint64_t place, Item* item) noexcept {
-        prefetch_for_write(&cells_[(place + tuning::cells_ahead_of_poster) & mask_]);
+        prefetch_for_write(&cells_[(place + tuning::cells_fetched_ahead) & mask_]);
         // release: partner of the acquire in take(); the item's fields come with it.
         cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
                                          std::memory_order_release);
@@ -202,7 +205,7 @@ private:
     void wait_for_room() noexcept {
         raise_limit();
         pause_briefly();
-        if (++waits_ % tuning::looks_before_yield == 0) sched_yield();
+        if (++waits_ % tuning::steps_in_a_row == 0) sched_yield();
     }
 
     const std::size_t mask_;

@@ -6,8 +6,6 @@
 // reaches into it. Each group has a tag of its own, since they leave in any order. Pure functions, without MPI.
 #pragma once
 
-#include "base/tuning.hpp"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,6 +14,15 @@
 
 namespace commtask::detail {
 
+// Both sides of a message in partitions cut it by these two, so all ranks must have the same.
+
+/// The size of a message that partitions are put together to, or a large one is cut into. Smaller: more messages, each with the cost
+/// of a message. Larger: a partition that is filled first waits for those that are filled later.
+inline constexpr std::int64_t partition_group_bytes = 65536;
+
+/// A buffer has at most so many groups; more bytes make them larger. Each has a tag, and the program needs the others.
+inline constexpr std::int64_t most_partition_groups = 32;
+
 /// An even cut: the first groups have one element more than the others.
 class partition_groups {
 public:
@@ -23,9 +30,9 @@ public:
     /// @param n_elements  of all partitions together
     /// @param element_bytes  the payload of one
     constexpr partition_groups(std::int64_t n_elements, std::int64_t element_bytes) noexcept : n_elements_(n_elements) {
-        const std::int64_t most = std::clamp<std::int64_t>(n_elements, 1, tuning::most_partition_groups);
+        const std::int64_t most = std::clamp<std::int64_t>(n_elements, 1, most_partition_groups);
         const std::int64_t per_group =
-            std::max<std::int64_t>(tuning::partition_group_bytes / std::max<std::int64_t>(element_bytes, 1), 1);
+            std::max<std::int64_t>(partition_group_bytes / std::max<std::int64_t>(element_bytes, 1), 1);
         n_groups_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(n_elements / per_group, 1, most));
     }
 
@@ -59,10 +66,10 @@ private:
 
 /// Tags of groups come from the upper end, those of the program from the lower: half of them are left to either.
 [[nodiscard]] constexpr int highest_partitioned_tag(int tag_upper_bound) noexcept {
-    return tag_upper_bound / (2 * static_cast<int>(tuning::most_partition_groups)) - 1;
+    return tag_upper_bound / (2 * static_cast<int>(most_partition_groups)) - 1;
 }
 [[nodiscard]] constexpr int group_tag(int tag, std::uint32_t group, int tag_upper_bound) noexcept {
-    return tag_upper_bound - tag * static_cast<int>(tuning::most_partition_groups) - static_cast<int>(group);
+    return tag_upper_bound - tag * static_cast<int>(most_partition_groups) - static_cast<int>(group);
 }
 
 /// What a plan knows of a member in partitions. Its groups are members too, which come before it.

@@ -57,9 +57,9 @@ bool progress_engine::progress() noexcept {
     begin_call();
     bool moved = submitted != nullptr || submitted_.has_handed() || has_put_away();
     thread_does(moved ? activity::issue : activity::poll);
-    for (int n_taken = 0; submitted != nullptr;) {
+    for (unsigned n_taken = 0; submitted != nullptr;) {
         scheduled_.accept(*submitted);
-        submitted = ++n_taken < tuning::tasks_per_pass ? submitted_.take() : nullptr;
+        submitted = ++n_taken < tuning::steps_in_a_row ? submitted_.take() : nullptr;
     }
     take_handed();
     start_ready();
@@ -85,7 +85,7 @@ bool progress_engine::progress() noexcept {
 void progress_engine::serve_windows() noexcept {
     if (!has_windows()) return; // a node leader that listens needs one poll
     const progress_scope here{*this};
-    for (int i = 0; i < tuning::looks_when_attentive && !lock.has_callers() && !submitted_.could_take(); ++i) {
+    for (unsigned i = 0; i < tuning::steps_in_a_row && !lock.has_callers() && !submitted_.could_take(); ++i) {
         transport_->make_progress();
     }
 }
@@ -147,14 +147,14 @@ void progress_engine::take_handed() noexcept {
 
 bool progress_engine::start_submitted() noexcept {
     const call_scope here{*this};
-    int n_taken = 0;
+    unsigned n_taken = 0;
     // A place before this submitter's may not be filled yet: the thread that fills it comes here too.
     for (task* submitted = submitted_.take(); submitted != nullptr; submitted = submitted_.take()) {
         scheduled_.accept(*submitted);
-        if (++n_taken == tuning::tasks_per_pass) break;
+        if (++n_taken == tuning::steps_in_a_row) break;
     }
     take_handed();
-    for (int n_started = 0; scheduled_.has_ready() && n_started < tuning::tasks_per_pass; ++n_started) {
+    for (unsigned n_started = 0; scheduled_.has_ready() && n_started < tuning::steps_in_a_row; ++n_started) {
         task& next = scheduled_.first_ready();
         // A run without open members would end here.
         const bool may_start = next.is_run() ? next.run.open_parts > 1 : transport_->may_start_on_poster(next);
@@ -175,7 +175,7 @@ bool progress_engine::start_submitted() noexcept {
         }
     }
     start_gathered();
-    return n_taken < tuning::tasks_per_pass && !scheduled_.has_ready() && !submitted_.has_early();
+    return n_taken < tuning::steps_in_a_row && !scheduled_.has_ready() && !submitted_.has_early();
 }
 
 /// Not a lock: it waits for nothing, and no thread waits for it.

@@ -67,9 +67,9 @@ public:
         if (try_take()) return true;
         n_callers_.fetch_add(1, std::memory_order_relaxed);
         bool has_it = false;
-        for (int i = 1; !has_it; ++i) {
+        for (unsigned i = 1; !has_it; ++i) {
             pause_briefly();
-            if (i % tuning::looks_before_yield == 0) {
+            if (i % tuning::steps_in_a_row == 0) {
                 if (is_abandoned() || now_ns() >= deadline_ns) break;
                 sched_yield();
             }

@@ -61,8 +61,8 @@ bool lane::try_start_here() noexcept {
     if ((!settings_.posters_issue && !is_paused()) || this_caller.engine != nullptr || this_caller.waits_are_refused)
         return false;
     // Another submitter has the progress lock for about as long as this one will: to wait so long costs less than to wake the worker.
-    for (int n_tries = 0; engine.lock.has_callers() || !engine.lock.try_take(); ++n_tries) {
-        if (n_tries == tuning::looks_for_lock || engine.lock.is_mine()) return false;
+    for (unsigned n_tries = 0; engine.lock.has_callers() || !engine.lock.try_take(); ++n_tries) {
+        if (n_tries == tuning::steps_in_a_row || engine.lock.is_mine()) return false;
         pause_briefly();
     }
     return start_and_give_back();

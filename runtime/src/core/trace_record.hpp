@@ -159,4 +159,11 @@ static_assert(offsetof(file_header, run) == 32 && offsetof(file_header, begin_ns
 /// `file_header::state`.
 enum class file_state : std::uint32_t { open, ended, gave_up };
 
+/// A post, or a poll of MPI, that took less leaves no record of its end: a picture does not show it.
+inline constexpr std::uint64_t shortest_ns = 1'000;
+/// A thread that makes progress in turns with something else, each for less than this, is drawn as making progress all the time.
+inline constexpr std::uint64_t shortest_turn_ns = 20'000;
+/// Between two samples of a worker's processor time: each is a system call.
+inline constexpr std::uint64_t sampling_ns = 1'000'000;
+
 } // namespace commtask::detail::trace

@@ -6,7 +6,6 @@
 
 #include "base/assert.hpp"
 #include "base/system.hpp"
-#include "base/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -235,8 +234,8 @@ void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
     if (says_it(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
     // Who drives in turns with looking for what it waits for, or one lane after the other, would fill the trace with that.
-    const bool takes_turns = drives && now - of.driven_ns < tuning::shortest_turn_in_trace_ns;
-    const bool has_just_left = of.left != nullptr && now - of.left->time_ns < tuning::shortest_turn_in_trace_ns;
+    const bool takes_turns = drives && now - of.driven_ns < trace::shortest_turn_ns;
+    const bool has_just_left = of.left != nullptr && now - of.left->time_ns < trace::shortest_turn_ns;
     if (has_just_left && (takes_turns || says_it(of.before_left))) {
         of.left->tail = {};
         of.next = of.left;
@@ -246,7 +245,7 @@ void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
     }
     if (takes_turns && (of.state & 0xffU) != 0) lane = trace::every_lane;
     if (drives) of.driven_ns = now;
-    if (of.is_worker && now - of.sampled_ns >= tuning::trace_sampling_ns) {
+    if (of.is_worker && now - of.sampled_ns >= trace::sampling_ns) {
         of.sampled_ns = now;
         write({now, processor_time_ns(), trace::halves(sched_getcpu(), 0), {0, record_type::processor, lane}});
     }

@@ -20,7 +20,7 @@ public:
         : patience_ns_(patience_ns), deadline_ns_(deadline_ns) {}
 
     /// One more look. @return whether the clock is to be read, for is_over()
-    [[nodiscard]] bool wants_clock() noexcept { return ++n_looks_ % tuning::looks_between_clocks == 0; }
+    [[nodiscard]] bool wants_clock() noexcept { return ++n_looks_ % tuning::steps_in_a_row == 0; }
 
     void moved() noexcept { is_still_ = false; }
 
@@ -74,7 +74,7 @@ public:
 
     /// After `verdict::sleep`.
     [[nodiscard]] std::int64_t sleep_ns() const noexcept {
-        return static_cast<std::int64_t>(std::min(tuning::longest_wait_ns, deadline_ns_ - now_ns_));
+        return static_cast<std::int64_t>(std::min(tuning::longest_unwoken_wait_ns, deadline_ns_ - now_ns_));
     }
 
 private:

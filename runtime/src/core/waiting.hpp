@@ -104,7 +104,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     for (;;) {
         waiting_turn turn{.must_drive = has_lock};
         if (looks_on()) {
-            for (unsigned i = 0; i < tuning::looks_between_clocks && !is_done(); ++i) pause_briefly();
+            for (unsigned i = 0; i < tuning::steps_in_a_row && !is_done(); ++i) pause_briefly();
             if (is_done()) return leave(true); // before a line is read that is the worker's
             if (lanes[0].engine.lock.has_blocked_outside())
                 sched_yield(); // to a thread in MPI, which may have this core only
@@ -117,8 +117,8 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
             }
         } else {
             for (lane& each : lanes) {
-                const drive_result result = drive_for_a_moment(each, static_cast<int>(tuning::looks_between_clocks),
-                                                               [&](bool) { return is_done(); });
+                const drive_result result =
+                    drive_for_a_moment(each, static_cast<int>(tuning::steps_in_a_row), [&](bool) { return is_done(); });
                 if (result == drive_result::refused) continue;
                 has_driven = true;
                 turn.has_moved = turn.has_moved || result == drive_result::moved;

@@ -149,7 +149,7 @@ void worker::rest_for_a_moment() noexcept {
         count_sleep();
         return sleep_for(-1, [&] { return must_go_on() || has_something(); });
     }
-    lane_.wake_up.wait(worker_state::paused, tuning::look_when_paused_ns, must_go_on);
+    lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
     if (must_go_on() || !lane_.engine.lock.try_take()) return; // who has it is looking
     static_cast<void>(timed_pass());
     lane_.submitted.give_back_all();

@@ -6,7 +6,6 @@
 #include "mpi/comms.hpp"
 
 #include "base/printable.hpp"
-#include "base/tuning.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/kept_handles.hpp"
 #include "mpi/trace_comm.hpp"
@@ -213,7 +212,8 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
 /// One that no communicator has. With the lock held.
 comm_queue& mpi_comms::closed_queue(std::size_t lane) {
     closed_queues& closed = closed_[lane];
-    for (int i = 0; i < tuning::looks_for_closed_queue && closed.first != nullptr; ++i) {
+    // One with a ticket that was never used stays busy, and goes to the end: the next communicator finds another one.
+    if (closed.first != nullptr) {
         comm_queue& first = *closed.first;
         closed.first = first.next_closed;
         if (first.is_idle()) return first;

@@ -5,7 +5,6 @@
 // returns success for what failed (mpi/errors.hpp); an MPI that does not set it leaves the zero that was there.
 #include "mpi/transport.hpp"
 
-#include "base/tuning.hpp"
 #include "core/handed_over.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
@@ -341,9 +340,12 @@ bool mpi_transport::start_next(task& which) noexcept {
     return true;
 }
 
+/// The others are polled when one of these has ended.
+static constexpr std::size_t most_files_in_a_poll = 16;
+
 /// The oldest of each file: its steps are collectives, which come in one order on all ranks; two files have none in common.
 void mpi_transport::poll_alone(completion_sink& sink) noexcept {
-    std::array<task*, tuning::most_files_in_a_pass> oldest{};
+    std::array<task*, most_files_in_a_poll> oldest{};
     std::size_t n_files = 0;
     for (task* each = polled_alone_.first(); each != nullptr && n_files < oldest.size(); each = each->next_in_list) {
         const auto has_its_file = [each](const task* other) { return file_of(other->op) == file_of(each->op); };

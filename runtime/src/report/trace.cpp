@@ -5,7 +5,6 @@
 #include "report/trace.hpp"
 
 #include "base/system.hpp"
-#include "base/tuning.hpp"
 #include "core/comm_queue.hpp"
 #include "core/handed_over.hpp"
 #include "core/lane.hpp"
@@ -164,7 +163,7 @@ void task_trace::posted(std::uint64_t id, const commtask_op& op, const comm_queu
     if (const std::uint64_t compute = records_.running_compute(); compute != 0) {
         records_.write({begin_ns, id, compute, {0, record_type::posted_in}});
     }
-    if (const std::uint64_t now = now_ns(); now - begin_ns > tuning::shortest_in_trace_ns) {
+    if (const std::uint64_t now = now_ns(); now - begin_ns > trace::shortest_ns) {
         records_.write({now, id, 0, {0, record_type::post_returned}});
     }
 }
