@@ -20,7 +20,7 @@ def over_gaps(build, is_quick):
     if not build.is_mpich:
         raise miniapp.Skipped("the emulated link needs a build with MPICH")
     library = build.program("libcommtask_emulated_link.so").resolve()
-    return rates(build, is_quick, 2, "--one-poster", before=["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"])
+    return rates(build, is_quick, 2, "--one-submitter", before=["env", f"LD_PRELOAD={library}", "EMULATED_LINK_RATE_MBS=1000", f"EMULATED_LINK_GAP_US={GAP_US:g}"])
 
 
 def as_it_is(build, is_quick, n_ranks):
@@ -32,7 +32,7 @@ def as_it_is(build, is_quick, n_ranks):
 def many_threads(build, is_quick, n_ranks):
     """Threads that post to one lane, each row beside as many that call MPI, by runs of either in turn."""
     levels = {"lane": ["--serialized"], "threads": []}
-    sides = miniapp.alternated(tuple(levels), 1 if is_quick else 5, lambda side: rates(build, is_quick, n_ranks, "--posters", *levels[side]))
+    sides = miniapp.alternated(tuple(levels), 1 if is_quick else 5, lambda side: rates(build, is_quick, n_ranks, "--submitters", *levels[side]))
     first = sides["lane"][0]
     report = figures.Report(first.benchmark, f"{first.setting}, many threads", first.machine)
     for place, (mine, theirs) in enumerate(zip(first.rows, sides["threads"][0].rows)):

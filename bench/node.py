@@ -25,7 +25,7 @@ WORKERS = re.compile(r"^ +all +([\d.]+) +\d+ +\d+ +\d+ +\d+$", re.MULTILINE)
 def environment_of(side):
     if side == THREAD:
         return {"MPICH_ASYNC_PROGRESS": "1"}
-    return {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_BELL": "off" if side == NAPS else "on"} if side in TASKS else {}
+    return {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_DOORBELLS": "off" if side == NAPS else "on"} if side in TASKS else {}
 
 
 def ask(build, side, n_ranks, n_steps):

@@ -37,7 +37,7 @@ PROGRAMS = {
     "roundtrip": "what an empty task and a message cost from post to the end of the wait",
     "unblock": "how long after MPI's completion the dependent OpenMP task starts",
     "tbb": "the same for a node of a oneTBB flow graph",
-    "hold": "what one task that holds eight messages costs against eight communication tasks",
+    "bind": "what one task with eight bound messages costs against eight communication tasks",
     "rate": "messages and tasks per second",
     "patterns": "exchanges of two ranks, again and again: MPI, MPI_Startall, a post for each message, a plan",
 }

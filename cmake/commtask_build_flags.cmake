@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# commtask_build_flags: what every target of this house is compiled with, and nothing else in the process is.
+# commtask_build_flags: what every target of this project is compiled with, and nothing else in the process is.
 # Link it PRIVATE. It carries the language level, the warnings, hidden visibility, the sanitizer and the assertions,
 # so a project that adds this one with add_subdirectory keeps its own flags.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The house rules that a script can check, so that reviewers need not. Each rule is one function from a file to the
+# The project rules that a script can check, so that reviewers need not. Each rule is one function from a file to the
 # places where it is broken; the rules for C and C++ are in lint_cpp.py. A line that must break a rule says so in place:
 #     lint-allow(rule): the reason
 # on the line itself or on the line before. Rules that need judgement stay with the readers.

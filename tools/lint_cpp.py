@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The house rules for C and C++: who may call MPI, who may include whom, how public functions are named and documented.
+# The project rules for C and C++: who may call MPI, who may include whom, how public functions are named and documented.
 # The reader below knows comments, strings, preprocessor lines and braces, and no more of the language: enough for
-# headers written in this house's style, and a declaration that it cannot read is reported rather than skipped.
+# headers written in this project's style, and a declaration that it cannot read is reported rather than skipped.
 """Rules of tools/lint.py for C and C++ files."""
 import re
 

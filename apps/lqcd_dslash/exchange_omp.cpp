@@ -32,8 +32,8 @@ public:
         : on_(on), comm_(options.comm), messages_(options.messages(on)), compute_threads_(compute_threads),
           cores_(cores), is_held_(options.is_held), reads_(find_reads(on.shape())) {
         require(commtask_omp_check(), "commtask_omp_check");
-        if (is_held_ && commtask_omp_hold_check() != COMMTASK_OK) {
-            throw std::runtime_error(std::string("--hold: run lqcd_dslash_hold (") + commtask_omp_last_error() + ")");
+        if (is_held_ && commtask_omp_bind_check() != COMMTASK_OK) {
+            throw std::runtime_error(std::string("--hold: run lqcd_dslash_bind (") + commtask_omp_last_error() + ")");
         }
         require(commtask_comm_register(comm_), "commtask_comm_register");
         if (options.has_plan) plans_ = std::make_unique<hop_plans>(on, messages_);
@@ -230,7 +230,7 @@ private:
             on->pack(what, direction, 0, on->n_face_sites(what.parity, direction));
             if (sends != nullptr) sends->packed(direction);
             // A refusal is counted among the errors, which end the run.
-            if (is_held) static_cast<void>(commtask_omp_hold(held));
+            if (is_held) static_cast<void>(commtask_omp_bind(held));
             mine[omp_get_thread_num()].other += seconds() - begin;
         }
     }

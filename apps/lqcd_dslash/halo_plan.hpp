@@ -27,7 +27,7 @@ public:
     halo_plan(stencil& on, const halo_comms& comms, int parity, of what) {
         plan_.record([&] { record_all(on, comms, parity, what); });
         for (const std::optional<std::size_t>& send : send_of_) {
-            if (send) plan_.hold(*send);
+            if (send) plan_.defer(*send);
         }
     }
     halo_plan(const halo_plan&) = delete;
@@ -43,7 +43,7 @@ public:
     /// Any thread, once in every run: the face that is sent in a direction has been packed. Nothing, if none is sent.
     void packed(int direction) {
         const std::optional<std::size_t> send = send_of_[static_cast<std::size_t>(direction)];
-        if (send) plan_.ready(*send);
+        if (send) plan_.pready(*send);
     }
 
 private:

@@ -4,7 +4,7 @@
 // each with a communicator of its own, post 64 receives and 64 sends and wait for them. Beside it the same threads with one lane,
 // and MPI alone with one thread and with all of them. With one rank the messages go to itself, with two to the other. MPI's
 // thread level is the process's: with --serialized one lane and MPI alone with one thread are measured where they are best.
-// --one-poster asks it of one thread over emulated links.
+// --one-submitter asks it of one thread over emulated links.
 #include "harness/alternate.h"
 #include "harness/clock.h"
 #include "harness/machine.h"
@@ -246,9 +246,9 @@ int main(int argc, char** argv) {
     asked what;
     bool is_one_poster = false;
     app.add_flag("--serialized", what.is_serialized, "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane");
-    app.add_flag("--posters", what.is_of_posters,
+    app.add_flag("--submitters", what.is_of_posters,
                  "1 to 8 threads: with --serialized they post to one lane, without it they call MPI");
-    app.add_flag("--one-poster", is_one_poster,
+    app.add_flag("--one-submitter", is_one_poster,
                  "two ranks over emulated links (bench/delayed), one thread of each posts");
     CLI11_PARSE(app, argc, argv);
     int level = 0;
@@ -264,7 +264,7 @@ int main(int argc, char** argv) {
         if (!what.is_serialized && level < MPI_THREAD_MULTIPLE)
             throw std::runtime_error("this MPI gives no MPI_THREAD_MULTIPLE");
         if (is_one_poster) {
-            if (at.n_ranks != 2) throw std::runtime_error("--one-poster: two ranks");
+            if (at.n_ranks != 2) throw std::runtime_error("--one-submitter: two ranks");
             ask_one_poster(given);
         } else {
             ask(at, given, what);

@@ -112,7 +112,7 @@ private:
 
 void ask_one_poster(const options& given) {
     const char* const gap_us = std::getenv("EMULATED_LINK_GAP_US");
-    if (gap_us == nullptr) throw std::runtime_error("--one-poster is of emulated links: EMULATED_LINK_GAP_US");
+    if (gap_us == nullptr) throw std::runtime_error("--one-submitter is of emulated links: EMULATED_LINK_GAP_US");
     two_ranks all;
     report out("lanes", "links of one message per " + std::string(gap_us) + " us and context",
                describe_machine(mpi_version()));

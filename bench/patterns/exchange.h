@@ -55,8 +55,8 @@ public:
 
     /// In microseconds.
     struct times {
-        double poster; ///< Of this rank.
-        double whole;  ///< Of the last rank, each from its own way out of the barrier.
+        double submitter; ///< Of this rank.
+        double whole;     ///< Of the last rank, each from its own way out of the barrier.
     };
     /// Once.
     [[nodiscard]] times run(way by);

@@ -2,7 +2,7 @@
 //
 // Question: what does an exchange cost that comes again and again, and who pays? Two ranks: the exchange of lattice QCD with 2^4, 4^4
 // and 8^4 sites per rank in eight directions; an alltoallv in which each rank has something for one other, of 8 bytes to 64 KiB, which
-// commtask_op_many_to_many does too. In the ways of exchange.h, for each the time until the poster can go on, and the time to the
+// commtask_op_many_to_many does too. In the ways of exchange.h, for each the time until the submitter can go on, and the time to the
 // last arrival on any rank.
 #include "harness/alternate.h"
 #include "harness/report.h"
@@ -32,7 +32,7 @@ std::vector<message> faces(place here, int sites) {
 
 /// What came out for one pattern and way.
 struct figures {
-    series poster;
+    series submitter;
     series whole;
 };
 
@@ -41,22 +41,22 @@ std::vector<figures> measure(exchange& what, std::size_t n_rounds, int n_samples
     std::vector<figures> all;
     for (const char* const by : names_of_ways) {
         all.push_back(
-            {{what.name() + ", " + by + ", poster", "us", {}}, {what.name() + ", " + by + ", all", "us", {}}});
+            {{what.name() + ", " + by + ", submitter", "us", {}}, {what.name() + ", " + by + ", all", "us", {}}});
     }
     for (std::size_t round = 0; round <= n_rounds; ++round) {
         for (std::size_t i = 0; i < all.size(); ++i) {
             const std::size_t which = (round + i) % all.size();
             if (!what.has(static_cast<way>(which))) continue;
-            round_samples poster;
+            round_samples submitter;
             round_samples whole;
             for (int k = -2; k < n_samples; ++k) {
                 const auto [its_poster, its_whole] = what.run(static_cast<way>(which));
                 if (k < 0) continue;
-                poster.push_back(its_poster);
+                submitter.push_back(its_poster);
                 whole.push_back(its_whole);
             }
             if (round == 0) continue; // to warm up
-            all[which].poster.rounds.push_back(std::move(poster));
+            all[which].submitter.rounds.push_back(std::move(submitter));
             all[which].whole.rounds.push_back(std::move(whole));
         }
     }
@@ -69,10 +69,10 @@ void add_rows(report& out, const std::vector<figures>& all) {
     for (const way by : {way::posts, way::mpi, way::startall, way::plan, way::many_to_many}) {
         if (of(by).whole.rounds.empty()) continue;
         if (by == way::posts) {
-            out.add(of(by).poster);
+            out.add(of(by).submitter);
             out.add(of(by).whole);
         } else {
-            out.add(of(by).poster, of(way::posts).poster);
+            out.add(of(by).submitter, of(way::posts).submitter);
             out.add(of(by).whole, of(way::posts).whole);
         }
     }
@@ -82,9 +82,9 @@ void add_rows(report& out, const std::vector<figures>& all) {
         out.add(again, of(way::startall).whole);
     };
     add_beside_startall(way::plan);
-    out.add(of(way::omp_tasks).poster);
+    out.add(of(way::omp_tasks).submitter);
     out.add(of(way::omp_tasks).whole);
-    out.add(of(way::omp_plan).poster, of(way::omp_tasks).poster);
+    out.add(of(way::omp_plan).submitter, of(way::omp_tasks).submitter);
     out.add(of(way::omp_plan).whole, of(way::omp_tasks).whole);
     add_beside_startall(way::omp_plan);
 }

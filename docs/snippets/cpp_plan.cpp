@@ -29,11 +29,11 @@ int main(int argc, char** argv) {
                 commtask::post_detached(commtask::recv(ghost, left, 0, MPI_COMM_WORLD));
                 commtask::post_detached(commtask::send(edge, right, 0, MPI_COMM_WORLD));
             });
-            if (step == 0) halo.hold(1);
+            if (step == 0) halo.defer(1);
             commtask::task run = halo.start(); // member 1, the send, waits for its buffer
             std::thread compute{[&] {
                 edge.fill(100.0 * step + rank);
-                halo.ready(1); // no post: three atomic operations
+                halo.pready(1); // no post: three atomic operations
             }};
             const commtask::outcome ended = run.wait();
             compute.join();

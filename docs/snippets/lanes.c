@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     MPI_Comm halo;
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &halo);
     MPI_Info_free(&info);
-    n_wrong += commtask_comm_spread(halo, COMMTASK_SPREAD_BY_MESSAGE) != COMMTASK_OK; /* on every rank */
+    n_wrong += commtask_comm_stripe(halo, COMMTASK_STRIPE_BY_MESSAGE) != COMMTASK_OK; /* on every rank */
     /* [spread] */
     for (int i = 0; i < n_messages; ++i) { /* successive tags take turns on the lanes */
         received[i] = -1;

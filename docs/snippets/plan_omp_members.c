@@ -28,13 +28,13 @@ static commtask_plan_t record_proxy(void) {
     commtask_record_begin();
     commtask_submit(commtask_op_noop(MPI_COMM_SELF), NULL, NULL);
     commtask_record_end(&proxy);
-    commtask_plan_hold(proxy, 0);
+    commtask_plan_defer(proxy, 0);
     return proxy;
 }
 
 static void end_proxy(size_t member, const commtask_status* status, void* proxies) { /* runs as each member ends */
     (void)status;
-    if (member < 2) commtask_plan_ready(((commtask_plan_t*)proxies)[member], 0); /* members 0 and 1 are the receives */
+    if (member < 2) commtask_plan_pready(((commtask_plan_t*)proxies)[member], 0); /* members 0 and 1 are the receives */
 }
 /* [proxy] */
 

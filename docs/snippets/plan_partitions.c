@@ -36,10 +36,10 @@ int main(int argc, char** argv) {
         commtask_plan_start(ring, NULL, &run);
         for (int part = 0; part < n_out; ++part) { /* by any thread, in any order */
             fill(out + part * (n / n_out), n / n_out, rank + step);
-            commtask_plan_partitions_ready(ring, 1, part, 1); /* member 1, the psend: this part may leave */
+            commtask_plan_pready_range(ring, 1, part, 1); /* member 1, the psend: this part may leave */
         }
         for (int part = 0; part < n_in; ++part) { /* here too */
-            while (commtask_plan_partition_arrived(ring, 0, part) == 0) {}
+            while (commtask_plan_parrived(ring, 0, part) == 0) {}
             sum += sum_of(in + part * (n / n_in), n / n_in);
         }
         commtask_wait(&run, NULL);

@@ -2,8 +2,8 @@
 //
 // What the C++ face allocates: nothing for a post with predecessors, flags and a small closure, nothing for co_await, nor for the
 // group of an epoch.
-// operator new of this program counts the calls of each thread; what the worker does is not the poster's cost.
-#include "cpp_face.hpp"
+// operator new of this program counts the calls of each thread; what the worker does is not the submitter's cost.
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <cstdlib>

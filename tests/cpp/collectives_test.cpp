@@ -2,7 +2,7 @@
 //
 // The collectives through the C++ face: each arrives as the one that it is named after, with counts from its ranges. Both
 // forms of count arrays are posted. Neighbour collectives run on a ring, where each rank has two neighbours.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <numeric>

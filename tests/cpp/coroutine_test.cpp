@@ -2,7 +2,7 @@
 //
 // co_await: a coroutine goes on when its task has ended, on the thread of its executor and never on the worker; outcomes,
 // results and exceptions reach whoever awaits. One coroutine type of the test's own stands for those of other libraries.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <atomic>

@@ -2,7 +2,7 @@
 //
 // Each way in which the C++ interface posts: the program frees the datatypes and the communicator of the operation at once, while
 // the task waits for an event or for its turn.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 #include "freed_handles.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // Owners: a task that is dropped goes on, a moved one is empty, waiting empties a handle and a timeout does not. The
 // runtime can be made again after it has ended, and says what is wrong where it cannot be made.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <atomic>

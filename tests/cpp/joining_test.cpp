@@ -3,7 +3,7 @@
 // No task outlives its buffers: an exception, the end of a scope and the end of a routine cancel what is open, and wait. What was
 // canceled has not taken a message: a later receive gets it. The buffers are on the heap, so that AddressSanitizer sees
 // who writes after their end.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <memory>
@@ -211,7 +211,7 @@ TEST_F(CppJoining, ScopesNestAndARoutineMayWaitInOne) {
         loop_.start(with_scope(1));
         loop_.start(with_scope(2));
         loop_.run();
-        EXPECT_NE(face::owner::innermost(), nullptr);
+        EXPECT_NE(frontend::owner::innermost(), nullptr);
     }
     expect_nothing_was_taken(1);
     expect_nothing_was_taken(2);

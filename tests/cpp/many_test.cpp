@@ -2,7 +2,7 @@
 //
 // Many messages by one call in the C++ face: lists of ranks as ranges, partitions of a buffer, and standing receives whose messages are
 // looked at or moved away.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <atomic>
@@ -57,16 +57,16 @@ TEST_F(CppMany, LeaveInPartitions) {
     for (int turn = 0; turn < 3; ++turn) {
         std::fill(mine.begin(), mine.end(), rank_ + turn);
         task whole = ring.start();
-        ring.ready(1, 2, 3);
-        ring.ready(1, 0);
-        EXPECT_FALSE(ring.arrived(1, 1));
-        ring.ready(1, 1);
+        ring.pready_range(1, 2, 3);
+        ring.pready_range(1, 0);
+        EXPECT_FALSE(ring.parrived(1, 1));
+        ring.pready_range(1, 1);
         EXPECT_TRUE(finish(whole).is_completed());
-        for (int i = 0; i < 3; ++i) EXPECT_TRUE(ring.arrived(0, i));
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(ring.parrived(0, i));
         EXPECT_EQ(theirs, std::vector<double>(60'000, left() + turn));
     }
-    EXPECT_EQ(code_of([&] { ring.ready(1, 5); }), COMMTASK_ERR_ARGUMENT);
-    EXPECT_EQ(code_of([&] { static_cast<void>(ring.arrived(1, -1)); }), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(code_of([&] { ring.pready_range(1, 5); }), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(code_of([&] { static_cast<void>(ring.parrived(1, -2)); }), COMMTASK_ERR_ARGUMENT);
     EXPECT_EQ(code_of([&] { static_cast<void>(psend(mine, 7, right(), 1, comm_)); }), COMMTASK_ERR_COUNT);
 }
 

@@ -2,7 +2,7 @@
 //
 // Messages, probes and doors through the C++ face: each operation arrives as the one that it is named after, with the
 // datatype and the length that its range has. What MPI does with them is tested through the C interface.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 #include "mpi_facts.hpp"
 
 #include <array>

@@ -2,7 +2,7 @@
 //
 // Plans of the C++ face: recorded by a function, started with options, owned; a body that throws leaves nothing behind, and a closure
 // that can run only once is refused.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -50,22 +50,22 @@ TEST_F(CppPlans, HoldTellAndTakeOtherBuffers) {
         post_detached(recv(one(theirs[0]), left(), 1, comm_));
         post_detached(send(one(mine[0]), right(), 1, comm_));
     }};
-    exchange.hold(1);
+    exchange.defer(1);
     for (std::size_t i = 0; i < 6; ++i) {
         exchange.rebind_recv(0, &theirs[i % 2]);
         exchange.rebind_send(1, &mine[i % 2]);
         task whole = exchange.start();
         EXPECT_EQ(code_of([&] { static_cast<void>(exchange.start()); }), COMMTASK_ERR_RUNNING);
-        std::thread{[&] { exchange.ready(1); }}.join();
+        std::thread{[&] { exchange.pready(1); }}.join();
         EXPECT_TRUE(finish(exchange.member(0)).is_completed());
-        EXPECT_TRUE(exchange.arrived(0));
+        EXPECT_TRUE(exchange.parrived(0));
         EXPECT_EQ(theirs[i % 2], mine[i % 2]);
         EXPECT_TRUE(finish(whole).is_completed());
     }
-    EXPECT_TRUE(exchange.try_ready(1)); // for a run that will not be
-    EXPECT_FALSE(exchange.try_ready(1));
-    EXPECT_EQ(code_of([&] { exchange.ready(0); }), COMMTASK_ERR_ARGUMENT);
-    EXPECT_EQ(code_of([&] { static_cast<void>(exchange.arrived(7)); }), COMMTASK_ERR_ARGUMENT);
+    EXPECT_TRUE(exchange.try_pready(1)); // for a run that will not be
+    EXPECT_FALSE(exchange.try_pready(1));
+    EXPECT_EQ(code_of([&] { exchange.pready(0); }), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(code_of([&] { static_cast<void>(exchange.parrived(7)); }), COMMTASK_ERR_ARGUMENT);
 }
 
 TEST_F(CppPlans, TellOfEachMemberThatEnds) {
@@ -86,11 +86,11 @@ TEST_F(CppPlans, TellOfEachMemberThatEnds) {
             run(exchange.run());
             EXPECT_EQ(n_told, (std::array{i, i}));
         }
-        exchange.hold(1);
+        exchange.defer(1);
         plan moved{std::move(exchange)};
         task whole = moved.start();
         EXPECT_EQ(code_of([&] { moved.on_member([](std::size_t, const outcome&) noexcept {}); }), COMMTASK_ERR_RUNNING);
-        moved.ready(1);
+        moved.pready(1);
         EXPECT_TRUE(finish(whole).is_completed());
         EXPECT_EQ(n_told, (std::array{4, 4})) << "the handler came along";
         moved.on_member([&n_later](std::size_t, const outcome&) noexcept { ++n_later; });

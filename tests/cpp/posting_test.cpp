@@ -2,7 +2,7 @@
 //
 // Posting with options, and what happens to closures: each runs once, is destroyed once, whether its task completed,
 // failed, was canceled or was refused; no exception leaves it. A tracker counts the copies that are alive.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <atomic>

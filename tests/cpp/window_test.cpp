@@ -2,7 +2,7 @@
 //
 // Windows in C++: what is written by one rank's tasks is read by another's, with datatypes that the compiler found, and what
 // does not fit the window's elements does not compile. What MPI does with them is tested through the C interface.
-#include "cpp_face.hpp"
+#include "cpp_front_end.hpp"
 
 #include <array>
 #include <numeric>

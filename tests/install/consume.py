@@ -12,7 +12,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Package of pkg-config without "commtask-": component and target of CMake, where they are called otherwise.
-NAMES_IN_CMAKE = {"core": ("core", "commtask"), "omp-hold": ("omp", "omp_hold"), "tampi": ("omp", "tampi")}
+NAMES_IN_CMAKE = {"core": ("core", "commtask"), "omp-bind": ("omp", "omp_bind"), "tampi": ("omp", "tampi")}
 
 
 def run(words, **named):

@@ -33,7 +33,7 @@ static void by_number(const char* value, int expected) {
 
 static void by_thread(void) {
     MPI_Comm made = duplicate("thread");
-    EXPECT(commtask_comm_spread(made, COMMTASK_SPREAD_BY_MESSAGE) == COMMTASK_ERR_ARGUMENT);
+    EXPECT(commtask_comm_stripe(made, COMMTASK_STRIPE_BY_MESSAGE) == COMMTASK_ERR_ARGUMENT);
     EXPECT(strstr(commtask_last_error(), "by threads already") != NULL);
     exchange(made);
     MPI_Comm_free(&made);

@@ -195,7 +195,7 @@ void gives_up_a_run_once() {
         EXPECT(commtask_record_begin() == COMMTASK_OK);
         for (const commtask_op& op : on_either) EXPECT(commtask_post(&op, nullptr, nullptr) == COMMTASK_OK);
         EXPECT(commtask_record_end(&made) == COMMTASK_OK);
-        EXPECT(commtask_plan_hold(made, held) == COMMTASK_OK);
+        EXPECT(commtask_plan_defer(made, held) == COMMTASK_OK);
         commtask_options how = COMMTASK_OPTIONS_INIT;
         how.callback = [](const commtask_status*, void*) { ++n_told; };
         EXPECT(commtask_plan_start(made, &how, nullptr) == COMMTASK_OK);

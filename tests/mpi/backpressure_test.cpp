@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mpi.backpressure: a full queue makes the poster wait, or says so where asked, and drops nothing. The queue here holds
+// mpi.backpressure: a full queue makes the submitter wait, or says so where asked, and drops nothing. The queue here holds
 // 64 tasks, the least there is. How many tasks are in flight is another matter: 100 000 receives are outstanding before
 // the first of their sends, and memory follows the tasks, not the queue.
 #include "mpi_facts.hpp"
@@ -219,7 +219,7 @@ TEST_F(Backpressure, APosterWaitsUntilThereIsRoomAgain) {
     constexpr int n_tasks = 1000;
     std::atomic<int> n_posted{0};
     std::atomic<int> n_ended{0};
-    std::thread poster{[&] {
+    std::thread submitter{[&] {
         for (int i = 0; i < n_tasks; ++i) {
             options how;
             how.call(
@@ -237,7 +237,7 @@ TEST_F(Backpressure, APosterWaitsUntilThereIsRoomAgain) {
     EXPECT_LT(n_posted, n_tasks);
     EXPECT_EQ(n_ended, 0);
     state.may_end = true;
-    poster.join();
+    submitter.join();
     EXPECT_EQ(n_posted, n_tasks);
     EXPECT_EQ(finish(stop), COMMTASK_OK);
     run(commtask_op_noop(comm_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the thread has that posts, the thread that calls MPI has too: functions of the program find a stack of 16 MiB, the rounding of the
-// post and masked signals; arithmetic of MPI rounds as the poster did, and its flags come back to the thread that waits.
+// post and masked signals; arithmetic of MPI rounds as the submitter did, and its flags come back to the thread that waits.
 #include "runtime_test.hpp"
 
 #include <algorithm>

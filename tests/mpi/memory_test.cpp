@@ -19,7 +19,7 @@
 namespace commtask::test {
 namespace {
 
-/// One worker stays awake, so that a poster never has to wake it. Several would take the core from each other.
+/// One worker stays awake, so that a submitter never has to wake it. Several would take the core from each other.
 class Memory : public Runtime {
 protected:
     [[nodiscard]] static bool has_one_lane() { return std::getenv("COMMTASK_LANES") == nullptr; }
@@ -54,7 +54,7 @@ protected:
         add(1, nullptr, nullptr);
         n_bad_ += commtask_record_end(&plan_) != COMMTASK_OK;
         for (commtask_t& each : first) n_bad_ += commtask_release(&each) != COMMTASK_OK;
-        n_bad_ += commtask_plan_hold(plan_, held) != COMMTASK_OK;
+        n_bad_ += commtask_plan_defer(plan_, held) != COMMTASK_OK;
     }
     /// A run, waited for as a whole and by one of its members.
     void one_run() {
@@ -62,7 +62,7 @@ protected:
         commtask_t member = COMMTASK_NULL;
         n_bad_ += commtask_plan_start(plan_, nullptr, &run) != COMMTASK_OK;
         n_bad_ += commtask_plan_member(plan_, held, &member) != COMMTASK_OK;
-        n_bad_ += commtask_plan_ready(plan_, held) != COMMTASK_OK;
+        n_bad_ += commtask_plan_pready(plan_, held) != COMMTASK_OK;
         n_bad_ += commtask_wait(&member, nullptr) != COMMTASK_OK;
         n_bad_ += commtask_wait(&run, nullptr) != COMMTASK_OK;
     }
@@ -176,7 +176,7 @@ TEST_F(Memory, PostingMakesNoSystemCall) {
     std::uint64_t n_after_one = 0;
     int last_call = -1;
     ASSERT_EQ(commtask_comm_register(comm_), COMMTASK_OK);
-    std::thread poster{[&] {
+    std::thread submitter{[&] {
         const commtask_op noop = commtask_op_noop(comm_);
         // The first open task of a communicator that the program has made costs a call of MPI.
         const commtask_op barrier = commtask_op_barrier(MPI_COMM_WORLD);
@@ -199,7 +199,7 @@ TEST_F(Memory, PostingMakesNoSystemCall) {
         std::this_thread::yield();
         n_after_one = bench::system_calls_seen() - before - n_while_posting;
     }};
-    poster.join();
+    submitter.join();
     EXPECT_EQ(n_bad_, 0);
     if (!cannot.empty()) GTEST_SKIP() << cannot;
     EXPECT_EQ(n_while_posting, 0U) << "the last was system call " << last_call;

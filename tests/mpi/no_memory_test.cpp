@@ -249,7 +249,7 @@ TEST_F(NoMemory, AMemberInPartitionsIsRecordedAsAWholeOrSpoilsThePlan) {
             continue;
         }
         ASSERT_EQ(commtask_plan_size(made), has_memory ? 2U : 1U);
-        if (has_memory) EXPECT_EQ(commtask_plan_partitions_ready(made, 1, 0, 4), COMMTASK_OK);
+        if (has_memory) EXPECT_EQ(commtask_plan_pready_range(made, 1, 0, 4), COMMTASK_OK);
         run(commtask_op_plan(made));
         ASSERT_EQ(commtask_plan_release(&made), COMMTASK_OK);
     }

@@ -57,7 +57,7 @@ TEST_F(Partitions, OfAnyNumberOnEitherSideCarryTheWholeBuffer) {
                 const auto fill_some = [&](std::size_t first) {
                     for (std::size_t i = first; i < order.size(); i += 2) {
                         fill(out, n_out, order[i], 1e7 * (turn + 1) * (rank_ + 1));
-                        EXPECT_EQ(commtask_plan_partitions_ready(exchange.get(), 1, order[i], 1), COMMTASK_OK)
+                        EXPECT_EQ(commtask_plan_pready_range(exchange.get(), 1, order[i], 1), COMMTASK_OK)
                             << commtask_last_error();
                     }
                 };
@@ -78,7 +78,7 @@ TEST_F(Partitions, OfAnyNumberOnEitherSideCarryTheWholeBuffer) {
                 EXPECT_EQ(status.bytes, static_cast<MPI_Count>(size * sizeof(double)));
                 EXPECT_EQ(status.source, left());
                 EXPECT_EQ(status.tag, 3);
-                for (int i = 0; i < n_in; ++i) EXPECT_EQ(commtask_plan_partition_arrived(exchange.get(), 0, i), 1);
+                for (int i = 0; i < n_in; ++i) EXPECT_EQ(commtask_plan_parrived(exchange.get(), 0, i), 1);
                 expect(in, 1e7 * (turn + 1) * (left() + 1));
                 EXPECT_EQ(finish(run), COMMTASK_OK);
             }
@@ -96,10 +96,10 @@ TEST_F(Partitions, ThatAreFilledEarlyComeEarly) {
         commtask_t run_of_plan = exchange.start();
         for (int i = 0; i < n; ++i) {
             const int partition = 11 * i % n;
-            EXPECT_EQ(commtask_plan_partition_arrived(exchange.get(), 1, partition), 0);
+            EXPECT_EQ(commtask_plan_parrived(exchange.get(), 1, partition), 0);
             fill(out, n, partition, rank_ + turn);
-            EXPECT_EQ(commtask_plan_partitions_ready(exchange.get(), 1, partition, 1), COMMTASK_OK);
-            while (commtask_plan_partition_arrived(exchange.get(), 0, partition) != 1) std::this_thread::yield();
+            EXPECT_EQ(commtask_plan_pready_range(exchange.get(), 1, partition, 1), COMMTASK_OK);
+            while (commtask_plan_parrived(exchange.get(), 0, partition) != 1) std::this_thread::yield();
             EXPECT_EQ(in[static_cast<std::size_t>(partition) * 10'000], left() + turn + partition * 10'000.0);
         }
         EXPECT_EQ(finish(run_of_plan), COMMTASK_OK);
@@ -130,7 +130,7 @@ TEST_F(Partitions, TellOfTheirMemberOnce) {
     EXPECT_EQ(commtask_plan_on_member(exchange.get(), +count, &n_ends), COMMTASK_OK);
     for (int turn = 1; turn <= 3; ++turn) {
         waited = false;
-        EXPECT_EQ(commtask_plan_partitions_ready(exchange.get(), 2, 0, 10), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready_range(exchange.get(), 2, 0, 10), COMMTASK_OK);
         exchange.run();
         EXPECT_TRUE(waited);
         EXPECT_EQ(n_ends, (std::array{turn, turn, turn, turn}));
@@ -159,7 +159,7 @@ TEST_F(Partitions, TakeOtherBuffersAndTypesWithGaps) {
             EXPECT_EQ(commtask_plan_rebind(exchange.get(), 0, nullptr, into.data()), COMMTASK_OK);
             EXPECT_EQ(commtask_plan_rebind(exchange.get(), 1, from.data(), nullptr), COMMTASK_OK);
             for (std::size_t i = 0; i < from.size(); i += 2) from[i] = static_cast<double>(i + turn) + rank_;
-            EXPECT_EQ(commtask_plan_partitions_ready(exchange.get(), 1, 0, 12), COMMTASK_OK);
+            EXPECT_EQ(commtask_plan_pready_range(exchange.get(), 1, 0, 12), COMMTASK_OK);
             exchange.run();
             for (std::size_t i = 0; i < into.size(); i += 2) {
                 ASSERT_EQ(into[i], static_cast<double>(i + turn) + left());
@@ -185,7 +185,7 @@ TEST_F(Partitions, OfACanceledRunAreForgottenByTheNext) {
         commtask_t next = exchange.start();
         for (int i = 0; i < 8; ++i) {
             fill(out, 8, i, turn);
-            EXPECT_EQ(commtask_plan_partitions_ready(exchange.get(), 1, i, 1), COMMTASK_OK) << commtask_last_error();
+            EXPECT_EQ(commtask_plan_pready_range(exchange.get(), 1, i, 1), COMMTASK_OK) << commtask_last_error();
         }
         EXPECT_EQ(finish(next), COMMTASK_OK);
         expect(in, turn);
@@ -203,7 +203,7 @@ TEST_F(Partitions, OfDifferentSizesFailAndLeaveNothingBehind) {
             post_detached(commtask_op_precv(in.data(), 8, 10'000, MPI_DOUBLE, rank_, 3, comm_));
             post_detached(commtask_op_psend(out.data(), 8, 5'000, MPI_DOUBLE, rank_, 3, comm_));
         }};
-        EXPECT_EQ(commtask_plan_partitions_ready(wrong.get(), 1, 0, 8), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready_range(wrong.get(), 1, 0, 8), COMMTASK_OK);
         commtask_t run_of_plan = wrong.start();
         commtask_t received = COMMTASK_NULL;
         EXPECT_EQ(commtask_plan_member(wrong.get(), 0, &received), COMMTASK_OK);
@@ -223,7 +223,7 @@ TEST_F(Partitions, OfDifferentSizesFailBetweenRanksToo) {
             post_detached(commtask_op_precv(in.data(), 8, 10, MPI_DOUBLE, left(), 3, comm_));
             post_detached(commtask_op_psend(out.data(), 8, per_partition, MPI_DOUBLE, right(), 3, comm_));
         }};
-        EXPECT_EQ(commtask_plan_partitions_ready(wrong.get(), 1, 0, 8), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready_range(wrong.get(), 1, 0, 8), COMMTASK_OK);
         commtask_t run_of_plan = wrong.start();
         commtask_t received = wrong.member(0);
         commtask_status status = COMMTASK_STATUS_INIT;
@@ -263,19 +263,19 @@ TEST_F(Partitions, AreRefusedWithTheReason) {
         post_detached(commtask_op_noop(comm_));
     }};
     commtask_plan_t raw = exchange.get();
-    refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_partitions_ready(raw, 1, 4, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_partitions_ready(raw, 1, 2, 3));
-    refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_partitions_ready(raw, 1, -1, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "precv", commtask_plan_partitions_ready(raw, 0, 0, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "not in partitions", commtask_plan_partitions_ready(raw, 2, 0, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "member is 3", commtask_plan_partitions_ready(raw, 3, 0, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "has 2", commtask_plan_partition_arrived(raw, 0, 2));
-    refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_hold(raw, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_hold(raw, 0));
-    refuse(COMMTASK_ERR_ARGUMENT, "not held", commtask_plan_ready(raw, 1));
-    EXPECT_EQ(commtask_plan_partitions_ready(raw, 1, 1, 2), COMMTASK_OK);
-    refuse(COMMTASK_ERR_ARGUMENT, "before in this run", commtask_plan_partitions_ready(raw, 1, 0, 4));
-    EXPECT_EQ(commtask_plan_partition_arrived(raw, 0, 0), 0) << "it was never started";
+    refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_pready_range(raw, 1, 4, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_pready_range(raw, 1, 2, 3));
+    refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_pready_range(raw, 1, -1, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "precv", commtask_plan_pready_range(raw, 0, 0, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "not in partitions", commtask_plan_pready_range(raw, 2, 0, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "member is 3", commtask_plan_pready_range(raw, 3, 0, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "has 2", commtask_plan_parrived(raw, 0, 2));
+    refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 0));
+    refuse(COMMTASK_ERR_ARGUMENT, "not held", commtask_plan_pready(raw, 1));
+    EXPECT_EQ(commtask_plan_pready_range(raw, 1, 1, 2), COMMTASK_OK);
+    refuse(COMMTASK_ERR_ARGUMENT, "before in this run", commtask_plan_pready_range(raw, 1, 0, 4));
+    EXPECT_EQ(commtask_plan_parrived(raw, 0, 0), 0) << "it was never started";
     commtask_t run_of_plan = exchange.start();
     EXPECT_EQ(commtask_cancel(run_of_plan), COMMTASK_OK); // its receives have nobody who sends
     static_cast<void>(finish(run_of_plan));

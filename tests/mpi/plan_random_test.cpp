@@ -251,7 +251,7 @@ public:
           }} {
         for (std::size_t i = 0; i < which_.size(); ++i) {
             places_[i] = of.place(which_[i]);
-            if (of.parts()[which_[i]].is_held) EXPECT_EQ(commtask_plan_hold(plan_.get(), i), COMMTASK_OK);
+            if (of.parts()[which_[i]].is_held) EXPECT_EQ(commtask_plan_defer(plan_.get(), i), COMMTASK_OK);
         }
     }
     /// Starts a run, with what its members need to go on by another thread.
@@ -271,9 +271,8 @@ public:
         std::ranges::shuffle(releases, dice);
         std::thread compute{[&] {
             for (const release& next : releases) {
-                EXPECT_EQ(next.partition < 0
-                              ? commtask_plan_ready(plan_.get(), next.member)
-                              : commtask_plan_partitions_ready(plan_.get(), next.member, next.partition, 1),
+                EXPECT_EQ(next.partition < 0 ? commtask_plan_pready(plan_.get(), next.member)
+                                             : commtask_plan_pready_range(plan_.get(), next.member, next.partition, 1),
                           COMMTASK_OK)
                     << commtask_last_error();
             }

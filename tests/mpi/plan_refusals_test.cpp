@@ -110,7 +110,7 @@ TEST_F(PlanRefusals, WhileItRuns) {
         post_detached(commtask_op_noop(comm_));
         post_detached(commtask_op_noop(comm_));
     }};
-    EXPECT_EQ(commtask_plan_hold(held.get(), 0), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_defer(held.get(), 0), COMMTASK_OK);
     int buffer = 0;
     for (int i = 0; i < 3; ++i) {
         commtask_t run_task = held.start();
@@ -118,18 +118,18 @@ TEST_F(PlanRefusals, WhileItRuns) {
         expect(commtask_plan_start(held.get(), nullptr, &second), COMMTASK_ERR_RUNNING, "run");
         EXPECT_EQ(second, COMMTASK_NULL);
         expect(commtask_plan_rebind(held.get(), 0, &buffer, nullptr), COMMTASK_ERR_RUNNING, "run");
-        expect(commtask_plan_hold(held.get(), 1), COMMTASK_ERR_RUNNING, "run");
+        expect(commtask_plan_defer(held.get(), 1), COMMTASK_ERR_RUNNING, "run");
         commtask_plan_t handle = held.get();
         expect(commtask_plan_release(&handle), COMMTASK_ERR_RUNNING, "run");
         EXPECT_NE(handle, COMMTASK_PLAN_NULL);
-        EXPECT_EQ(commtask_plan_ready(held.get(), 0), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready(held.get(), 0), COMMTASK_OK);
         EXPECT_EQ(finish(run_task), COMMTASK_OK);
     }
 }
 
 TEST_F(PlanRefusals, OfAllButOneOfTheThreadsThatStartItAtOnce) {
     plan held{[&] { post_detached(commtask_op_noop(comm_)); }};
-    EXPECT_EQ(commtask_plan_hold(held.get(), 0), COMMTASK_OK); // so that no run ends before all have tried
+    EXPECT_EQ(commtask_plan_defer(held.get(), 0), COMMTASK_OK); // so that no run ends before all have tried
     constexpr std::size_t n_threads = 3;
     for (int i = 0; i < 50; ++i) {
         std::array<commtask_t, n_threads> runs{};
@@ -146,7 +146,7 @@ TEST_F(PlanRefusals, OfAllButOneOfTheThreadsThatStartItAtOnce) {
         EXPECT_EQ(std::ranges::count(codes, COMMTASK_OK), 1);
         EXPECT_EQ(std::ranges::count(codes, COMMTASK_ERR_RUNNING), static_cast<std::ptrdiff_t>(n_threads) - 1);
         EXPECT_EQ(std::ranges::count(runs, COMMTASK_NULL), static_cast<std::ptrdiff_t>(n_threads) - 1);
-        EXPECT_EQ(commtask_plan_ready(held.get(), 0), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready(held.get(), 0), COMMTASK_OK);
         for (std::size_t t = 0; t < n_threads; ++t) {
             if (codes[t] == COMMTASK_OK) {
                 EXPECT_EQ(finish(runs[t]), COMMTASK_OK);
@@ -160,14 +160,14 @@ TEST_F(PlanRefusals, OfMembersThatAreNotHeldOrReadyTwice) {
         post_detached(commtask_op_noop(comm_));
         post_detached(commtask_op_noop(comm_));
     }};
-    EXPECT_EQ(commtask_plan_hold(held.get(), 0), COMMTASK_OK);
-    EXPECT_EQ(commtask_plan_hold(held.get(), 0), COMMTASK_OK) << "it stays so";
-    expect(commtask_plan_ready(held.get(), 1), COMMTASK_ERR_ARGUMENT, "member 1 is not held");
-    expect(commtask_plan_ready(held.get(), 2), COMMTASK_ERR_ARGUMENT, "member is 2");
-    expect(commtask_plan_ready(COMMTASK_PLAN_NULL, 0), COMMTASK_ERR_ARGUMENT, "plan");
+    EXPECT_EQ(commtask_plan_defer(held.get(), 0), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_defer(held.get(), 0), COMMTASK_OK) << "it stays so";
+    expect(commtask_plan_pready(held.get(), 1), COMMTASK_ERR_ARGUMENT, "member 1 is not held");
+    expect(commtask_plan_pready(held.get(), 2), COMMTASK_ERR_ARGUMENT, "member is 2");
+    expect(commtask_plan_pready(COMMTASK_PLAN_NULL, 0), COMMTASK_ERR_ARGUMENT, "plan");
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(commtask_plan_ready(held.get(), 0), COMMTASK_OK);
-        expect(commtask_plan_ready(held.get(), 0), COMMTASK_ERR_ARGUMENT, "made ready before");
+        EXPECT_EQ(commtask_plan_pready(held.get(), 0), COMMTASK_OK);
+        expect(commtask_plan_pready(held.get(), 0), COMMTASK_ERR_ARGUMENT, "made ready before");
         held.run();
     }
 }
@@ -183,7 +183,7 @@ TEST_F(PlanRefusals, OfWrongArguments) {
     expect(commtask_plan_rebind(exchange.get(), 2, &buffer, nullptr), COMMTASK_ERR_ARGUMENT, "member is 2");
     expect(commtask_plan_start(COMMTASK_PLAN_NULL, nullptr, nullptr), COMMTASK_ERR_ARGUMENT, "plan");
     expect(commtask_plan_member(exchange.get(), 0, nullptr), COMMTASK_ERR_ARGUMENT, "task");
-    expect(commtask_plan_arrived(exchange.get(), 5), COMMTASK_ERR_ARGUMENT, "member is 5");
+    expect(commtask_plan_parrived(exchange.get(), 5, COMMTASK_ALL_PARTITIONS), COMMTASK_ERR_ARGUMENT, "member is 5");
     expect(commtask_plan_release(nullptr), COMMTASK_ERR_ARGUMENT, "plan");
     commtask_plan_t none = COMMTASK_PLAN_NULL;
     EXPECT_EQ(commtask_plan_release(&none), COMMTASK_OK);
@@ -253,7 +253,7 @@ TEST_F(PlanRefusals, InCallbacksOnlyWhereTheyMustWait) {
     } mine{started.get(), comm_};
     options how;
     run(commtask_op_noop(comm_), how.call(&work::go, &mine).get());
-    while (commtask_plan_arrived(started.get(), 0) == 0) std::this_thread::yield();
+    while (commtask_plan_parrived(started.get(), 0, COMMTASK_ALL_PARTITIONS) == 0) std::this_thread::yield();
     commtask_t member = started.member(0);
     EXPECT_EQ(finish(member), COMMTASK_OK);
     run(commtask_op_noop(comm_)); // so that the run has ended too

@@ -50,7 +50,7 @@ TEST_F(Plans, StartNothingWhileTheyAreRecorded) {
     int ended = 1;
     EXPECT_EQ(commtask_test(&handles[0], &ended, nullptr), COMMTASK_OK);
     EXPECT_EQ(ended, 0);
-    EXPECT_EQ(commtask_plan_arrived(exchange.get(), 0), 0);
+    EXPECT_EQ(commtask_plan_parrived(exchange.get(), 0, COMMTASK_ALL_PARTITIONS), 0);
     exchange.run();
     EXPECT_EQ(theirs, 7);
     for (commtask_t& each : handles) EXPECT_EQ(finish(each), COMMTASK_OK) << "a recorded handle is of the first run";
@@ -187,7 +187,7 @@ TEST_F(Plans, HoldMembersUntilAThreadHasFilledTheirBuffers) {
         }
     }};
     for (std::size_t i = 0; i < n_messages; ++i) {
-        EXPECT_EQ(commtask_plan_hold(exchange.get(), n_messages + i), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_defer(exchange.get(), n_messages + i), COMMTASK_OK);
     }
     for (int round = 0; round < 30; ++round) {
         const bool starts_first = round % 2 == 0;
@@ -197,7 +197,7 @@ TEST_F(Plans, HoldMembersUntilAThreadHasFilledTheirBuffers) {
             threads.emplace_back([&, t] {
                 for (std::size_t i = t; i < n_messages; i += 2) {
                     sent[i] = value_of(rank_, round) + static_cast<int>(i);
-                    EXPECT_EQ(commtask_plan_ready(exchange.get(), n_messages + i), COMMTASK_OK)
+                    EXPECT_EQ(commtask_plan_pready(exchange.get(), n_messages + i), COMMTASK_OK)
                         << commtask_last_error();
                 }
             });
@@ -207,7 +207,7 @@ TEST_F(Plans, HoldMembersUntilAThreadHasFilledTheirBuffers) {
         EXPECT_EQ(finish(run), COMMTASK_OK);
         for (std::size_t i = 0; i < n_messages; ++i) {
             EXPECT_EQ(got[i], value_of(left(), round) + static_cast<int>(i));
-            EXPECT_EQ(commtask_plan_arrived(exchange.get(), i), 1);
+            EXPECT_EQ(commtask_plan_parrived(exchange.get(), i, COMMTASK_ALL_PARTITIONS), 1);
         }
     }
 }
@@ -221,20 +221,20 @@ TEST_F(Plans, TellOfEachMemberThatHasArrived) {
         post_detached(commtask_op_send(&mine, 1, MPI_INT, right(), 1, comm_));
         post_detached(commtask_op_send(&mine, 1, MPI_INT, right(), 2, comm_));
     }};
-    EXPECT_EQ(commtask_plan_hold(exchange.get(), 3), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_defer(exchange.get(), 3), COMMTASK_OK);
     for (int round = 0; round < 5; ++round) {
         commtask_t run_task = exchange.start();
-        while (commtask_plan_arrived(exchange.get(), 0) == 0) std::this_thread::yield();
+        while (commtask_plan_parrived(exchange.get(), 0, COMMTASK_ALL_PARTITIONS) == 0) std::this_thread::yield();
         EXPECT_EQ(theirs[0], 5);
         commtask_t first = exchange.member(0);
         options how;
         run(commtask_op_noop(comm_), how.after({first}).get());
         EXPECT_EQ(finish(first), COMMTASK_OK);
         run(commtask_op_barrier(comm_)); // nobody has let member 3 go
-        EXPECT_EQ(commtask_plan_arrived(exchange.get(), 1), 0);
+        EXPECT_EQ(commtask_plan_parrived(exchange.get(), 1, COMMTASK_ALL_PARTITIONS), 0);
         run(commtask_op_barrier(comm_));
         commtask_t second = exchange.member(1);
-        EXPECT_EQ(commtask_plan_ready(exchange.get(), 3), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready(exchange.get(), 3), COMMTASK_OK);
         commtask_status status = COMMTASK_STATUS_INIT;
         EXPECT_EQ(finish(second, &status), COMMTASK_OK);
         EXPECT_EQ(status.source, left());
@@ -352,7 +352,7 @@ TEST_F(Plans, AreCanceledAsAWhole) {
         for (int i = 0; i < 3; ++i) post_detached(commtask_op_recv(&never, 1, MPI_INT, left(), 77, comm_));
         post_detached(commtask_op_noop(comm_));
     }};
-    EXPECT_EQ(commtask_plan_hold(waiting.get(), 3), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_defer(waiting.get(), 3), COMMTASK_OK);
     for (int i = 0; i < 3; ++i) {
         commtask_t run_task = waiting.start();
         EXPECT_EQ(commtask_cancel(run_task), COMMTASK_OK);
@@ -372,7 +372,7 @@ TEST_F(Plans, WaitForPredecessorsAndLetSuccessorsGo) {
         commtask_t run_task = exchange.start(how.on({gate.get()}).get());
         options after_run;
         last = post(commtask_op_noop(comm_), after_run.after({run_task}).get());
-        EXPECT_EQ(commtask_plan_arrived(exchange.get(), 0), 0);
+        EXPECT_EQ(commtask_plan_parrived(exchange.get(), 0, COMMTASK_ALL_PARTITIONS), 0);
         gate.signal();
         EXPECT_EQ(finish(last), COMMTASK_OK);
         EXPECT_EQ(theirs, i);

@@ -174,7 +174,7 @@ TEST_F(PlanTypes, MayBeFreedBeforeMembersAndPartitionsGetOtherBuffers) {
         EXPECT_EQ(commtask_plan_rebind(exchange.get(), 0, nullptr, theirs[which].data()), COMMTASK_OK);
         EXPECT_EQ(commtask_plan_rebind(exchange.get(), 2, nullptr, parts[which].data()), COMMTASK_OK);
         fill(mine[which], rank_, turn);
-        EXPECT_EQ(commtask_plan_partitions_ready(exchange.get(), 3, 0, 1), COMMTASK_OK);
+        EXPECT_EQ(commtask_plan_pready_range(exchange.get(), 3, 0, 1), COMMTASK_OK);
         exchange.run();
         expect_column(theirs[which], left(), turn);
         expect_column(parts[which], left(), turn);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mpi.posting: beside a worker that shares its core a poster makes MPI's nonblocking call itself, and nothing more: no
-// function of the program's runs inside a post, and what is in flight goes on without the poster.
+// mpi.posting: beside a worker that shares its core a submitter makes MPI's nonblocking call itself, and nothing more: no
+// function of the program's runs inside a post, and what is in flight goes on without the submitter.
 #include "runtime_test.hpp"
 
 #include <atomic>

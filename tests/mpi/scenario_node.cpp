@@ -115,11 +115,11 @@ void node_access() {
 // What they say of bells is each rank's own affair until they meet.
 void node_differs() {
     const int rank = begin_mpi();
-    setenv("COMMTASK_NODE_BELL", rank == 0 ? "off" : "on", 1);
+    setenv("COMMTASK_NODE_DOORBELLS", rank == 0 ? "off" : "on", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
-    CHECK(last_error_names("COMMTASK_NODE_BELL"));
+    CHECK(last_error_names("COMMTASK_NODE_DOORBELLS"));
     CHECK(last_error_names(rank == 0 ? "here off" : "here on"));
-    setenv("COMMTASK_NODE_BELL", "on", 1);
+    setenv("COMMTASK_NODE_DOORBELLS", "on", 1);
     setenv("COMMTASK_NODE_RANKS", rank == 0 ? "1" : "2", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
     CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_RANKS, here 1" : "COMMTASK_NODE_RANKS, here 2"));
@@ -129,10 +129,10 @@ void node_differs() {
     CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_ANNOUNCE_BYTES, here 1000"
                                      : "COMMTASK_NODE_ANNOUNCE_BYTES, here 2000"));
     setenv("COMMTASK_NODE_ANNOUNCE_BYTES", "1000", 1);
-    setenv("COMMTASK_NODE_BELL", "off", 1);
+    setenv("COMMTASK_NODE_DOORBELLS", "off", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
     CHECK(last_error_names("COMMTASK_NODE_ANNOUNCE_BYTES=1000 needs bells"));
-    setenv("COMMTASK_NODE_BELL", "on", 1);
+    setenv("COMMTASK_NODE_DOORBELLS", "on", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();

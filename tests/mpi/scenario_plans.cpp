@@ -37,8 +37,8 @@ void finalize_half_ready() {
     record_send_after(2, second);
     CHECK(commtask_record_end(&half_ready) == COMMTASK_OK);
     CHECK(commtask_release(&second) == COMMTASK_OK);
-    CHECK(commtask_plan_hold(half_ready, 0) == COMMTASK_OK);
-    CHECK(commtask_plan_hold(half_ready, 1) == COMMTASK_OK);
+    CHECK(commtask_plan_defer(half_ready, 0) == COMMTASK_OK);
+    CHECK(commtask_plan_defer(half_ready, 1) == COMMTASK_OK);
 
     commtask_plan_t idle = COMMTASK_PLAN_NULL; // given back by commtask_finalize
     CHECK(commtask_record_begin() == COMMTASK_OK);
@@ -51,13 +51,13 @@ void finalize_half_ready() {
           COMMTASK_OK);
     CHECK(commtask_record_end(&partly_filled) == COMMTASK_OK);
     CHECK(commtask_plan_start(partly_filled, nullptr, nullptr) == COMMTASK_OK);
-    CHECK(commtask_plan_partitions_ready(partly_filled, 0, 1, 1) == COMMTASK_OK);
+    CHECK(commtask_plan_pready_range(partly_filled, 0, 1, 1) == COMMTASK_OK);
 
     CHECK(commtask_plan_start(half_ready, nullptr, nullptr) == COMMTASK_OK);
-    CHECK(commtask_plan_ready(half_ready, 0) == COMMTASK_OK);
-    while (commtask_plan_arrived(half_ready, 0) == 0) {}
+    CHECK(commtask_plan_pready(half_ready, 0) == COMMTASK_OK);
+    while (commtask_plan_parrived(half_ready, 0, COMMTASK_ALL_PARTITIONS) == 0) {}
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
-    CHECK(commtask_plan_ready(half_ready, 1) == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(commtask_plan_pready(half_ready, 1) == COMMTASK_ERR_NOT_INITIALIZED);
 
     CHECK(commtask_init(nullptr) == COMMTASK_OK); // the library may be started again
     CHECK(commtask_record_begin() == COMMTASK_OK);
@@ -80,11 +80,11 @@ void expect_only_release(commtask_plan_t& stale) {
     commtask_t none = COMMTASK_NULL;
     CHECK(is_refused(commtask_plan_start(stale, nullptr, &none)));
     CHECK(is_refused(commtask_plan_rebind(stale, 0, numbers, nullptr)));
-    CHECK(is_refused(commtask_plan_hold(stale, 0)));
-    CHECK(is_refused(commtask_plan_ready(stale, 0)));
-    CHECK(is_refused(commtask_plan_partitions_ready(stale, 0, 0, 1)));
-    CHECK(is_refused(commtask_plan_partition_arrived(stale, 0, 0)));
-    CHECK(is_refused(commtask_plan_arrived(stale, 0)));
+    CHECK(is_refused(commtask_plan_defer(stale, 0)));
+    CHECK(is_refused(commtask_plan_pready(stale, 0)));
+    CHECK(is_refused(commtask_plan_pready_range(stale, 0, 0, 1)));
+    CHECK(is_refused(commtask_plan_parrived(stale, 0, 0)));
+    CHECK(is_refused(commtask_plan_parrived(stale, 0, COMMTASK_ALL_PARTITIONS)));
     CHECK(is_refused(commtask_plan_member(stale, 0, &none)));
     CHECK(is_refused(commtask_plan_on_member(stale, nullptr, nullptr)));
     CHECK(commtask_record_begin() == COMMTASK_OK);
@@ -112,7 +112,7 @@ void stale_plans() {
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     commtask_plan_t idle = record_two_sends();
     commtask_plan_t given_up = record_two_sends();
-    CHECK(commtask_plan_hold(given_up, 1) == COMMTASK_OK);
+    CHECK(commtask_plan_defer(given_up, 1) == COMMTASK_OK);
     CHECK(commtask_plan_start(given_up, nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(commtask_plan_start(idle, nullptr, nullptr) == COMMTASK_ERR_NOT_INITIALIZED);
@@ -142,7 +142,7 @@ void finalize_leaves_plans() {
     CHECK(commtask_submit(commtask_op_call(wait_for_leave, nullptr, MPI_COMM_SELF), nullptr, nullptr) == COMMTASK_OK);
     record_send(0);
     CHECK(commtask_record_end(&stuck) == COMMTASK_OK);
-    CHECK(commtask_plan_hold(idle, 0) == COMMTASK_OK);
+    CHECK(commtask_plan_defer(idle, 0) == COMMTASK_OK);
     CHECK(commtask_plan_start(stuck, nullptr, nullptr) == COMMTASK_OK);
     await_its_begin();
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
@@ -177,20 +177,20 @@ void peer_leaves_in_a_run() {
     record_send_after(0, receive);
     CHECK(commtask_record_end(&exchange) == COMMTASK_OK);
     CHECK(commtask_release(&receive) == COMMTASK_OK);
-    CHECK(commtask_plan_hold(exchange, 1) == COMMTASK_OK);
+    CHECK(commtask_plan_defer(exchange, 1) == COMMTASK_OK);
     commtask_t run = COMMTASK_NULL;
     for (int step = 0; step < 2; ++step) {
         numbers[1] = 10 * step + rank;
         CHECK(commtask_plan_start(exchange, nullptr, &run) == COMMTASK_OK);
         if (step == 1) break;
-        CHECK(commtask_plan_ready(exchange, 1) == COMMTASK_OK);
+        CHECK(commtask_plan_pready(exchange, 1) == COMMTASK_OK);
         CHECK(commtask_wait(&run, nullptr) == COMMTASK_OK);
         CHECK(numbers[0] == 1 - rank);
     }
     if (rank == 0) {
-        CHECK(commtask_plan_ready(exchange, 1) == COMMTASK_OK);
+        CHECK(commtask_plan_pready(exchange, 1) == COMMTASK_OK);
         CHECK(commtask_wait_for(&run, 50'000'000, nullptr) == COMMTASK_TIMEOUT);
-        CHECK(commtask_plan_arrived(exchange, 0) == 0);
+        CHECK(commtask_plan_parrived(exchange, 0, COMMTASK_ALL_PARTITIONS) == 0);
         CHECK(commtask_plan_release(&exchange) == COMMTASK_ERR_RUNNING);
         commtask_t noop = COMMTASK_NULL; // what has nothing to do with the one who left goes on
         CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &noop) == COMMTASK_OK);

@@ -19,7 +19,7 @@ program fortran_freed_handles
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, n_ranks)
   if (commtask_init(c_null_ptr) /= COMMTASK_OK) error stop commtask_last_error()
-  if (commtask_omp_hold_check() /= COMMTASK_OK) error stop commtask_last_error()
+  if (commtask_omp_bind_check() /= COMMTASK_OK) error stop commtask_last_error()
   left = modulo(rank - 1, n_ranks)
   right = modulo(rank + 1, n_ranks)
   word = 1

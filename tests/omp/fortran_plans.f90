@@ -55,7 +55,7 @@ contains
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, right, 0, MPI_COMM_WORLD)
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD)
     call expect(2, commtask_record_end(plan) == COMMTASK_OK)
-    call expect(3, commtask_plan_size(plan) == 3 .and. commtask_plan_hold(plan, 1) == COMMTASK_OK)
+    call expect(3, commtask_plan_size(plan) == 3 .and. commtask_plan_defer(plan, 1) == COMMTASK_OK)
     call expect(13, commtask_plan_on_member(plan, count_end, c_loc(ends)) == COMMTASK_OK)
     theirs = -1
     do step = 1, n_steps
@@ -69,18 +69,18 @@ contains
       !$omp single
       call comm_task_plan(plan, out=[c_loc(theirs(1))], status=ended)
       if (step == 1) then
-        do while (commtask_plan_arrived(plan, 2) /= 1) ! until a thread has started it
+        do while (commtask_plan_parrived(plan, 2) /= 1) ! until a thread has started it
           !$omp taskyield
         end do
         call expect(6, commtask_plan_release(plan) /= COMMTASK_OK) ! it cannot end before the send may go
         call expect(7, index(commtask_last_error(), 'has not ended') > 0)
       end if
       mine(i) = 10 * step + rank
-      call expect(8, commtask_plan_ready(plan, 1) == COMMTASK_OK)
+      call expect(8, commtask_plan_pready(plan, 1) == COMMTASK_OK)
       !$omp taskwait
       !$omp end single
       !$omp end parallel
-      call expect(9, ended%state == COMMTASK_STATE_COMPLETED .and. commtask_plan_arrived(plan, 0) == 1)
+      call expect(9, ended%state == COMMTASK_STATE_COMPLETED .and. commtask_plan_parrived(plan, 0) == 1)
       call expect(10, theirs(i) == 10 * step + left)
     end do
     call expect(15, all(ends == n_steps - 1))
@@ -124,14 +124,14 @@ contains
     do part = 0, 7
       !$omp task firstprivate(part)
       out(part * (n / 8) + 1:(part + 1) * (n / 8)) = rank + 1
-      call expect(32, commtask_plan_partitions_ready(plan, 1, part, 1) == COMMTASK_OK)
+      call expect(32, commtask_plan_pready_range(plan, 1, part, 1) == COMMTASK_OK)
       !$omp end task
     end do
     !$omp taskwait
     !$omp end single
     !$omp end parallel
     call expect(33, all(in == left + 1))
-    call expect(34, all([(commtask_plan_partition_arrived(plan, 0, part) == 1, part = 0, 2)]))
+    call expect(34, all([(commtask_plan_parrived(plan, 0, part) == 1, part = 0, 2)]))
     call expect(35, commtask_plan_release(plan) == COMMTASK_OK)
   end subroutine send_in_partitions
 
@@ -176,7 +176,7 @@ contains
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD)
     call expect(55, commtask_record_check(no_plan) /= COMMTASK_OK) ! the recording goes on
     call expect(56, commtask_record_end(plan) == COMMTASK_OK .and. commtask_plan_size(plan) == 1)
-    call expect(57, commtask_plan_hold(plan, 1) /= COMMTASK_OK .and. commtask_plan_ready(plan, 0) /= COMMTASK_OK)
+    call expect(57, commtask_plan_defer(plan, 1) /= COMMTASK_OK .and. commtask_plan_pready(plan, 0) /= COMMTASK_OK)
     call expect(58, commtask_record_begin() == COMMTASK_OK)
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, MPI_PROC_NULL, 5, MPI_COMM_WORLD)
     error = commtask_record_check(plan)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program may free its datatypes and communicators, and use its short lists again, when COMM_TASK, commtask_omp_prepare or
-// commtask_omp_hold has returned, though the operation starts when the task's dependences are met. MPI gives the handles to
+// commtask_omp_bind has returned, though the operation starts when the task's dependences are met. MPI gives the handles to
 // others at once.
 #include "omp_fixture.hpp"
 

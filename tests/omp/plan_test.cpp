@@ -77,7 +77,7 @@ TEST_F(Plan, NeedsNoClause) {
 
 TEST_F(Plan, HasItsMembersMadeReadyByComputeTasks) {
     for (std::size_t i = n_messages; i < 2 * n_messages; ++i) {
-        ASSERT_EQ(commtask_plan_hold(plan_, i), COMMTASK_OK);
+        ASSERT_EQ(commtask_plan_defer(plan_, i), COMMTASK_OK);
     }
     int n_wrong = 0;
     int n_refused = 0;
@@ -91,7 +91,7 @@ TEST_F(Plan, HasItsMembersMadeReadyByComputeTasks) {
 #pragma omp task firstprivate(step, i) shared(n_refused)
             {
                 sent_[i] = 1000 * step + 10 * rank + static_cast<int>(i);
-                if (commtask_plan_ready(plan_, n_messages + i) != COMMTASK_OK) {
+                if (commtask_plan_pready(plan_, n_messages + i) != COMMTASK_OK) {
 #pragma omp atomic
                     ++n_refused;
                 }
@@ -107,16 +107,16 @@ TEST_F(Plan, HasItsMembersMadeReadyByComputeTasks) {
 TEST_F(Plan, ReleasesATaskByOneOfItsMembers) {
     // The last send waits for a task that waits for the first message alone: did it wait for the run, neither would end.
     constexpr std::size_t last = 2 * n_messages - 1;
-    ASSERT_EQ(commtask_plan_hold(plan_, last), COMMTASK_OK);
+    ASSERT_EQ(commtask_plan_defer(plan_, last), COMMTASK_OK);
     commtask_plan_t bell = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     const commtask_op nothing = commtask_op_noop(comm);
     ASSERT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&bell), COMMTASK_OK);
-    ASSERT_EQ(commtask_plan_hold(bell, 0), COMMTASK_OK);
+    ASSERT_EQ(commtask_plan_defer(bell, 0), COMMTASK_OK);
     const auto ring = [](std::size_t member, const commtask_status* /*status*/, void* rung) {
         if (member == 0) {
-            EXPECT_EQ(commtask_plan_ready(static_cast<commtask_plan_t>(rung), 0), COMMTASK_OK);
+            EXPECT_EQ(commtask_plan_pready(static_cast<commtask_plan_t>(rung), 0), COMMTASK_OK);
         }
     };
     ASSERT_EQ(commtask_plan_on_member(plan_, +ring, bell), COMMTASK_OK);
@@ -132,7 +132,7 @@ TEST_F(Plan, ReleasesATaskByOneOfItsMembers) {
 #pragma omp task depend(in : first[0]) firstprivate(step) shared(n_wrong, n_refused)
         {
             n_wrong += got_[0] != 1000 * step + 10 * left ? 1 : 0;
-            n_refused += commtask_plan_ready(plan_, last) != COMMTASK_OK ? 1 : 0;
+            n_refused += commtask_plan_pready(plan_, last) != COMMTASK_OK ? 1 : 0;
         }
 #pragma omp taskwait
         n_wrong += count_wrong(step);

@@ -177,7 +177,7 @@ protected:
         std::vector<std::size_t> deferred;
         for (std::size_t i = 0; i < program.size(); ++i) {
             if (random.below(3) != 0) continue;
-            EXPECT_EQ(commtask_plan_hold(plan, i), COMMTASK_OK);
+            EXPECT_EQ(commtask_plan_defer(plan, i), COMMTASK_OK);
             deferred.push_back(i);
         }
         for (int run = 0; run < 2; ++run) {
@@ -189,7 +189,7 @@ protected:
             for (std::size_t i = deferred.size(); i > 1; --i)
                 std::swap(deferred[i - 1], deferred[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
             for (const std::size_t each : deferred)
-                EXPECT_EQ(commtask_plan_ready(plan, each), COMMTASK_OK) << commtask_last_error();
+                EXPECT_EQ(commtask_plan_pready(plan, each), COMMTASK_OK) << commtask_last_error();
             EXPECT_EQ(commtask_wait(&started, nullptr), COMMTASK_OK);
         }
         EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK);

@@ -60,7 +60,7 @@ TEST_F(Refusals, OfAPlanThatRunsHaveTheLineToo) {
     const commtask_op nothing = commtask_op_noop(comm);
     ASSERT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
-    ASSERT_EQ(commtask_plan_hold(plan, 0), COMMTASK_OK);
+    ASSERT_EQ(commtask_plan_defer(plan, 0), COMMTASK_OK);
     commtask_t run = COMMTASK_NULL;
     ASSERT_EQ(commtask_plan_start(plan, nullptr, &run), COMMTASK_OK);
     int line = 0;
@@ -72,7 +72,7 @@ TEST_F(Refusals, OfAPlanThatRunsHaveTheLineToo) {
     EXPECT_EQ(count(printed, "refusals_test.cpp:" + std::to_string(line) + ")"), 1U) << printed;
     EXPECT_EQ(status.state, COMMTASK_STATE_FAILED);
     EXPECT_EQ(commtask_omp_error_count(), 1U);
-    EXPECT_EQ(commtask_plan_ready(plan, 0), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_pready(plan, 0), COMMTASK_OK);
     EXPECT_EQ(commtask_wait(&run, nullptr), COMMTASK_OK);
     EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK) << commtask_last_error();
 }

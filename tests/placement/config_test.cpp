@@ -138,6 +138,16 @@ TEST(Config, RefusesASpoiltCpuListWithWhatCanBeReadOfIt) {
     EXPECT_THAT(refusal("COMMTASK_CORE=3-"), HasSubstr("nearest valid value is"));
 }
 
+TEST(Config, TakesAnOldNameAndWarnsWithTheNewOne) {
+    config target;
+    const auto problems = read(target, {"COMMTASK_NAP_MAX_US=70"});
+    EXPECT_EQ(target.wait_max_us, 70);
+    ASSERT_THAT(problems, SizeIs(1));
+    EXPECT_TRUE(problems[0].is_warning);
+    EXPECT_EQ(problems[0].sentence,
+              "COMMTASK_NAP_MAX_US is called COMMTASK_WAIT_MAX_US now; the old name will go with the next version.");
+}
+
 TEST(Config, WarnsOfAnUnknownNameWithTheNearestOne) {
     config target;
     const auto problems = read(target, {"COMMTASK_LANSE=1", "COMMTASK_VERBOSE=2"});

@@ -26,12 +26,12 @@ def waited(task, begin, end, thread=1):
 
 
 def receive(posted, issued, ended, rank=0, **rest):
-    return Task(rank, "1.1", "recv", posted, receives=True, ready=issued, issued=issued, ended=ended, peer=1, tag=7, comm="world", poster=1,
+    return Task(rank, "1.1", "recv", posted, receives=True, ready=issued, issued=issued, ended=ended, peer=1, tag=7, comm="world", submitter=1,
                 **rest)
 
 
 def send(posted, issued, ended, rank=1, **rest):
-    return Task(rank, "1.1", "send", posted, sends=True, ready=issued, issued=issued, ended=ended, peer=0, tag=7, comm="world", poster=1,
+    return Task(rank, "1.1", "send", posted, sends=True, ready=issued, issued=issued, ended=ended, peer=0, tag=7, comm="world", submitter=1,
                 **rest)
 
 
@@ -80,7 +80,7 @@ class Plans(unittest.TestCase):
         early, late = receive(100, 110, 200), receive(100, 110, 900)
         message(send(90, 95, 200), early)
         message(send(800, 810, 890), late)
-        run = Task(0, "1.9", "plan", 100, ready=105, issued=105, ended=905, poster=1, members=(early, late))
+        run = Task(0, "1.9", "plan", 100, ready=105, issued=105, ended=905, submitter=1, members=(early, late))
         waited(run, 150, 910)
         found, = delays.delays(two_ranks([run, early, late], [early.peers[0], late.peers[0]],
                                          ([Thread(1, "main", [Span(150, 910, "wait")])], ())))

@@ -97,7 +97,7 @@ class Loading(unittest.TestCase):
         out.moved(2, second, (READY, 310), (IN_FLIGHT, 320), (ENDED, 400), matched=(0, 7))
         out.compute(3, 410, 500, "use", after=(second,))
         one, other = load.load([out.write(self.folder)]).ranks[0].tasks
-        self.assertEqual([(task.poster, task.issuer, task.ender) for task in (one, other)], [(1, 2, 3), (1, 2, 2)])
+        self.assertEqual([(task.submitter, task.issuer, task.ender) for task in (one, other)], [(1, 2, 3), (1, 2, 2)])
         self.assertEqual((one.computed_before, one.predecessors, one.computed_after), ([(100, 1, "pack")], (), []))
         self.assertEqual((other.computed_before, other.predecessors, other.computed_after), ([], (one,), [(410, 3, "use")]))
 

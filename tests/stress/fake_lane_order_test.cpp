@@ -3,7 +3,7 @@
 // Order on a communicator that several lanes serve, without MPI: threads post streams of messages, some ordered and held back by
 // events that are signalled in another order, while workers drive one to four lanes. The reference is the program: each
 // stream must be issued by one lane, without a gap, in the order in which it was posted.
-#include "core/comm_spread.hpp"
+#include "core/comm_striping.hpp"
 #include "core/graph.hpp"
 #include "core/task_pool.hpp"
 #include "core/waiting.hpp"
@@ -55,7 +55,7 @@ public:
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
-    [[nodiscard]] bool may_start_on_poster(const task& /*which*/) const noexcept override { return true; }
+    [[nodiscard]] bool may_start_on_submitter(const task& /*which*/) const noexcept override { return true; }
     void poll(completion_sink& sink) noexcept override {
         std::vector<task*> landed;
         std::erase_if(flying_, [&](flight& each) {
@@ -83,9 +83,10 @@ private:
 };
 
 /// Posts the streams of one thread, in turns drawn at random.
-class poster {
+class submitter {
 public:
-    poster(const comm_spread& spread, int thread, unsigned seed) : spread_(spread), thread_(thread), random_(seed) {}
+    submitter(const comm_striping& spread, int thread, unsigned seed)
+        : spread_(spread), thread_(thread), random_(seed) {}
 
     void post_all() {
         std::array<int, n_streams> sent{};
@@ -111,7 +112,7 @@ private:
         commtask_op op =
             commtask_op_send(nullptr, number, MPI_Datatype{}, stream, thread_ * n_streams + stream, MPI_Comm{});
         comm_queue* queue = nullptr;
-        ASSERT_EQ(spread_.choose(op, queue), comm_spread::answer::goes);
+        ASSERT_EQ(spread_.choose(op, queue), comm_striping::answer::goes);
         task& made = *task_pool::acquire();
         made.begin_operation(op, *queue, flag_has_extras, 2);
         made.extras = {};
@@ -139,7 +140,7 @@ private:
         task_pool::drop(&event);
     }
 
-    const comm_spread& spread_;
+    const comm_striping& spread_;
     const int thread_;
     std::minstd_rand random_;
     std::vector<task*> posted_;
@@ -166,7 +167,7 @@ TEST_P(FakeLaneOrder, EveryStreamIsIssuedByOneLaneAsItWasPosted) {
         }
         lane_settings of_lane;
         of_lane.queue_capacity = round % 2 == 0 ? 16 : 1024;
-        of_lane.posters_issue = !GetParam().is_reserved && round % 2 == 1;
+        of_lane.submitters_start = !GetParam().is_reserved && round % 2 == 1;
         lane_set lanes{below, of_lane};
         std::vector<std::unique_ptr<comm_queue>> queues;
         std::vector<comm_queue*> over;
@@ -174,17 +175,18 @@ TEST_P(FakeLaneOrder, EveryStreamIsIssuedByOneLaneAsItWasPosted) {
             queues.push_back(std::make_unique<comm_queue>(each, static_cast<std::uint32_t>(queues.size())));
             over.push_back(queues.back().get());
         }
-        const comm_spread spread = GetParam().by_thread ? comm_spread{over} : comm_spread{over, 1, {true, true, false}};
+        const comm_striping spread =
+            GetParam().by_thread ? comm_striping{over} : comm_striping{over, 1, {true, true, false}};
         worker_settings plan;
         plan.is_reserved = GetParam().is_reserved;
         plan.spin_ns = 2'000;
-        plan.nap_max_ns = 50'000;
+        plan.wait_max_ns = 50'000;
         const waiting_policy policy{plan.is_reserved, 1'000, false};
         for (std::size_t i = 0; i < lanes.size(); ++i) lanes.start_worker(i, plan);
         std::array<std::thread, n_threads> threads;
         for (int thread = 0; thread < n_threads; ++thread) {
             threads[static_cast<std::size_t>(thread)] = std::thread{[&, thread] {
-                poster mine{spread, thread, 100 * round + static_cast<unsigned>(thread) + 1};
+                submitter mine{spread, thread, 100 * round + static_cast<unsigned>(thread) + 1};
                 mine.post_all();
                 mine.settle(lanes, policy);
             }};
@@ -211,12 +213,12 @@ INSTANTIATE_TEST_SUITE_P(Lanes, FakeLaneOrder, testing::ValuesIn(all_settings())
 class CommSpread : public testing::Test {
 protected:
     /// Where a message of this rank goes; -1: it has no way, -2: it stays on its communicator.
-    [[nodiscard]] int way_of(const comm_spread& spread, const commtask_op& op) const {
+    [[nodiscard]] int way_of(const comm_striping& spread, const commtask_op& op) const {
         comm_queue* chosen = nullptr;
-        if (spread.choose(op, chosen) != comm_spread::answer::goes) return -1;
+        if (spread.choose(op, chosen) != comm_striping::answer::goes) return -1;
         return chosen == nullptr ? -2 : static_cast<int>(std::ranges::find(over_, chosen) - over_.begin());
     }
-    [[nodiscard]] comm_spread seen_by(int rank, bool no_any_source, bool no_any_tag) const {
+    [[nodiscard]] comm_striping seen_by(int rank, bool no_any_source, bool no_any_tag) const {
         return {over_, rank, {no_any_source, no_any_tag, false}};
     }
     [[nodiscard]] static commtask_op send(int to, int tag) {
@@ -241,7 +243,7 @@ TEST_F(CommSpread, BothEndsOfAMessageChooseOneQueueFromWhatTheyKnow) {
             for (int receiver = 0; receiver < 4; ++receiver) {
                 for (int tag = 0; tag < 6; ++tag) {
                     const int sent_by = way_of(seen_by(sender, no_any_source, no_any_tag), send(receiver, tag));
-                    const comm_spread there = seen_by(receiver, no_any_source, no_any_tag);
+                    const comm_striping there = seen_by(receiver, no_any_source, no_any_tag);
                     EXPECT_EQ(way_of(there, recv(sender, tag)), sent_by);
                     EXPECT_EQ(way_of(there, recv(MPI_ANY_SOURCE, tag)), no_any_source ? -1 : sent_by);
                     EXPECT_EQ(way_of(there, recv(sender, MPI_ANY_TAG)), no_any_tag ? -1 : sent_by);
@@ -254,11 +256,11 @@ TEST_F(CommSpread, BothEndsOfAMessageChooseOneQueueFromWhatTheyKnow) {
 }
 
 TEST_F(CommSpread, LeavesWhatIsNoMessageWhereItIs) {
-    const comm_spread spread = seen_by(0, true, true);
+    const comm_striping spread = seen_by(0, true, true);
     EXPECT_EQ(way_of(spread, commtask_op_barrier(MPI_Comm{})), -2);
     EXPECT_EQ(way_of(spread, commtask_op_noop(MPI_Comm{})), -2);
     EXPECT_EQ(way_of(spread, send(MPI_PROC_NULL, 1)), -2);
-    EXPECT_EQ(way_of(comm_spread{over_}, commtask_op_barrier(MPI_Comm{})), -2);
+    EXPECT_EQ(way_of(comm_striping{over_}, commtask_op_barrier(MPI_Comm{})), -2);
 }
 
 } // namespace

@@ -37,7 +37,7 @@ public:
         n_in_flight_ = flying_.size();
         return start_result::started;
     }
-    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override {
+    [[nodiscard]] bool may_start_on_submitter(const task& which) const noexcept override {
         return which.run.number % 8 != 0;
     }
     void poll(completion_sink& sink) noexcept override {
@@ -84,14 +84,14 @@ private:
 };
 
 /// What the C interface does around a lane, as far as this test needs it.
-class poster {
+class submitter {
 public:
-    poster(lane_set& lanes, std::vector<std::unique_ptr<comm_queue>>& queues, std::atomic<long>& n_called,
-           unsigned seed)
+    submitter(lane_set& lanes, std::vector<std::unique_ptr<comm_queue>>& queues, std::atomic<long>& n_called,
+              unsigned seed)
         : lanes_(lanes), queues_(queues), n_called_(n_called), random_(seed) {}
-    poster(const poster&) = delete;
-    poster& operator=(const poster&) = delete;
-    ~poster() {
+    submitter(const submitter&) = delete;
+    submitter& operator=(const submitter&) = delete;
+    ~submitter() {
         for (task* each : held_) task_pool::drop(each);
     }
 
@@ -178,7 +178,7 @@ struct setting {
     bool has_heavy_barrier;
     bool takes_over = false;
     std::size_t n_lanes = 1;
-    bool posters_issue = false;
+    bool submitters_start = false;
 };
 
 class FakeSchedules : public testing::TestWithParam<setting> {};
@@ -195,14 +195,14 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         lane_settings of_lane;
         of_lane.queue_capacity = GetParam().capacity;
         of_lane.has_heavy_barrier = GetParam().has_heavy_barrier && register_heavy_barrier();
-        of_lane.posters_issue = GetParam().posters_issue;
+        of_lane.submitters_start = GetParam().submitters_start;
         lane_set lanes{below, of_lane};
         std::vector<std::unique_ptr<comm_queue>> queues;
         for (lane& each : lanes) queues.push_back(std::make_unique<comm_queue>(each, 1));
         worker_settings plan;
         plan.is_reserved = GetParam().is_reserved;
         plan.spin_ns = 2'000;
-        plan.nap_max_ns = 50'000;
+        plan.wait_max_ns = 50'000;
         const waiting_policy policy{plan.is_reserved, 1'000, GetParam().takes_over};
         std::atomic<long> n_called{0};
         std::atomic<long> n_posted{0};
@@ -210,7 +210,7 @@ TEST_P(FakeSchedules, EveryTaskEndsOnceWhateverItsPredecessorsDid) {
         std::array<std::thread, n_threads> threads;
         for (unsigned t = 0; t < n_threads; ++t) {
             threads[t] = std::thread{[&, t] {
-                poster mine{lanes, queues, n_called, 1 + 100 * round + t};
+                submitter mine{lanes, queues, n_called, 1 + 100 * round + t};
                 for (int i = 0; i < n_tasks; ++i) mine.post_one();
                 mine.settle(policy);
                 n_posted += mine.n_posted;
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Workers, FakeSchedules,
                                          setting{"shared_heavy", false, 8, true},
                                          setting{"waiters_drive", true, 64, false, true},
                                          setting{"waiters_drive_heavy", true, 8, true, true},
-                                         setting{"posters_issue", false, 64, false, false, 1, true},
+                                         setting{"submitters_start", false, 64, false, false, 1, true},
                                          setting{"posters_issue_heavy", false, 8, true, false, 1, true},
                                          setting{"three_whose_posters_issue", false, 8, true, false, 3, true},
                                          setting{"two_reserved", true, 16, false, false, 2},

@@ -57,9 +57,9 @@ protected:
         if (by == policy::by_comm) {
             ASSERT_EQ(commtask_comm_split_lanes(comm_, GetParam().n_lanes, on_lanes_.data()), COMMTASK_OK);
         } else {
-            const commtask_spread how =
-                by == policy::by_thread ? COMMTASK_SPREAD_BY_THREAD : COMMTASK_SPREAD_BY_MESSAGE;
-            ASSERT_EQ(commtask_comm_spread(comm_, how), COMMTASK_OK) << commtask_last_error();
+            const commtask_striping how =
+                by == policy::by_thread ? COMMTASK_STRIPE_BY_THREAD : COMMTASK_STRIPE_BY_MESSAGE;
+            ASSERT_EQ(commtask_comm_stripe(comm_, how), COMMTASK_OK) << commtask_last_error();
         }
     }
     void TearDown() override {

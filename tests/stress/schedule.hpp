@@ -83,8 +83,8 @@ private:
     [[nodiscard]] bool chance(int one_in) { return pick(one_in) == 0; }
 
     /// Some earlier tasks and events; what the model says of them.
-    [[nodiscard]] face::after_option predecessors(bool& is_canceled, bool& is_open) {
-        face::after_option chosen;
+    [[nodiscard]] frontend::after_option predecessors(bool& is_canceled, bool& is_open) {
+        frontend::after_option chosen;
         for (int i = pick(4); i > 0 && !steps_.empty(); --i) {
             const auto back = static_cast<std::size_t>(pick(12));
             const step& earlier = steps_[steps_.size() - 1 - std::min(back, steps_.size() - 1)];
@@ -111,7 +111,7 @@ private:
     void post_one(int number, bool only_local) {
         bool is_canceled = false;
         bool is_open = false;
-        const face::after_option after_them = predecessors(is_canceled, is_open);
+        const frontend::after_option after_them = predecessors(is_canceled, is_open);
         const bool survives = chance(2) && is_canceled;
         const bool may_fail = chance(4);
         const int kind = only_local ? 5 + pick(3) : pick(8);
@@ -138,7 +138,7 @@ private:
     }
 
     /// Messages and collectives run whatever came before, so that the other rank is never left alone.
-    void post_message(step& mine, int kind, int number, const face::after_option& after_them) {
+    void post_message(step& mine, int kind, int number, const frontend::after_option& after_them) {
         const auto count = static_cast<std::size_t>(1 + pick(chance(10) ? 30'000 : 40));
         mine.value_expected = number;
         const int partner = n_ranks_ > 1 ? rank_ ^ 1 : rank_;

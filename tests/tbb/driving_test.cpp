@@ -74,14 +74,14 @@ TEST_F(TbbFace, WaitIsRefusedInACallbackThatAThreadOfTheArenaRuns) {
     };
     in_arena([&] {
         in_callback_of_a_task([&] {
-            EXPECT_EQ(commtask_is_driving(), 1);
+            EXPECT_EQ(commtask_in_progress_call(), 1);
             expect_refusal([&] { static_cast<void>(ct::wait(receive)); });
             expect_refusal([&] { static_cast<void>(ct::wait_all({&receive, 1})); });
             expect_refusal([&] { ct::wait(never); });
         });
     });
     EXPECT_EQ(n_refused, 3);
-    EXPECT_EQ(commtask_is_driving(), 0);
+    EXPECT_EQ(commtask_in_progress_call(), 0);
     never.signal();
     commtask::task send = post(commtask::send(one(rank_), rank_, 3, comm_));
     EXPECT_TRUE(send.wait().is_completed());
@@ -98,10 +98,10 @@ public:
 };
 
 /// An operation of a graph that the test ends, as the worker would.
-class by_hand final : public ct::face::pending_operation {
+class by_hand final : public ct::frontend::pending_operation {
 public:
     /// In a task of the graph.
-    static by_hand& begin(ct::face::graph_side& side, std::function<void()> then) {
+    static by_hand& begin(ct::frontend::graph_side& side, std::function<void()> then) {
         auto& made = *new by_hand{side, std::move(then)};
         side.begin(made);
         side.list(made, {});
@@ -112,7 +112,8 @@ public:
     void finish() override { then_(); }
 
 private:
-    by_hand(ct::face::graph_side& side, std::function<void()> then) : pending_operation(side), then_(std::move(then)) {}
+    by_hand(ct::frontend::graph_side& side, std::function<void()> then)
+        : pending_operation(side), then_(std::move(then)) {}
     const std::function<void()> then_;
 };
 
@@ -132,7 +133,7 @@ public:
     /// In the arena. @return whether the second one was over when the wait was
     [[nodiscard]] bool run_and_wait() {
         flow::graph graph;
-        const auto side = ct::face::graph_side::of(graph);
+        const auto side = ct::frontend::graph_side::of(graph);
         flow::function_node<int, flow::continue_msg> start(graph, flow::serial, [&](int) { begin_first(*side); });
         start.try_put(0);
         std::thread worker{[&] { end_both(*side); }};
@@ -145,18 +146,18 @@ public:
     }
 
 private:
-    void begin_first(ct::face::graph_side& side) {
+    void begin_first(ct::frontend::graph_side& side) {
         by_hand& made = by_hand::begin(side, [&] { begin_second(side); });
         first_ = &made;
         made.let_go();
     }
-    void begin_second(ct::face::graph_side& side) {
+    void begin_second(ct::frontend::graph_side& side) {
         for (std::atomic<int> i{0}; i < pause_;) ++i;
         by_hand& made = by_hand::begin(side, [this] { is_second_over_ = true; });
         second_ = &made;
         made.let_go();
     }
-    void end_both(ct::face::graph_side& side) {
+    void end_both(ct::frontend::graph_side& side) {
         wait_until([this] { return first_ != nullptr; });
         side.deliver(*first_, {});
         while (second_ == nullptr) { // oneTBB sends another thread for this alone, which finds the graph's tasks, too

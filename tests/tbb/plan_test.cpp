@@ -85,15 +85,15 @@ TEST_F(TbbPlan, TellsOfAMemberBeforeTheRunHasEnded) {
         commtask::post_detached(commtask::noop(comm_));
         commtask::post_detached(commtask::noop(comm_));
     }};
-    two.hold(1);
+    two.defer(1);
     std::vector<int> completed;
     in_arena([&] {
         flow::graph graph;
         ct::plan_node<int> exchange(graph, two);
         flow::function_node<std::size_t, flow::continue_msg> members(graph, flow::serial, [&](std::size_t member) {
             if (member != 0) return;
-            EXPECT_FALSE(two.arrived(1));
-            two.ready(1);
+            EXPECT_FALSE(two.parrived(1));
+            two.pready(1);
         });
         flow::function_node<int, flow::continue_msg> good(graph, flow::serial,
                                                           [&](int message) { completed.push_back(message); });
@@ -170,14 +170,14 @@ TEST_F(TbbPlan, GoesOnInAGraphThatAListenerKeeps) {
 
 TEST_F(TbbPlan, CannotBeMadeOfAPlanThatRunsOrThatIsNone) {
     commtask::plan held{[&] { commtask::post_detached(commtask::noop(comm_)); }};
-    held.hold(0);
+    held.defer(0);
     in_arena([&] {
         flow::graph graph;
         const auto make = [&](const commtask::plan& of) { const ct::plan_node<int> node(graph, of); };
         EXPECT_EQ(code_of([&] { make(commtask::plan{}); }), COMMTASK_ERR_ARGUMENT);
         commtask::task whole = held.start();
         EXPECT_EQ(code_of([&] { make(held); }), COMMTASK_ERR_RUNNING);
-        held.ready(0);
+        held.pready(0);
         EXPECT_TRUE(finish(whole).is_completed());
         make(held);
         ct::wait_for_all(graph);

@@ -5,7 +5,7 @@
 // TBB_TEST_THREADS, so that ctest runs one program with several: teams of one are the hardest case.
 #pragma once
 
-#include "../cpp/cpp_face.hpp"
+#include "../cpp/cpp_front_end.hpp"
 
 #include <commtask/tbb.hpp>
 

@@ -127,7 +127,7 @@ def drivers_of(run, phases):
                 said = [state for time, lane, state in thread.states if time <= step.time]
                 name = f"thread {thread.number} {thread.name}".strip()
                 found[f"worker of lane {thread.lane}" if thread.is_worker else f"waiting {name}" if said and said[-1]
-                      else f"poster, {name}" if thread.number == task.poster else name] += 1
+                      else f"submitter, {name}" if thread.number == task.submitter else name] += 1
     return found
 
 

@@ -95,7 +95,7 @@ def check_drivers(run):
         for task in trace.tasks.values():
             for step in task.steps:
                 thread = trace.threads[step.thread]
-                demand(thread is trace.worker(task.lane) or thread.number == task.poster, f"{thread.name} moved {task}")
+                demand(thread is trace.worker(task.lane) or thread.number == task.submitter, f"{thread.name} moved {task}")
                 said = [state for time, lane, state in thread.states if lane in (task.lane, EVERY_LANE) and time <= step.time]
                 may_be_silent = not thread.is_worker and not any(wait.begin <= step.time <= wait.end for wait in waits)
                 demand(said and said[-1] in DRIVES or may_be_silent, f"{thread.name} moved {task} at {step.time} and said {said[-1:]} before")
@@ -317,7 +317,7 @@ def check_bodies_behind_nodes(run):
                 demand([each.name for each in mine] == [name], f"{task} was handed on by {mine}")
                 demand(task.ended <= begin_of[mine[0].id] <= begin, f"{task}, {mine[0]} at {begin_of[mine[0].id]}, {body} at {begin}")
             all_received += received
-        numbers = sorted(f"{task.poster}.{task.id & 0xffffffffffff}" for task in all_received)
+        numbers = sorted(f"{task.submitter}.{task.id & 0xffffffffffff}" for task in all_received)
         demand(let_go_on[trace.rank] == numbers, f"bodies went on because of {let_go_on[trace.rank]}, not {numbers}")
 
 

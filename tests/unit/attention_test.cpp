@@ -57,7 +57,7 @@ TEST(Attention, AWorkerStaysAwakeAndSleepsAgain) {
     for (const bool is_reserved : {true, false}) {
         lane_bench bench;
         lane& mine = bench.the_lane();
-        const worker beside{mine, {.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 1'000, .on_start = {}}};
+        const worker beside{mine, {.is_reserved = is_reserved, .spin_ns = 1'000, .wait_max_ns = 1'000, .on_start = {}}};
         ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); })) << is_reserved;
         mine.count_windows(1);
         const int before = bench.carrier().n_progress;

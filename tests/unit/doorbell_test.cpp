@@ -174,7 +174,7 @@ protected:
         return neighbors_.my_word(0).exchange(wakeup::of(worker_state::armed)) == wakeup::of(worker_state::rung);
     }
     [[nodiscard]] static lane_settings plan(node_observer& rings, std::atomic<std::uint32_t>& own) {
-        lane_settings made{.queue_capacity = 64, .posters_issue = true};
+        lane_settings made{.queue_capacity = 64, .submitters_start = true};
         made.node = &rings;
         made.doorbell = &own;
         return made;
@@ -304,7 +304,7 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
     lane_stats counters;
     task* sent = nullptr;
     {
-        const worker beside{bench_->the_lane(), {.spin_ns = 1'000, .nap_max_ns = 10'000, .counters = &counters}};
+        const worker beside{bench_->the_lane(), {.spin_ns = 1'000, .wait_max_ns = 10'000, .counters = &counters}};
         sent = &bench_->make();
         sent->op.peer = 0;
         bench_->the_lane().post(*sent);
@@ -320,7 +320,7 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
 
 TEST_F(NodeRinger, AWorkerThatAttendsAWindowNeverWaitsLong) {
     bench_->the_lane().count_windows(1);
-    const worker beside{bench_->the_lane(), {.spin_ns = 1'000, .nap_max_ns = 10'000}};
+    const worker beside{bench_->the_lane(), {.spin_ns = 1'000, .wait_max_ns = 10'000}};
     const int before = bench_->carrier().n_progress;
     while (bench_->carrier().n_progress < before + 1000) {
         ASSERT_NE(mine_.my_word(0), wakeup::of(worker_state::armed));

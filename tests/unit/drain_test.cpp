@@ -12,27 +12,27 @@ namespace {
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 TEST(Drain, WaitsAMomentForSignalsWhereNothingIsAtWork) {
-    drain_patience patience{30 * second_ns};
+    drain_limit patience{30 * second_ns};
     EXPECT_FALSE(patience.is_over({100 * second_ns, 5, false}));
     EXPECT_FALSE(patience.is_over({101 * second_ns - 1, 5, false}));
     EXPECT_TRUE(patience.is_over({101 * second_ns, 5, false}));
 }
 
 TEST(Drain, WaitsForTheUsersLimitWhereSomethingIsAtWork) {
-    drain_patience patience{30 * second_ns};
+    drain_limit patience{30 * second_ns};
     EXPECT_FALSE(patience.is_over({0, 0, true}));
     EXPECT_FALSE(patience.is_over({30 * second_ns - 1, 0, true}));
     EXPECT_TRUE(patience.is_over({30 * second_ns, 0, true}));
 }
 
 TEST(Drain, TakesALimitThatIsShorterThanTheMoment) {
-    drain_patience patience{second_ns / 10};
+    drain_limit patience{second_ns / 10};
     EXPECT_FALSE(patience.is_over({0, 0, false}));
     EXPECT_TRUE(patience.is_over({second_ns / 10, 0, false}));
 }
 
 TEST(Drain, WithoutALimitWaitsForEverOnlyForWhatIsAtWork) {
-    drain_patience patience{0};
+    drain_limit patience{0};
     EXPECT_FALSE(patience.is_over({0, 0, true}));
     EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, true}));
     EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, false}));
@@ -40,7 +40,7 @@ TEST(Drain, WithoutALimitWaitsForEverOnlyForWhatIsAtWork) {
 }
 
 TEST(Drain, GivesWhatACallbackHandedOnAMomentAfterALongOne) {
-    drain_patience patience{30 * second_ns};
+    drain_limit patience{30 * second_ns};
     EXPECT_FALSE(patience.is_over({0, 1, true}));
     EXPECT_FALSE(patience.is_over({5 * second_ns, 1, true}));
     EXPECT_FALSE(patience.is_over({5 * second_ns + second_ns / 10, 1, false}));
@@ -48,7 +48,7 @@ TEST(Drain, GivesWhatACallbackHandedOnAMomentAfterALongOne) {
 }
 
 TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {
-    drain_patience patience{30 * second_ns};
+    drain_limit patience{30 * second_ns};
     EXPECT_FALSE(patience.is_over({0, 0, true}));
     EXPECT_FALSE(patience.is_over({40 * second_ns, 1, true}));
     EXPECT_FALSE(patience.is_over({69 * second_ns, 1, true}));
@@ -58,11 +58,11 @@ TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {
 }
 
 TEST(Drain, GivesADriverTheTimeToComeToItsTurn) {
-    drain_patience of_short_limit = drain_patience::for_a_pass(second_ns / 10);
+    drain_limit of_short_limit = drain_limit::for_a_pass(second_ns / 10);
     EXPECT_FALSE(of_short_limit.is_over({0, 7, true}));
     EXPECT_FALSE(of_short_limit.is_over({2 * second_ns - 1, 7, true}));
     EXPECT_TRUE(of_short_limit.is_over({2 * second_ns, 7, true}));
-    drain_patience of_none = drain_patience::for_a_pass(0);
+    drain_limit of_none = drain_limit::for_a_pass(0);
     EXPECT_FALSE(of_none.is_over({0, 7, true}));
     EXPECT_FALSE(of_none.is_over({86400 * second_ns, 7, true}));
 }

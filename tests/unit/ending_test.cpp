@@ -139,9 +139,9 @@ TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {
     lane_bench bench{capacity};
     for (std::size_t i = 0; i < capacity; ++i) bench.post();
     ASSERT_FALSE(bench.the_lane().try_post(bench.make()));
-    std::thread poster{[&] { bench.post_unheld(0, {}); }};
-    bench.the_lane().engine.abandon(); // whether the poster waits already or not
-    poster.join();
+    std::thread submitter{[&] { bench.post_unheld(0, {}); }};
+    bench.the_lane().engine.abandon(); // whether the submitter waits already or not
+    submitter.join();
 }
 
 } // namespace

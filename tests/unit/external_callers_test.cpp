@@ -39,7 +39,7 @@ TEST(ExternalCallers, AreLetInBeforeThreadsThatWait) {
     while (!shared.engine.lock.has_callers()) std::this_thread::yield();
     EXPECT_FALSE(is_in);
     shared.engine.lock.give_back();
-    EXPECT_EQ(drive_for_a_moment(shared, 1, [](bool) { return false; }), drive_result::refused);
+    EXPECT_EQ(progress_for_a_moment(shared, 1, [](bool) { return false; }), progress_result::refused);
     caller.join();
     EXPECT_TRUE(is_in);
     EXPECT_FALSE(shared.engine.lock.has_callers());
@@ -136,7 +136,7 @@ TEST(ExternalCallers, GiveTheLaneBackWhenNothingMoves) {
         for (std::int64_t waited_ns = 0; !has_ended && waited_ns < patience_ns;
              waited_ns += static_cast<std::int64_t>(policy.spin_ns)) {
             has_ended = wait_in_library(bench.lanes(), policy, 2 * static_cast<std::int64_t>(policy.spin_ns), [&] {
-                if (!has_landed && shared.engine.lock.has_driving_waiter()) {
+                if (!has_landed && shared.engine.lock.has_waiter_in_progress()) {
                     bench.carrier().land(wanted);
                     has_landed = true;
                 }
@@ -153,13 +153,13 @@ TEST(ExternalCallers, DoNotDriveInsteadWhereOthersNeedPausesOrTheLock) {
     lane& shared = bench.the_lane();
     const auto never = [] { return false; };
     shared.engine.lock.add_blocked_outside(1);
-    EXPECT_FALSE(drive_instead(shared, patience_ns, UINT64_MAX, never));
+    EXPECT_FALSE(progress_instead(shared, patience_ns, UINT64_MAX, never));
     shared.engine.lock.add_blocked_outside(-1);
     ASSERT_TRUE(shared.engine.lock.try_take()); // somebody blocks with it
-    EXPECT_FALSE(drive_instead(shared, 1'000'000, UINT64_MAX, never));
-    EXPECT_FALSE(drive_instead(shared, patience_ns, now_ns() + 1'000'000, never));
+    EXPECT_FALSE(progress_instead(shared, 1'000'000, UINT64_MAX, never));
+    EXPECT_FALSE(progress_instead(shared, patience_ns, now_ns() + 1'000'000, never));
     EXPECT_FALSE(shared.engine.lock.has_callers());
-    EXPECT_FALSE(shared.engine.lock.has_driving_waiter());
+    EXPECT_FALSE(shared.engine.lock.has_waiter_in_progress());
     shared.engine.lock.give_back();
 }
 

@@ -34,7 +34,7 @@ public:
     static constexpr int is_refused = -101;
     /// Tasks whose operation has this tag are reported by the next poll.
     static constexpr int ends_at_a_look = -103;
-    /// Tasks whose operation has this tag run a function of the program's, so no poster may start them.
+    /// Tasks whose operation has this tag run a function of the program's, so no submitter may start them.
     static constexpr int runs_a_function = -102;
 
     [[nodiscard]] start_result start(task& which) noexcept override {
@@ -51,7 +51,7 @@ public:
         return start_result::started;
     }
 
-    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override {
+    [[nodiscard]] bool may_start_on_submitter(const task& which) const noexcept override {
         return which.op.send_tag != runs_a_function;
     }
 

@@ -58,7 +58,7 @@ TEST(HandingOver, WhoDroveInsteadOfAReservedWorkerDoesTheSame) {
     {
         const sleeper worker{both.bench.the_lane()};
         EXPECT_TRUE(
-            drive_instead(both.bench.the_lane(), 1'000'000, UINT64_MAX, [&] { return both.has_first_ended(); }));
+            progress_instead(both.bench.the_lane(), 1'000'000, UINT64_MAX, [&] { return both.has_first_ended(); }));
         EXPECT_EQ(both.second.life.state(), task_state::open);
     }
     both.bench.run();
@@ -69,10 +69,10 @@ TEST(HandingOver, ACallbackThatWaitsBeginsNoPassInsideThePass) {
     lane_bench bench;
     const auto look = [](const commtask_status* /*status*/, void* lanes) {
         auto& all = *static_cast<lane_set*>(lanes);
-        const std::uint64_t n_passes = all.approx_passes();
+        const std::uint64_t n_passes = all.approx_progress_calls();
         EXPECT_FALSE(wait_in_library(all, {}, 1'000'000, [] { return false; }));
-        EXPECT_EQ(drive_for_a_moment(all[0], 1, [](bool) { return false; }), drive_result::refused);
-        EXPECT_EQ(all.approx_passes(), n_passes);
+        EXPECT_EQ(progress_for_a_moment(all[0], 1, [](bool) { return false; }), progress_result::refused);
+        EXPECT_EQ(all.approx_progress_calls(), n_passes);
     };
     bench.post({.tag = fake_transport::completes_at_once, .callback = look, .argument = &bench.lanes()});
     lane& mine = bench.the_lane();

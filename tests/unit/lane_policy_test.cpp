@@ -67,7 +67,7 @@ TEST(LanePolicy, LeavesALaneOutThatBringsNextToNothing) {
     EXPECT_EQ(lanes_for(table, 8, 128, 8), 2U);
 }
 
-/// The same network, with messages so short that the poster is what limits.
+/// The same network, with messages so short that the submitter is what limits.
 [[nodiscard]] saturation_table short_messages() {
     saturation_table table = contexts(4);
     for (lane_cost& cost : table.rows.front().lanes) cost.each_ns /= 5;
@@ -75,7 +75,7 @@ TEST(LanePolicy, LeavesALaneOutThatBringsNextToNothing) {
 }
 
 TEST(LanePolicy, PutsMessagesInARowWhereTheChangeOfLanesIsWhatLimits) {
-    EXPECT_EQ(choose_lanes(contexts(4), {8, 128}, 4).in_row, 1U) << "the poster has time for a change each";
+    EXPECT_EQ(choose_lanes(contexts(4), {8, 128}, 4).in_row, 1U) << "the submitter has time for a change each";
     EXPECT_GE(choose_lanes(short_messages(), {8, 128}, 4).in_row, 4U);
     EXPECT_LE(choose_lanes(short_messages(), {8, 4}, 4).in_row, 2U) << "or the other lanes would have nothing";
     for (std::size_t n_messages = 1; n_messages <= 300; ++n_messages) {

@@ -208,7 +208,7 @@ TEST(Partitions, OfACanceledRunAreNotThoseOfTheNext) {
 
 TEST(StandingReceives, AreNotUnfinished) {
     lane_bench bench;
-    task& stands = bench.post({.flags = flag_stands});
+    task& stands = bench.post({.flags = flag_has_handler});
     bench.run();
     EXPECT_EQ(bench.the_lane().scheduled.approx_live(), 1U);
     EXPECT_EQ(bench.the_lane().incomplete.approx_count(), 0U);
@@ -218,7 +218,7 @@ TEST(StandingReceives, AreNotUnfinished) {
     EXPECT_EQ(bench.the_lane().incomplete.approx_count(), 1U);
     bench.complete(other);
     bench.complete(stands);
-    EXPECT_EQ(bench.the_lane().scheduled.approx_standing(), 0U);
+    EXPECT_EQ(bench.the_lane().scheduled.approx_handlers(), 0U);
 }
 
 } // namespace

@@ -21,7 +21,7 @@ using testing::lane_bench;
 using testing::patience_ns;
 
 [[nodiscard]] worker_settings worker_of(bool is_reserved, std::atomic<int>* n_changes = nullptr) {
-    worker_settings plan{.is_reserved = is_reserved, .spin_ns = 1'000, .nap_max_ns = 1'000};
+    worker_settings plan{.is_reserved = is_reserved, .spin_ns = 1'000, .wait_max_ns = 1'000};
     if (n_changes != nullptr) plan.lend_core = [n_changes](bool is_lent) { *n_changes += is_lent ? 1 : 100; };
     return plan;
 }
@@ -70,9 +70,9 @@ TEST_P(Pause, WithNothingToDoTheWorkerMakesNoPass) {
     bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return n_changes == 1 && mine.wake_up.approx_waits(); }));
     EXPECT_FALSE(mine.engine.lock.approx_is_taken());
-    const std::uint64_t n_passes = mine.engine.approx_passes();
+    const std::uint64_t n_passes = mine.engine.approx_progress_calls();
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
-    EXPECT_EQ(mine.engine.approx_passes(), n_passes);
+    EXPECT_EQ(mine.engine.approx_progress_calls(), n_passes);
     bench.lanes().resume_for_good();
     bench.lanes().resume_for_good();
     EXPECT_FALSE(bench.lanes().are_paused());
@@ -103,7 +103,7 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
     const worker beside{mine, worker_of(GetParam())};
     bench.lanes().pause(pauser::program);
     ASSERT_TRUE(comes_true([&] { return mine.wake_up.approx_waits(); }));
-    // No poster may start it: the worker finds it in one of its looks.
+    // No submitter may start it: the worker finds it in one of its looks.
     task& posted = bench.post({.tag = testing::fake_transport::runs_a_function});
     ASSERT_TRUE(comes_true([&] { return mine.engine.approx_has_work(); }));
     ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_take(); }));

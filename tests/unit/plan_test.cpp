@@ -116,7 +116,7 @@ TEST(Plan, EndsWithItsLastMemberInEveryOrderAndRunsAgain) {
 }
 
 TEST(Plan, IsStartedByWhoPostsItBesideAWorkerThatShares) {
-    lane_bench bench{lane_settings{.posters_issue = true}};
+    lane_bench bench{lane_settings{.submitters_start = true}};
     recorded<1> exchange{bench, {{}, {.tag = at_once}, {.after = {0}}}};
     for (int turn = 0; turn < 3; ++turn) {
         task& run = exchange.start();
@@ -406,7 +406,7 @@ TEST(Plan, GivesUpWithItsMembers) {
     ASSERT_TRUE(post_run(run, true));
     bench.run();
     const std::string table = bench.the_lane().incomplete.table("in a test");
-    EXPECT_NE(table.find("for commtask_plan_ready"), std::string::npos) << table;
+    EXPECT_NE(table.find("for commtask_plan_pready"), std::string::npos) << table;
     EXPECT_NE(table.find("3 of its members have not ended"), std::string::npos) << table;
     bench.the_lane().ending.give_up(any_task);
     EXPECT_NE(state_of(run), task_state::open);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Posts beside a worker that shares its core: who posts, and finds the progress lock free, issues, up to what a driver must do. The
-// test's own thread is the poster, and nobody drives unless the test says so.
+// test's own thread is the submitter, and nobody drives unless the test says so.
 #include "core/lane_set.hpp"
 #include "fake_transport.hpp"
 
@@ -19,7 +19,7 @@ using tasks = std::vector<task*>;
 constexpr int at_once = fake_transport::completes_at_once;
 constexpr int a_function = fake_transport::runs_a_function;
 
-[[nodiscard]] lane_settings where_posters_issue() { return {.queue_capacity = 256, .posters_issue = true}; }
+[[nodiscard]] lane_settings where_posters_issue() { return {.queue_capacity = 256, .submitters_start = true}; }
 
 /// Counts its calls.
 void count(const commtask_status* /*status*/, void* counter) { ++*static_cast<int*>(counter); }
@@ -181,7 +181,7 @@ TEST(Posting, WhatThePosterIssuedIsLookedAfterByTheWorker) {
         settings.has_heavy_barrier = has_heavy_barrier && register_heavy_barrier();
         lane_bench bench{settings};
         lane& shared = bench.the_lane();
-        const worker beside{shared, {.is_reserved = false, .nap_max_ns = 200'000, .on_start = {}}};
+        const worker beside{shared, {.is_reserved = false, .wait_max_ns = 200'000, .on_start = {}}};
         for (int i = 0; i < 100; ++i) {
             // In deep sleep, most of the times.
             while (i % 4 != 0 && !shared.wake_up.approx_waits()) std::this_thread::yield();

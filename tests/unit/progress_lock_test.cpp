@@ -56,7 +56,7 @@ TEST(ProgressLock, LetsItsHolderDriveForAMomentThoughOthersWaitForIt) {
         mine.engine.lock.give_back();
     }};
     while (!mine.engine.lock.has_callers()) std::this_thread::yield();
-    EXPECT_EQ(drive_for_a_moment(mine, 1, [](bool) { return false; }), drive_result::moved);
+    EXPECT_EQ(progress_for_a_moment(mine, 1, [](bool) { return false; }), progress_result::moved);
     EXPECT_EQ(bench.carrier().take_started(), std::vector<task*>{&wanted});
     mine.engine.lock.give_back();
     caller.join();

@@ -16,14 +16,14 @@ namespace commtask::detail {
 namespace {
 
 struct item {
-    int poster = 0;
+    int submitter = 0;
     int number = 0;
     item* next_handed = nullptr;
 };
 
 class Inbox : public ::testing::TestWithParam<bool> {
 protected:
-    /// Whether the first poster is favoured; without the barrier there is no such thing.
+    /// Whether the first submitter is favoured; without the barrier there is no such thing.
     static bool favours() { return GetParam() && register_heavy_barrier(); }
 };
 
@@ -32,11 +32,11 @@ TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
     constexpr int n_items = 20'000;
     inbox<item> box{64, favours()};
     std::array<std::vector<item>, n_posters> items;
-    std::vector<std::thread> posters;
-    for (int poster = 0; poster < n_posters; ++poster) {
-        auto& mine = items[static_cast<std::size_t>(poster)];
-        for (int i = 0; i < n_items; ++i) mine.push_back({poster, i});
-        posters.emplace_back([&box, &mine] {
+    std::vector<std::thread> submitters;
+    for (int submitter = 0; submitter < n_posters; ++submitter) {
+        auto& mine = items[static_cast<std::size_t>(submitter)];
+        for (int i = 0; i < n_items; ++i) mine.push_back({submitter, i});
+        submitters.emplace_back([&box, &mine] {
             for (item& one : mine) box.put(&one);
         });
     }
@@ -48,10 +48,10 @@ TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
             std::this_thread::yield();
             continue;
         }
-        EXPECT_EQ(one->number, next[static_cast<std::size_t>(one->poster)]++);
+        EXPECT_EQ(one->number, next[static_cast<std::size_t>(one->submitter)]++);
         ++taken;
     }
-    for (std::thread& poster : posters) poster.join();
+    for (std::thread& submitter : submitters) submitter.join();
     EXPECT_EQ(box.take(), nullptr);
     EXPECT_FALSE(box.has_more());
 }
@@ -71,15 +71,15 @@ TEST_P(Inbox, LosesNothingWhenASecondThreadEndsTheFavour) {
         inbox<item> box{64, favours()};
         std::array<std::array<item, 20>, 2> items{};
         std::atomic<int> n_ready{0};
-        std::vector<std::thread> posters;
+        std::vector<std::thread> submitters;
         for (auto& mine : items) {
-            posters.emplace_back([&] {
+            submitters.emplace_back([&] {
                 n_ready.fetch_add(1);
                 while (n_ready.load() < 2) std::this_thread::yield();
                 for (item& one : mine) box.put(&one);
             });
         }
-        for (std::thread& poster : posters) poster.join();
+        for (std::thread& submitter : submitters) submitter.join();
         std::array<std::size_t, 2> next{};
         for (int i = 0; i < 40; ++i) {
             const item* const one = box.take();

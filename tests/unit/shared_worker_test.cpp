@@ -18,11 +18,11 @@ using testing::comes_true;
 using testing::lane_bench;
 
 [[nodiscard]] worker_settings plan(lane_stats* counters = nullptr) {
-    return {.is_reserved = false, .spin_ns = 1'000, .nap_max_ns = 10'000, .counters = counters};
+    return {.is_reserved = false, .spin_ns = 1'000, .wait_max_ns = 10'000, .counters = counters};
 }
 
 TEST(SharedWorker, EndsWhatNobodyWaitsForAndBlocks) {
-    lane_bench bench{lane_settings{.queue_capacity = 64, .posters_issue = true}};
+    lane_bench bench{lane_settings{.queue_capacity = 64, .submitters_start = true}};
     const worker beside{bench.the_lane(), plan()};
     task& sent = bench.post();
     ASSERT_TRUE(comes_true([&] { return bench.the_lane().engine.lock.try_take(); }));
@@ -37,16 +37,16 @@ TEST(SharedWorker, EndsWhatNobodyWaitsForAndBlocks) {
 /// Another thread makes progress all the time: the worker makes hardly a pass, however much is in flight.
 TEST(SharedWorker, LeavesPollingToAThreadThatMakesProgress) {
     constexpr int n_passes = 200'000;
-    lane_bench bench{lane_settings{.queue_capacity = 64, .posters_issue = true}};
+    lane_bench bench{lane_settings{.queue_capacity = 64, .submitters_start = true}};
     static_cast<void>(bench.post());
     const worker beside{bench.the_lane(), plan()};
     int n_own = 0;
-    const std::uint64_t before = bench.the_lane().engine.approx_passes();
+    const std::uint64_t before = bench.the_lane().engine.approx_progress_calls();
     for (int i = 0; i < n_passes; ++i) {
-        if (drive_for_a_moment(bench.the_lane(), 1, [](bool) { return false; }) != drive_result::refused) ++n_own;
+        if (progress_for_a_moment(bench.the_lane(), 1, [](bool) { return false; }) != progress_result::refused) ++n_own;
     }
     const std::uint64_t of_worker =
-        bench.the_lane().engine.approx_passes() - before - static_cast<std::uint64_t>(n_own);
+        bench.the_lane().engine.approx_progress_calls() - before - static_cast<std::uint64_t>(n_own);
     EXPECT_LT(of_worker, n_passes / 50U);
 }
 

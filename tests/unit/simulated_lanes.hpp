@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bursts in virtual time: a poster hands messages to lanes, each lane's worker gives them to a context of its own, the contexts
+// Bursts in virtual time: a submitter hands messages to lanes, each lane's worker gives them to a context of its own, the contexts
 // share an adapter and a wire. What a policy is worth on 24 lanes can be seen here on any machine, and every run gives the same
 // figures. Not modelled: the receiver beyond its contexts, congestion, other ranks.
 #pragma once
@@ -16,7 +16,7 @@ namespace commtask::bench {
 
 struct network {
     std::string name;
-    double post_ns = 0;   ///< The poster's, per message.
+    double post_ns = 0;   ///< The submitter's, per message.
     double switch_ns = 0; ///< More if the message before went to another lane.
     double wake_ns = 0;   ///< A lane's worker, before its first message of a burst.
     double worker_ns = 0; ///< Its work per message.

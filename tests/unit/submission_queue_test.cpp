@@ -49,7 +49,7 @@ TEST_F(SubmissionQueue, TasksWithoutACellComeInTheirPlace) {
     EXPECT_TRUE(queue.could_take());
     std::vector<task*> taken{queue.take()};
     queue.give_back_all();
-    // A poster that finds room again comes behind those that found none.
+    // A submitter that finds room again comes behind those that found none.
     task& last = make();
     queue.put_without_waiting(last);
     for (task* const each : take_all()) taken.push_back(each);
@@ -116,7 +116,7 @@ TEST_F(SubmissionQueue, KeepsEachThreadsOrderByAllWays) {
     std::vector<std::vector<task*>> posted;
     for (std::size_t i = 0; i < n_threads; ++i) posted.push_back(make(n_tasks));
     std::vector<std::size_t> next(n_threads);
-    std::size_t n_wrong = 0; // the posters wait for room until all are taken
+    std::size_t n_wrong = 0; // the submitters wait for room until all are taken
     {
         std::vector<std::jthread> threads;
         for (std::size_t i = 0; i < n_threads; ++i) {

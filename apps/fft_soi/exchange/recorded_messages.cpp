@@ -42,12 +42,12 @@ recorded_messages::recorded_messages(work& of, MPI_Comm comm)
             for_each_outgoing(of, chunk, [&](const outgoing_message& one) { record(one, comm); });
         }
     });
-    for (std::size_t member = 0; member < sends_.size(); ++member) sends_.hold(member);
+    for (std::size_t member = 0; member < sends_.size(); ++member) sends_.defer(member);
 }
 
 void recorded_messages::chunk_is_made(int chunk) {
     const std::size_t first = static_cast<std::size_t>(chunk) * n_per_chunk_;
-    for (std::size_t member = first; member < first + n_per_chunk_; ++member) sends_.ready(member);
+    for (std::size_t member = first; member < first + n_per_chunk_; ++member) sends_.pready(member);
 }
 
 recorded_messages& recorded_works::of(work& which) {

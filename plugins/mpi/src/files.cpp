@@ -77,7 +77,7 @@ bool is_known(MPI_File handle) {
 
 void end_tasks(MPI_File handle) {
     if (!is_known(handle)) return;
-    look_until([handle] {
+    poll_until([handle] {
         detail::lane_set* const lanes = active_lanes();
         return !has_lock(lanes) || detail::count_tasks_of(handle, *lanes) == 0;
     });

@@ -113,7 +113,7 @@ void compare(MPI_Comm comm) {
     const auto n_named = static_cast<std::size_t>(std::min<std::uint64_t>(n_both, most_named));
     std::vector<std::uint64_t> of_first(n_named);
     if (rank == 0) std::copy_n(mine.first.begin(), n_named, of_first.begin());
-    const auto spread = [&](MPI_Request* request) {
+    const auto striping = [&](MPI_Request* request) {
         return commtask_real_MPI_Ibcast(of_first.data(), static_cast<int>(n_named), MPI_UINT64_T, 0, comm, request);
     };
     if (run_twin(comm, MPI_STATUS_IGNORE, spread) != MPI_SUCCESS || rank != odd) return;

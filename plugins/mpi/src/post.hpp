@@ -124,7 +124,7 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     int code = inside<progress_section>([&] { return twin(&request); });
     if (code != MPI_SUCCESS) return code;
-    look_until([&] { return test_quietly(request, status, code); });
+    poll_until([&] { return test_quietly(request, status, code); });
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 

@@ -10,7 +10,7 @@ namespace commtask::interposer {
 int own_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (passes_through()) return commtask_real_MPI_Probe(source, tag, comm, status);
     int code = MPI_SUCCESS;
-    look_until([&] {
+    poll_until([&] {
         int is_there = 0;
         code = commtask_real_MPI_Iprobe(source, tag, comm, &is_there, status);
         return code != MPI_SUCCESS || is_there != 0;
@@ -21,7 +21,7 @@ int own_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 int own_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
     if (passes_through()) return commtask_real_MPI_Mprobe(source, tag, comm, message, status);
     int code = MPI_SUCCESS;
-    look_until([&] {
+    poll_until([&] {
         int is_there = 0;
         code = commtask_real_MPI_Improbe(source, tag, comm, &is_there, message, status);
         return code != MPI_SUCCESS || is_there != 0;

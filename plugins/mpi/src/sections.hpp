@@ -10,8 +10,8 @@
 #include "api/context.hpp"
 #include "base/float_modes.hpp"
 #include "base/tuning.hpp"
-#include "look_patience.hpp"
 #include "real_mpi.hpp"
+#include "spin_limit.hpp"
 
 #include <mpi.h>
 
@@ -49,7 +49,7 @@ struct interposed_program {
     std::atomic<workers> state{workers::none};
     detail::waiting_policy waiting;
     bool lets_threads_in = false;        ///< MPI_THREAD_MULTIPLE below.
-    look_patience patience;              ///< Of blocking calls.
+    spin_limit patience;                 ///< Of blocking calls.
     MPI_Status empty_status{};           ///< What a null request's wait gives.
     bool waitall_writes_success = false; ///< This MPI's MPI_Waitall writes MPI_ERROR also when nothing has failed.
     /// The lanes after the program's exit() has begun: their workers are kept out of MPI.
@@ -104,7 +104,7 @@ public:
             return;
         }
         // Threads that call MPI in a loop would keep everybody's tasks from ending: external callers go before drivers.
-        if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_passes == 0) lanes_->progress();
+        if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_progress == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {
             const bool leaves_work = each.engine.has_work() || each.has_arrivals();
@@ -210,7 +210,7 @@ int noted(int code, Note&& note) {
 
 /// Looks again and again until `look()`, which may call MPI: it holds the progress lock meanwhile. Drives the lane between looks.
 template <typename Look>
-void look_until(Look&& look) {
+void poll_until(Look&& look) {
     for (unsigned i = 1;; ++i) {
         {
             const progress_section section;

@@ -103,7 +103,7 @@ void remember(std::span<const MPI_Request> requests) {
         member.op = persistents::start_operation(*each);
         member.flags = detail::flag_is_call;
         member.queue = runtime.queue_of(each->comm, code);
-        if (member.queue == nullptr || member.queue->spread() != nullptr) return false;
+        if (member.queue == nullptr || member.queue->striping() != nullptr) return false;
         if (to.add(std::move(member)) == nullptr) return false;
     }
     return true;

@@ -46,7 +46,7 @@ error_home home_of(const detail::task& ended) noexcept {
     const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
     const detail::comm_queue* const known = runtime->comms().find(ended.op.comm);
     const bool is_one_of_several =
-        known != nullptr && known->spread() != nullptr && known->spread()->find(ended.queue->number) == ended.queue;
+        known != nullptr && known->striping() != nullptr && known->striping()->find(ended.queue->number) == ended.queue;
     if (kind.takes_start_function && static_cast<const persistent*>(ended.op.result)->is_orphan) {
         home.of_freed = static_cast<const persistent*>(ended.op.result)->of_freed;
     } else if (known == ended.queue || is_one_of_several) {

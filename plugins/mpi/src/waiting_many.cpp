@@ -153,7 +153,7 @@ private:
     };
     int next_polled = 0;
     int next_other = 0;
-    look_until([&] {
+    poll_until([&] {
         const bool are_polled_over = are_over(next_polled, true);
         return are_over(next_other, false) && are_polled_over;
     });
@@ -342,7 +342,7 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
         const polled::among completed{count, requests};
         if (passes_through()) return commtask_real_MPI_Waitany(count, requests, index, status);
         int code = MPI_SUCCESS;
-        look_until([&] {
+        poll_until([&] {
             int has_come = 0;
             code = commtask_real_MPI_Testany(count, requests, index, &has_come, status);
             return code != MPI_SUCCESS || has_come != 0;
@@ -358,7 +358,7 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
         static_cast<void>(look_for_any(all, index, status, code, home, must_raise));
     } else {
-        look_until([&] { return look_for_any(all, index, status, code, home, must_raise); });
+        poll_until([&] { return look_for_any(all, index, status, code, home, must_raise); });
     }
     return must_raise ? raise(home, code) : code;
 }
@@ -441,7 +441,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
         if (passes_through()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
-        look_until([&] {
+        poll_until([&] {
             code = commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses);
             return code != MPI_SUCCESS || *n_ended != 0;
         });
@@ -454,7 +454,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
         return collect_some(all, n_ended, indices, statuses);
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
-    look_until([&] {
+    poll_until([&] {
         code = collect_some(all, n_ended, indices, statuses);
         return code != MPI_SUCCESS || *n_ended > 0;
     });

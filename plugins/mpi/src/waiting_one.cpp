@@ -32,7 +32,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
         return MPI_SUCCESS;
     }
     int code = MPI_SUCCESS;
-    look_until([&] {
+    poll_until([&] {
         int has_come = 0;
         code = commtask_real_MPI_Test(request, &has_come, status);
         return code != MPI_SUCCESS || has_come != 0;

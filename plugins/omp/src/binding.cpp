@@ -6,11 +6,11 @@
 #include "binding.hpp"
 
 #include "announce.hpp"
-#include "held_task.hpp"
+#include "bound_task.hpp"
 #include "kmp_task.hpp"
 #include "wait.hpp"
 
-#include <commtask/omp_hold.h>
+#include <commtask/omp_bind.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,18 +20,18 @@ namespace commtask::omp {
 namespace {
 
 constinit std::atomic<bool> are_all_untied{false};
-commtask_omp_entries runtime{}; // written once, while libcommtask-omp-hold is loaded
+commtask_omp_entries runtime{}; // written once, while libcommtask-omp-bind is loaded
 
 // initial-exec: no call for its address, twice in every task.
 __attribute__((tls_model("initial-exec"))) thread_local constinit running_task* innermost = nullptr;
 
 constexpr std::size_t round_up(std::size_t size_bytes) noexcept {
-    return (size_bytes + alignof(held_task) - 1) / alignof(held_task) * alignof(held_task);
+    return (size_bytes + alignof(bound_task) - 1) / alignof(bound_task) * alignof(bound_task);
 }
 
 /// libomp puts what a task shares right behind the task, so that its end is known where the task's size is not.
-held_task& held_of(const kmp_task* task) noexcept {
-    return *std::launder(reinterpret_cast<held_task*>(task->shareds) - 1);
+bound_task& held_of(const kmp_task* task) noexcept {
+    return *std::launder(reinterpret_cast<bound_task*>(task->shareds) - 1);
 }
 
 #if defined(__has_feature)
@@ -56,7 +56,7 @@ void hear_completed() noexcept {}
 std::int32_t run_bound(std::int32_t thread, void* argument) {
     hear_completed();
     auto* const task = static_cast<kmp_task*>(argument);
-    held_task& held = held_of(task);
+    bound_task& held = held_of(task);
     running_task self{task, &held, innermost, omp_get_level(), false};
     innermost = &self;
     const std::int32_t code = held.routine(thread, task);
@@ -81,7 +81,7 @@ bool is_bound(const kmp_task* task) noexcept { return task->routine == &run_boun
 // Between these two the compiled code calls the body itself, where an if clause is false.
 void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
-        held_task& held = held_of(task);
+        bound_task& held = held_of(task);
         held.end = task_end::waits_if0;
         held.undeferred = {task, &held, innermost, omp_get_level(), false};
         innermost = &held.undeferred;
@@ -91,7 +91,7 @@ void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 
 void bound_complete_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
-        held_task& held = held_of(task);
+        bound_task& held = held_of(task);
         innermost = held.undeferred.outer;
         if (held.n_open.load(std::memory_order_relaxed) != 0) { // as in run_bound()
             held.end_body();
@@ -140,10 +140,10 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
         }
     }
     const std::size_t begin = round_up(size_bytes);
-    kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(held_task),
+    kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(bound_task),
                                               std::max<std::size_t>(shareds_bytes, 1), &run_bound);
     hear_completed();
-    auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) held_task;
+    auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) bound_task;
     held->routine = routine;
     held->flags = flags;
     held->size_bytes = size_bytes;
@@ -153,7 +153,7 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
 }
 
 kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from) {
-    const held_task& held = held_of(from);
+    const bound_task& held = held_of(from);
     kmp_task* const copy =
         bound_task_alloc(where, thread, held.flags, held.size_bytes, held.shareds_bytes, held.routine);
     void* const shareds = copy->shareds;
@@ -181,4 +181,4 @@ void commtask_omp_untie_(void) noexcept {
     (void)commtask::omp::tool::begin_mutexes();
 }
 
-int commtask_omp_holds_mutex_(void) noexcept { return commtask::omp::holds_mutex() ? 1 : 0; }
+int commtask_omp_binds_mutex_(void) noexcept { return commtask::omp::holds_mutex() ? 1 : 0; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points of the OpenMP runtime that a program reaches through this library while its tasks are bound, and those
-// behind them. libcommtask-omp-hold stands in front of libomp and hands them on; programs without it never come here.
+// behind them. libcommtask-omp-bind stands in front of libomp and hands them on; programs without it never come here.
 #pragma once
 
 #include "gomp.hpp"

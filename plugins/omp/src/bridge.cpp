@@ -3,16 +3,16 @@
 // The detach bridge. In a team of several threads the worker fulfils the task's event itself. In a team of one thread
 // (OMP_NUM_THREADS=1, or outside of parallel regions) libomp counts a task's children only while an earlier child is
 // incomplete, and a foreign fulfil takes that child away before its dependents are released: taskwait then returns too
-// early. There the team's own thread fulfils the event, when a bell tells it. See desk_bell.hpp and docs/adr/0015.
+// early. There the team's own thread fulfils the event, when a bell tells it. See proxy_task.hpp and docs/adr/0015.
 #include "bridge.hpp"
 
 #include "announce.hpp"
+#include "bound_task.hpp"
 #include "check.hpp"
-#include "desk.hpp"
-#include "desk_bell.hpp"
+#include "completion_queue.hpp"
 #include "errors.hpp"
-#include "held_task.hpp"
-#include "ledger.hpp"
+#include "outstanding.hpp"
+#include "proxy_task.hpp"
 #include "tracing.hpp"
 #include "wait.hpp"
 #include "waiting.hpp"
@@ -32,16 +32,16 @@ omp_event_handle_t unpack(void* argument) noexcept {
 }
 
 /// Of one of the operations that a task started in its body.
-void end_operation(held_task& held) noexcept {
+void end_operation(bound_task& held) noexcept {
     // Not the last one, or of a task that waits in place: then `held` may be gone already.
     if (!held.note_ended()) {
-        ledger::of_process().note_ended();
-    } else if (held.desk_bell != nullptr) {
-        ring_desk_bell(held.desk_bell);
-        ledger::of_process().note_ended();
+        outstanding::of_process().note_ended();
+    } else if (held.proxy_task != nullptr) {
+        start_proxy_task(held.proxy_task);
+        outstanding::of_process().note_ended();
     } else if (!driving_scope::try_keep(held.event)) {
         complete(held.event);
-        ledger::of_process().note_ended();
+        outstanding::of_process().note_ended();
     }
 }
 
@@ -56,7 +56,7 @@ void end_task(const commtask_status* status, void* argument) {
     if constexpr (By == ending::serial) {
         static_cast<serial_start*>(argument)->end();
     } else if constexpr (By == ending::held) {
-        end_operation(*static_cast<held_task*>(argument));
+        end_operation(*static_cast<bound_task*>(argument));
     } else if constexpr (By == ending::told) {
         const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
         *told->status = status->mpi;
@@ -96,7 +96,7 @@ void end_event(omp_event_handle_t event) noexcept {
         return;
     }
     omp_fulfill_event(event);
-    ledger::of_process().note_ended();
+    outstanding::of_process().note_ended();
 }
 
 int take_turn(const commtask_op& operation, std::uint32_t flags, source_place where, commtask_ticket& ticket) noexcept {
@@ -152,7 +152,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
           source_place where) noexcept {
     int code = COMMTASK_OK;
     if (omp_get_num_threads() == 1) {
-        serial_start* const mine = desk::mine().lend_start();
+        serial_start* const mine = completion_queue::mine().lend_start();
         if (mine == nullptr) {
             code = refuse_post(COMMTASK_ERR_NO_MEMORY, operation, options, "no memory for its end", where);
         } else {
@@ -168,7 +168,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
     }
     if (code != COMMTASK_OK) {
         omp_fulfill_event(event);
-        ledger::of_process().note_ended();
+        outstanding::of_process().note_ended();
     }
     return code;
 }
@@ -190,7 +190,7 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
     return "its place in program order was refused when its task was created, for a reason that has passed since";
 }
 
-/// start() for what a caller gave: checked, and in the ledger.
+/// start() for what a caller gave: checked, and in the outstanding count.
 /// @param at_creation what creating the task came to: a refused place cannot be made good, what is later has taken its own.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
           int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
@@ -225,7 +225,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     if (has_event) {
         omp_fulfill_event(event);
     }
-    ledger::of_process().note_ended();
+    outstanding::of_process().note_ended();
     return code;
 }
 
@@ -238,7 +238,7 @@ extern "C" {
 
 int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                        omp_event_handle_t event) noexcept {
-    ledger::of_process().note_made();
+    outstanding::of_process().note_made();
     commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
     given.flags &= ~flag_parent_is_implicit; // whose child the calling task is, nobody can say
     return begin(operation, given, event);
@@ -251,7 +251,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
         return set_last_error(COMMTASK_ERR_ARGUMENT,
                               "commtask: the operation or the task is null, or task->struct_size is too small");
     }
-    ledger::of_process().note_made();
+    outstanding::of_process().note_made();
     task->operation = *operation;
     task->options = COMMTASK_OMP_OPTIONS_INIT;
     task->options.flags = flags | flag_of_parent();
@@ -287,7 +287,7 @@ int commtask_omp_drop(const commtask_omp_task* task) noexcept {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
     commtask_drop(end_waiting(*task));
-    ledger::of_process().note_ended();
+    outstanding::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;
     }

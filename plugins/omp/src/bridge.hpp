@@ -30,21 +30,21 @@ constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
 enum class ending {
     event,  ///< Nobody beside the event, packed by pack().
     serial, ///< The thread of a team of one: a serial_start.
-    held,   ///< The last of its operations: a held_task.
+    held,   ///< The last of its operations: a bound_task.
     told,   ///< The same, after MPI's status is written: a told_status.
 };
 
-/// Posts an operation that is in the ledger; its end leaves it. A refusal is reported, gives the ticket up, and is the
+/// Posts an operation that is in the outstanding count; its end leaves it. A refusal is reported, gives the ticket up, and is the
 /// caller's to make good: nobody completes the task.
 int post(const commtask_op& operation, const commtask_omp_options& options, ending by, void* argument,
          source_place where) noexcept;
 
 /// Posts an operation from inside the task that `event` completes, and sees to it that the event is fulfilled whatever
-/// happens. Refusals are reported; a ticket that could not be used is given up. The task is in the ledger already.
+/// happens. Refusals are reported; a ticket that could not be used is given up. The task is in the outstanding count already.
 int start(const commtask_op& operation, const commtask_omp_options& options, omp_event_handle_t event,
           source_place where = {}) noexcept;
 
-/// Any thread: what the task of `event` waited for has ended. Its task leaves the ledger; not of a team of one thread.
+/// Any thread: what the task of `event` waited for has ended. Its task leaves the outstanding count; not of a team of one thread.
 void end_event(omp_event_handle_t event) noexcept;
 
 /// Whether progress() would do nothing, because the calling thread is in too many already, or holds a mutex that a task may want.

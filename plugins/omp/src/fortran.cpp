@@ -89,7 +89,7 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                 COMMTASK_ERR_ARGUMENT, &op, options,
                 "hold=.true. makes no task: in, out, inout and priority are for the task that calls it");
         }
-        return commtask_omp_hold_operation(&op, &options);
+        return commtask_omp_bind_operation(&op, &options);
     }
     return commtask_omp_spawn(&op, &options, clauses->n_in, clauses->in, clauses->n_out, clauses->out, clauses->n_inout,
                               clauses->inout);
@@ -125,7 +125,7 @@ int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) no
     int code = COMMTASK_OK;
     for (MPI_Fint& each : std::span(requests, n_requests)) {
         MPI_Request request = MPI_Request_f2c(each);
-        code = commtask_omp_hold_request(&request);
+        code = commtask_omp_bind_request(&request);
         each = MPI_Request_c2f(request);
         if (code != COMMTASK_OK) break;
     }

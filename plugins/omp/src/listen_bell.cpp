@@ -4,10 +4,10 @@
 // nothing: the team may hang it up at any moment, beside commtask_finalize too (docs/adr/0015).
 #include "bridge.hpp"
 #include "check.hpp"
-#include "desk.hpp"
-#include "desk_bell.hpp"
+#include "completion_queue.hpp"
 #include "kmp_task.hpp"
-#include "ledger.hpp"
+#include "outstanding.hpp"
+#include "proxy_task.hpp"
 #include "tracing.hpp"
 
 #include <commtask/omp_listen.h>
@@ -32,7 +32,7 @@ struct listen_bell {
             hang(this, argument);
             return;
         }
-        serial = desk::mine().lend_start();
+        serial = completion_queue::mine().lend_start();
         if (serial == nullptr) { // then it counts as rung
             discard();
             return;
@@ -60,7 +60,7 @@ struct listen_bell {
 private:
     void discard() const noexcept {
         omp_fulfill_event(event);
-        ledger::of_process().note_ended();
+        outstanding::of_process().note_ended();
     }
 };
 
@@ -75,7 +75,7 @@ void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* a
     tracing::complain_if_shut_out();
     kmp_task_of<listen_bell> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
     task.payload().event = task.event();
-    ledger::of_process().note_made();
+    outstanding::of_process().note_made();
     kmp_depend when{reinterpret_cast<std::intptr_t>(rung), 1, kmp_depend_inout};
     const commtask_op stands_for = commtask_op_recv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_NULL);
     task.submit(1, &when, {&stands_for, {}});

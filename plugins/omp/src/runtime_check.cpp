@@ -3,8 +3,8 @@
 // Whether one OpenMP runtime serves the whole process. With libgomp beside libomp each knows only its own tasks, and
 // dependents of communication tasks start too early without a word. Looking at the dynamic linker's choice costs
 // nothing in the tasks; it cannot see a runtime that was linked statically or loaded privately.
+#include "bound_task.hpp"
 #include "errors.hpp"
-#include "held_task.hpp"
 #include "kmp.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ Dl_info object_of(const void* address) noexcept {
 }
 
 std::string look() {
-    // A function that libcommtask-omp-hold does not stand in front of.
+    // A function that libcommtask-omp-bind does not stand in front of.
     const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_proxy_task_completed_ooo));
     // What gcc's code calls to wait for tasks, for a parallel region, and what everybody's code calls for the thread number:
     // each must lead to the runtime that this library makes its tasks in.

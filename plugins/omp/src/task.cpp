@@ -5,10 +5,10 @@
 // scheduling constraint. Dependences of usual length need no memory from the heap.
 #include "bridge.hpp"
 #include "check.hpp"
-#include "desk.hpp"
+#include "completion_queue.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
-#include "ledger.hpp"
+#include "outstanding.hpp"
 #include "tracing.hpp"
 #include "wait.hpp"
 #include "waiting.hpp"
@@ -51,7 +51,7 @@ struct communication {
         if (options.status != nullptr) {
             options.status->state = COMMTASK_STATE_CANCELED;
         }
-        ledger::of_process().note_ended();
+        outstanding::of_process().note_ended();
         omp_fulfill_event(event);
     }
 };
@@ -116,7 +116,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         task.payload().kept = commtask_keep(&task.payload().operation);
     }
     tool::begin_to_hear((options.flags & flag_parent_is_implicit) == 0);
-    ledger::of_process().note_made();
+    outstanding::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();

@@ -5,11 +5,11 @@
 #include "wait.hpp"
 
 #include "bridge.hpp"
-#include "desk.hpp"
-#include "desk_bell.hpp"
+#include "completion_queue.hpp"
 #include "errors.hpp"
 #include "kmp_task.hpp"
-#include "ledger.hpp"
+#include "outstanding.hpp"
+#include "proxy_task.hpp"
 #include "waiting.hpp"
 
 #include <commtask/omp.h>
@@ -25,7 +25,7 @@ namespace {
 
 /// commtask_progress, with the events that it ends fulfilled afterwards. Bells are for run_my_answers(), which comes next.
 int drive(int& moved) noexcept {
-    const driving_scope scope(desk::if_mine());
+    const driving_scope scope(completion_queue::if_mine());
     return commtask_progress(&moved);
 }
 
@@ -40,11 +40,11 @@ int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
         if (runs_others) {
-            desk::run_my_answers();
+            completion_queue::run_my_answers();
         }
         if (is_met()) {
             if (runs_others) { // the last one may have rung its bell just now
-                desk::run_my_answers();
+                completion_queue::run_my_answers();
             }
             return COMMTASK_OK;
         }
@@ -61,7 +61,7 @@ int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
 }
 
 int wait_until_open(std::uint64_t limit) noexcept {
-    return wait_until([=] { return ledger::of_process().are_at_most_open(limit); });
+    return wait_until([=] { return outstanding::of_process().are_at_most_open(limit); });
 }
 
 /// How often progress() may run tasks that come here again, on one stack.
@@ -86,7 +86,7 @@ std::uint64_t now_ns() noexcept {
 void hold_creator_back() noexcept {
     thread_local constinit unsigned n_in_vain = 0;
     thread_local constinit unsigned n_to_pass_by = 0;
-    const ledger& all = ledger::of_process();
+    const outstanding& all = outstanding::of_process();
     if (approx_waiting_of_mine() <= most_ahead || n_nested > 0 || may_not_progress() ||
         commtask_is_worker_shared() == 0) {
         return;
@@ -104,7 +104,7 @@ void hold_creator_back() noexcept {
         if (drive(moved) != COMMTASK_OK) {
             break;
         }
-        desk::run_my_answers();
+        completion_queue::run_my_answers();
         (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
         if (all.n_ended() != n_ended) {
             n_ended = all.n_ended();
@@ -124,7 +124,7 @@ void hold_creator_back() noexcept {
 
 bool may_not_progress() noexcept { return n_nested == most_nested || holds_mutex(); }
 
-void wait_in_place(const held_task& held) noexcept {
+void wait_in_place(const bound_task& held) noexcept {
     (void)wait_until([&] { return !held.has_operations(); }, !holds_mutex());
     // Where the lane may not be driven: it is being ended, or this thread drives it already, further out.
     while (held.has_operations()) {
@@ -156,7 +156,7 @@ int progress(serial_start* begun) noexcept {
     const int code = drive(moved);
     settle();
     if (code == COMMTASK_OK) {
-        desk::run_my_answers();
+        completion_queue::run_my_answers();
     }
     --n_nested;
     return code;

@@ -4,14 +4,14 @@
 // and does not know that the thread could drive MPI meanwhile.
 #pragma once
 
-#include "held_task.hpp"
+#include "bound_task.hpp"
 
 #include <atomic>
 
 namespace commtask::omp {
 
 /// Until the operations of a task have ended whose end cannot be put off; the thread drives the lane, and runs tasks.
-void wait_in_place(const held_task& held) noexcept;
+void wait_in_place(const bound_task& held) noexcept;
 
 /// Until a number is 0, or this thread may not wait: it makes progress, and runs tasks.
 void wait_until_none(const std::atomic<unsigned>& number) noexcept;

@@ -20,7 +20,7 @@
 #include <utility>
 
 /// @cond
-namespace commtask::face {
+namespace commtask::frontend {
 
 /// In place of a closure that is not there.
 struct no_closure {};
@@ -97,7 +97,7 @@ int call_call(Function& function) noexcept {
 /// Both closures of one task, from its post to its end.
 template <typename Door, typename Then>
 struct closures {
-    closures(Door its_door, Then its_then) : door(std::move(its_door)), then(std::move(its_then)) {}
+    closures(Door its_operation, Then its_then) : door(std::move(its_operation)), then(std::move(its_then)) {}
     Door door;
     Then then;
 };
@@ -133,7 +133,7 @@ struct in_pointers {
 
 /// The C form of a door whose closure is reached through `argument`.
 template <typename Calls, commtask_kind Kind>
-[[nodiscard]] commtask_op door_operation(void* argument, MPI_Comm comm) noexcept {
+[[nodiscard]] commtask_op custom_operation(void* argument, MPI_Comm comm) noexcept {
     // lint-allow(kind): there are two doors with a function, and the kind is part of their type
     if constexpr (Kind == COMMTASK_OP_START) {
         return commtask_op_start(&Calls::start, argument, comm);
@@ -143,14 +143,14 @@ template <typename Calls, commtask_kind Kind>
 }
 
 template <commtask_kind Kind, typename Function, typename Then>
-[[nodiscard]] int submit_door(commtask_options& raw, commtask_t* handle, door<Kind, Function>&& what, Then then) {
+[[nodiscard]] int submit_custom(commtask_options& raw, commtask_t* handle, door<Kind, Function>&& what, Then then) {
     if constexpr (fits_pointer<Function> && fits_pointer<Then>) {
         using calls = in_pointers<Function, Then>;
         if constexpr (!std::same_as<Then, no_closure>) {
             raw.callback = &calls::then;
             raw.callback_argument = to_pointer(then);
         }
-        const commtask_op operation = door_operation<calls, Kind>(to_pointer(what.function()), what.comm());
+        const commtask_op operation = custom_operation<calls, Kind>(to_pointer(what.function()), what.comm());
         return commtask_post(&operation, &raw, handle);
     } else {
         using calls = in_record<Function, Then>;
@@ -159,15 +159,16 @@ template <commtask_kind Kind, typename Function, typename Then>
         raw.callback_argument = record.get();
         raw.flags |= COMMTASK_CALLBACK_ONCE;
         if constexpr (std::same_as<Then, no_closure>) raw.flags |= COMMTASK_CALLBACK_RELAYS; // nobody looks at the end
-        const commtask_op operation = door_operation<calls, Kind>(record.get(), what.comm());
+        const commtask_op operation = custom_operation<calls, Kind>(record.get(), what.comm());
         const int code = commtask_post(&operation, &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
         return code;
     }
 }
 template <commtask_kind Kind, typename Function, typename Then>
-[[nodiscard]] int submit_door(commtask_options& raw, commtask_t* handle, const door<Kind, Function>& what, Then then) {
-    return submit_door(raw, handle, door<Kind, Function>{what}, std::move(then));
+[[nodiscard]] int submit_custom(commtask_options& raw, commtask_t* handle, const door<Kind, Function>& what,
+                                Then then) {
+    return submit_custom(raw, handle, door<Kind, Function>{what}, std::move(then));
 }
 
 template <typename Then>
@@ -192,7 +193,7 @@ template <typename What, typename Then>
     if constexpr (std::same_as<std::remove_cvref_t<What>, operation>) {
         return submit_operation(raw, handle, what, std::move(then));
     } else {
-        return submit_door(raw, handle, std::forward<What>(what), std::move(then));
+        return submit_custom(raw, handle, std::forward<What>(what), std::move(then));
     }
 }
 
@@ -207,5 +208,5 @@ template <typename First, typename... Rest>
     }
 }
 
-} // namespace commtask::face
+} // namespace commtask::frontend
 /// @endcond

@@ -12,7 +12,7 @@
 namespace commtask {
 
 /// @cond
-namespace face {
+namespace frontend {
 
 inline void same_count(const const_block& left, const block& right, const char* name) {
     if (left.count == right.count && left.type == right.type) return;
@@ -28,7 +28,7 @@ inline void whole_blocks(MPI_Count count, MPI_Count n, const char* name) {
                                         " elements are no whole number of blocks of " + std::to_string(n)};
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Barrier.
@@ -43,7 +43,7 @@ inline void whole_blocks(MPI_Count count, MPI_Count n, const char* name) {
 /// @return the operation, for post().
 template <incoming Buffer>
 [[nodiscard]] operation bcast(Buffer&& buffer, int root, MPI_Comm comm) noexcept {
-    const block both = face::to_recv(std::forward<Buffer>(buffer));
+    const block both = frontend::to_recv(std::forward<Buffer>(buffer));
     return operation{commtask_op_bcast(both.buffer, both.count, both.type, root, comm)};
 }
 
@@ -57,9 +57,9 @@ template <incoming Buffer>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation gather(Send&& send_buffer, Recv&& recv_buffer, int root, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(into.count, from.count, "gather");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(into.count, from.count, "gather");
     const MPI_Count count = into.count == 0 ? 0 : from.count;
     return operation{commtask_op_gather(from.buffer, from.count, from.type, into.buffer, count, into.type, root, comm)};
 }
@@ -74,9 +74,9 @@ template <outgoing Send, incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation scatter(Send&& send_buffer, Recv&& recv_buffer, int root, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(from.count, into.count, "scatter");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(from.count, into.count, "scatter");
     const MPI_Count count = from.count == 0 ? 0 : into.count;
     return operation{
         commtask_op_scatter(from.buffer, count, from.type, into.buffer, into.count, into.type, root, comm)};
@@ -91,9 +91,9 @@ template <outgoing Send, incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation allgather(Send&& send_buffer, Recv&& recv_buffer, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(into.count, from.count, "allgather");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(into.count, from.count, "allgather");
     return operation{
         commtask_op_allgather(from.buffer, from.count, from.type, into.buffer, from.count, into.type, comm)};
 }
@@ -107,9 +107,9 @@ template <outgoing Send, incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation neighbor_allgather(Send&& send_buffer, Recv&& recv_buffer, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(into.count, from.count, "neighbor_allgather");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(into.count, from.count, "neighbor_allgather");
     return operation{
         commtask_op_neighbor_allgather(from.buffer, from.count, from.type, into.buffer, from.count, into.type, comm)};
 }
@@ -124,10 +124,10 @@ template <outgoing Send, incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation alltoall(Send&& send_buffer, Recv&& recv_buffer, MPI_Count block_count, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(from.count, block_count, "alltoall");
-    face::whole_blocks(into.count, block_count, "alltoall");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(from.count, block_count, "alltoall");
+    frontend::whole_blocks(into.count, block_count, "alltoall");
     return operation{
         commtask_op_alltoall(from.buffer, block_count, from.type, into.buffer, block_count, into.type, comm)};
 }
@@ -143,10 +143,10 @@ template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation neighbor_alltoall(Send&& send_buffer, Recv&& recv_buffer, MPI_Count block_count,
                                           MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(from.count, block_count, "neighbor_alltoall");
-    face::whole_blocks(into.count, block_count, "neighbor_alltoall");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(from.count, block_count, "neighbor_alltoall");
+    frontend::whole_blocks(into.count, block_count, "neighbor_alltoall");
     return operation{
         commtask_op_neighbor_alltoall(from.buffer, block_count, from.type, into.buffer, block_count, into.type, comm)};
 }

@@ -42,10 +42,10 @@ template <typename Left, typename Right>
 concept same_counts = int_array<Left> == int_array<Right>;
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// One name for the two C functions of an operation, which differ in the type of their arrays.
-#define COMMTASK_FACE_ARRAYS_(name)                                                                                    \
+#define COMMTASK_FRONT_END_ARRAYS_(name)                                                                               \
     template <typename... Arguments>                                                                                   \
     [[nodiscard]] commtask_op name(Arguments... a) noexcept {                                                          \
         if constexpr (requires { commtask_op_##name##_int(a...); }) {                                                  \
@@ -54,18 +54,18 @@ namespace face {
             return commtask_op_##name(a...);                                                                           \
         }                                                                                                              \
     }
-COMMTASK_FACE_ARRAYS_(gatherv)
-COMMTASK_FACE_ARRAYS_(scatterv)
-COMMTASK_FACE_ARRAYS_(allgatherv)
-COMMTASK_FACE_ARRAYS_(alltoallv)
-COMMTASK_FACE_ARRAYS_(alltoallw)
-COMMTASK_FACE_ARRAYS_(neighbor_allgatherv)
-COMMTASK_FACE_ARRAYS_(neighbor_alltoallv)
-COMMTASK_FACE_ARRAYS_(neighbor_alltoallw)
-COMMTASK_FACE_ARRAYS_(reduce_scatter)
-#undef COMMTASK_FACE_ARRAYS_
+COMMTASK_FRONT_END_ARRAYS_(gatherv)
+COMMTASK_FRONT_END_ARRAYS_(scatterv)
+COMMTASK_FRONT_END_ARRAYS_(allgatherv)
+COMMTASK_FRONT_END_ARRAYS_(alltoallv)
+COMMTASK_FRONT_END_ARRAYS_(alltoallw)
+COMMTASK_FRONT_END_ARRAYS_(neighbor_allgatherv)
+COMMTASK_FRONT_END_ARRAYS_(neighbor_alltoallv)
+COMMTASK_FRONT_END_ARRAYS_(neighbor_alltoallw)
+COMMTASK_FRONT_END_ARRAYS_(reduce_scatter)
+#undef COMMTASK_FRONT_END_ARRAYS_
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Gather with a count for each rank.
@@ -80,10 +80,10 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
     requires same_element<Send, Recv>
 [[nodiscard]] operation gatherv(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts, Displs&& recv_displs,
                                 int root, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    return operation{face::gatherv(from.buffer, from.count, from.type, into.buffer, std::ranges::data(recv_counts),
-                                   std::ranges::data(recv_displs), into.type, root, comm)};
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    return operation{frontend::gatherv(from.buffer, from.count, from.type, into.buffer, std::ranges::data(recv_counts),
+                                       std::ranges::data(recv_displs), into.type, root, comm)};
 }
 
 /// Scatter with a count for each rank.
@@ -98,10 +98,10 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
     requires same_element<Send, Recv>
 [[nodiscard]] operation scatterv(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs, Recv&& recv_buffer,
                                  int root, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    return operation{face::scatterv(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
-                                    from.type, into.buffer, into.count, into.type, root, comm)};
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    return operation{frontend::scatterv(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                        from.type, into.buffer, into.count, into.type, root, comm)};
 }
 
 /// Allgather with a count for each rank.
@@ -115,10 +115,11 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
     requires same_element<Send, Recv>
 [[nodiscard]] operation allgatherv(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts, Displs&& recv_displs,
                                    MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    return operation{face::allgatherv(from.buffer, from.count, from.type, into.buffer, std::ranges::data(recv_counts),
-                                      std::ranges::data(recv_displs), into.type, comm)};
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    return operation{frontend::allgatherv(from.buffer, from.count, from.type, into.buffer,
+                                          std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type,
+                                          comm)};
 }
 
 /// Neighbor allgather with a count for each neighbor.
@@ -132,11 +133,11 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
     requires same_element<Send, Recv>
 [[nodiscard]] operation neighbor_allgatherv(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts,
                                             Displs&& recv_displs, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    return operation{face::neighbor_allgatherv(from.buffer, from.count, from.type, into.buffer,
-                                               std::ranges::data(recv_counts), std::ranges::data(recv_displs),
-                                               into.type, comm)};
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    return operation{frontend::neighbor_allgatherv(from.buffer, from.count, from.type, into.buffer,
+                                                   std::ranges::data(recv_counts), std::ranges::data(recv_displs),
+                                                   into.type, comm)};
 }
 
 /// Alltoall with counts for each rank.
@@ -153,11 +154,11 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
     requires same_element<Send, Recv> && same_counts<Counts, RecvCounts>
 [[nodiscard]] operation alltoallv(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs, Recv&& recv_buffer,
                                   RecvCounts&& recv_counts, RecvDispls&& recv_displs, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    return operation{face::alltoallv(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
-                                     from.type, into.buffer, std::ranges::data(recv_counts),
-                                     std::ranges::data(recv_displs), into.type, comm)};
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    return operation{frontend::alltoallv(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                         from.type, into.buffer, std::ranges::data(recv_counts),
+                                         std::ranges::data(recv_displs), into.type, comm)};
 }
 
 /// Neighbor alltoall with counts for each neighbor.
@@ -175,9 +176,9 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
 [[nodiscard]] operation neighbor_alltoallv(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs,
                                            Recv&& recv_buffer, RecvCounts&& recv_counts, RecvDispls&& recv_displs,
                                            MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    return operation{face::neighbor_alltoallv(
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    return operation{frontend::neighbor_alltoallv(
         from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type, into.buffer,
         std::ranges::data(recv_counts), std::ranges::data(recv_displs), into.type, comm)};
 }
@@ -199,9 +200,9 @@ template <count_array Counts, displs_array<Counts> Displs, type_array Types, cou
 [[nodiscard]] operation alltoallw(const void* send_buffer, Counts&& send_counts, Displs&& send_displs,
                                   Types&& send_types, void* recv_buffer, RecvCounts&& recv_counts,
                                   RecvDispls&& recv_displs, RecvTypes&& recv_types, MPI_Comm comm) noexcept {
-    return operation{face::alltoallw(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
-                                     std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
-                                     std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
+    return operation{frontend::alltoallw(send_buffer, std::ranges::data(send_counts), std::ranges::data(send_displs),
+                                         std::ranges::data(send_types), recv_buffer, std::ranges::data(recv_counts),
+                                         std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
 }
 
 /// Neighbor alltoall with counts and datatypes for each neighbor; displacements are in bytes.
@@ -221,10 +222,10 @@ template <count_array Counts, aint_array Displs, type_array Types, count_array R
 [[nodiscard]] operation neighbor_alltoallw(const void* send_buffer, Counts&& send_counts, Displs&& send_displs,
                                            Types&& send_types, void* recv_buffer, RecvCounts&& recv_counts,
                                            RecvDispls&& recv_displs, RecvTypes&& recv_types, MPI_Comm comm) noexcept {
-    return operation{face::neighbor_alltoallw(send_buffer, std::ranges::data(send_counts),
-                                              std::ranges::data(send_displs), std::ranges::data(send_types),
-                                              recv_buffer, std::ranges::data(recv_counts),
-                                              std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
+    return operation{frontend::neighbor_alltoallw(send_buffer, std::ranges::data(send_counts),
+                                                  std::ranges::data(send_displs), std::ranges::data(send_types),
+                                                  recv_buffer, std::ranges::data(recv_counts),
+                                                  std::ranges::data(recv_displs), std::ranges::data(recv_types), comm)};
 }
 
 } // namespace commtask

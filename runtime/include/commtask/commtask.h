@@ -171,7 +171,7 @@ COMMTASK_API int commtask_is_worker_shared(void) COMMTASK_NOEXCEPT;
  *  waits, as oneTBB and fibers do, waits in place instead, where the wait is refused, or drives.
  *  @return 1 or 0.
  *  @threads Any, at any time. */
-COMMTASK_API int commtask_is_driving(void) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_in_progress_call(void) COMMTASK_NOEXCEPT;
 
 /** Waits for a task and gives its handle back.
  *  @param task    the handle; set to COMMTASK_NULL. COMMTASK_NULL returns at once.

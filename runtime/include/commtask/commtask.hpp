@@ -41,7 +41,7 @@ public:
     /// Starts the worker. Collective over the ranks of MPI_COMM_WORLD.
     /// @param settings  COMMTASK_* variables of the environment go over its fields.
     /// @throws error  if MPI is not initialised, its thread level is too low, a setting is bad, or there is one already.
-    explicit runtime(const config& settings = {}) { face::check(commtask_init(&settings)); }
+    explicit runtime(const config& settings = {}) { frontend::check(commtask_init(&settings)); }
 
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
@@ -58,7 +58,7 @@ public:
         const int code = commtask_finalize();
         if (code != COMMTASK_ERR_WORKER_THREAD) is_running_ = false;
         if (code == COMMTASK_ERR_UNFINISHED) return false;
-        face::check(code);
+        frontend::check(code);
         return true;
     }
 
@@ -67,7 +67,7 @@ public:
     /// @throws error  after finalize().
     [[nodiscard]] commtask_info info() const {
         auto facts = commtask_sized_<commtask_info>();
-        face::check(commtask_get_info(&facts));
+        frontend::check(commtask_get_info(&facts));
         return facts;
     }
 
@@ -78,13 +78,13 @@ private:
 /// Makes a communicator known before its first task, which then need not wait for that.
 /// @param comm  the communicator.
 /// @throws error  if it is null, freed or not a communicator.
-inline void register_comm(MPI_Comm comm) { face::check(commtask_comm_register(comm)); }
+inline void register_comm(MPI_Comm comm) { frontend::check(commtask_comm_register(comm)); }
 
 /// Closes a file of MPI, unless tasks still need it. Collective.
 /// @param file  open; MPI_FILE_NULL afterwards.
 /// @param comm  with the ranks that have opened it.
 /// @throws error  if tasks of the file have not ended, and it is open still; or if MPI cannot close it.
-inline void close_file(MPI_File& file, MPI_Comm comm) { face::check(commtask_file_close(&file, comm)); }
+inline void close_file(MPI_File& file, MPI_Comm comm) { frontend::check(commtask_file_close(&file, comm)); }
 
 } // namespace commtask
 

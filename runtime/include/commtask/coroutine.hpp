@@ -24,9 +24,9 @@ namespace commtask {
 class run_loop;
 
 /// @cond
-namespace face {
+namespace frontend {
 class awaiter;
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// A suspended coroutine that can go on. It lies in the coroutine's own frame and is void once resume() was called.
@@ -49,7 +49,7 @@ protected:
     std::coroutine_handle<> coroutine_;
 
 private:
-    friend face::awaiter;
+    friend frontend::awaiter;
     friend run_loop;
 
     // A loop's own, while it waits:
@@ -84,7 +84,7 @@ protected:
 };
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// Coroutines whose promise says where to go on.
 template <typename Promise>
@@ -217,7 +217,7 @@ public:
     void await_resume() const noexcept {}
 };
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// An operation that is posted when it is awaited, without a handle; made by perform().
@@ -230,9 +230,9 @@ public:
 
     /// @cond
     template <bool HasExecutor>
-    class awaiter final : public face::awaiter {
+    class awaiter final : public frontend::awaiter {
     public:
-        awaiter(executor* where, performance&& posted) : face::awaiter(where), posted_(std::move(posted)) {}
+        awaiter(executor* where, performance&& posted) : frontend::awaiter(where), posted_(std::move(posted)) {}
         ~awaiter() = default;
         awaiter(const awaiter&) = delete;
         awaiter& operator=(const awaiter&) = delete;
@@ -240,7 +240,7 @@ public:
         [[nodiscard]] bool await_ready() const noexcept { return false; }
         template <typename Promise>
         void await_suspend(std::coroutine_handle<Promise> coroutine) {
-            face::require_executor<Promise, HasExecutor>();
+            frontend::require_executor<Promise, HasExecutor>();
             suspend(coroutine);
             // The options leave the frame first: once posted, another thread may end the coroutine.
             performance mine{std::move(posted_)};
@@ -251,7 +251,7 @@ public:
             std::apply(
                 [&](auto&... option) {
                     post_awaited([&](commtask_t* handle) {
-                        return face::submit(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
+                        return frontend::submit(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
                     });
                 },
                 mine.options_);
@@ -276,7 +276,7 @@ private:
 /// @param options  any of after(), ordered, unordered, run_after_failure, report_to().
 /// @return what to co_await, at once; it gives the outcome.
 template <postable What, posting_option... Options>
-    requires(!face::is_then<Options> && ...)
+    requires(!frontend::is_then<Options> && ...)
 [[nodiscard]] auto perform(What&& what, Options&&... options) {
     return performance<std::remove_cvref_t<What>, std::remove_cvref_t<Options>...>{std::forward<What>(what),
                                                                                    std::forward<Options>(options)...};
@@ -295,25 +295,25 @@ struct all_of_tasks {
 /// co_await task: goes on when it has ended; the handle is empty afterwards.
 /// @param awaited  must live until then.
 /// @return an awaiter that gives the outcome.
-[[nodiscard]] inline auto operator co_await(task& awaited) { return face::task_awaiter<false>{nullptr, awaited}; }
+[[nodiscard]] inline auto operator co_await(task& awaited) { return frontend::task_awaiter<false>{nullptr, awaited}; }
 
 /// co_await post(...): the temporary lives as long as the co_await.
 /// @param awaited  a handle that nobody else has.
 /// @return an awaiter that gives the outcome.
-[[nodiscard]] inline auto operator co_await(task&& awaited) { return face::task_awaiter<false>{nullptr, awaited}; }
+[[nodiscard]] inline auto operator co_await(task&& awaited) { return frontend::task_awaiter<false>{nullptr, awaited}; }
 
 /// co_await event: goes on when it is complete.
 /// @param awaited  must live until then.
 /// @return an awaiter that gives nothing.
 [[nodiscard]] inline auto operator co_await(const event& awaited) {
-    return face::event_awaiter<false>{nullptr, awaited};
+    return frontend::event_awaiter<false>{nullptr, awaited};
 }
 
 /// co_await all(tasks).
 /// @param awaited  the handles must live until then.
 /// @return an awaiter that gives how they ended.
 [[nodiscard]] inline auto operator co_await(all_of_tasks awaited) {
-    return face::all_awaiter<false>{nullptr, awaited.tasks};
+    return frontend::all_awaiter<false>{nullptr, awaited.tasks};
 }
 
 /// In a coroutine that does not know its executor: co_await resume_on(executor, task).
@@ -321,7 +321,7 @@ struct all_of_tasks {
 /// @param awaited  a task; must live until then.
 /// @return an awaiter that gives the outcome.
 [[nodiscard]] inline auto resume_on(executor& where, task& awaited) {
-    return face::task_awaiter<true>{&where, awaited};
+    return frontend::task_awaiter<true>{&where, awaited};
 }
 
 /// In a coroutine that does not know its executor: co_await resume_on(executor, post(...)).
@@ -329,7 +329,7 @@ struct all_of_tasks {
 /// @param awaited  a temporary of the same co_await.
 /// @return an awaiter that gives the outcome.
 [[nodiscard]] inline auto resume_on(executor& where, task&& awaited) {
-    return face::task_awaiter<true>{&where, awaited};
+    return frontend::task_awaiter<true>{&where, awaited};
 }
 
 /// In a coroutine that does not know its executor: co_await resume_on(executor, event).
@@ -337,7 +337,7 @@ struct all_of_tasks {
 /// @param awaited  an event; must live until then.
 /// @return an awaiter that gives nothing.
 [[nodiscard]] inline auto resume_on(executor& where, const event& awaited) {
-    return face::event_awaiter<true>{&where, awaited};
+    return frontend::event_awaiter<true>{&where, awaited};
 }
 
 /// In a coroutine that does not know its executor: co_await resume_on(executor, all(tasks)).
@@ -345,7 +345,7 @@ struct all_of_tasks {
 /// @param awaited  the handles must live until then.
 /// @return an awaiter that gives how they ended.
 [[nodiscard]] inline auto resume_on(executor& where, all_of_tasks awaited) {
-    return face::all_awaiter<true>{&where, awaited.tasks};
+    return frontend::all_awaiter<true>{&where, awaited.tasks};
 }
 
 /// In a coroutine that does not know its executor: co_await resume_on(executor, perform(...)).

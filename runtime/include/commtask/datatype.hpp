@@ -139,7 +139,7 @@ template <typename T>
 concept incoming = recv_buffer<T> || std::same_as<std::remove_cvref_t<T>, block>;
 
 /// @cond
-namespace face {
+namespace frontend {
 
 template <typename T>
 struct element_type {
@@ -173,12 +173,12 @@ template <incoming T>
     }
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Two buffers of one element type; a block fits any.
 template <typename Left, typename Right>
-concept same_element = std::is_void_v<face::element_t<Left>> || std::is_void_v<face::element_t<Right>> ||
-                       std::same_as<face::element_t<Left>, face::element_t<Right>>;
+concept same_element = std::is_void_v<frontend::element_t<Left>> || std::is_void_v<frontend::element_t<Right>> ||
+                       std::same_as<frontend::element_t<Left>, frontend::element_t<Right>>;
 
 } // namespace commtask

@@ -28,7 +28,7 @@ private:
 };
 
 /// @cond
-namespace face {
+namespace frontend {
 
 [[noreturn]] inline void refuse(int code) {
     const std::string sentence = commtask_last_error();
@@ -40,7 +40,7 @@ inline void check(int code) {
     if (code != COMMTASK_OK) refuse(code);
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 } // namespace commtask

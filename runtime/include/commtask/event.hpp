@@ -15,7 +15,7 @@ class event {
 public:
     /// @param n_signals  how many signals it takes, at least 1.
     /// @throws error  if `n_signals` is 0, the library is not initialised or there is no memory.
-    explicit event(unsigned n_signals = 1) { face::check(commtask_event_create(n_signals, &handle_)); }
+    explicit event(unsigned n_signals = 1) { frontend::check(commtask_event_create(n_signals, &handle_)); }
 
     event(const event&) = delete;
     event& operator=(const event&) = delete;
@@ -35,7 +35,7 @@ public:
 
     /// Signals once; the last signal lets the successors start.
     /// @throws error  if it was signalled more often than it was made for.
-    void signal() { face::check(commtask_event_signal(handle_)); }
+    void signal() { frontend::check(commtask_event_signal(handle_)); }
 
     /// Signals once, for places that must not throw, e.g. callbacks.
     /// @return false if it was signalled more often than it was made for.

@@ -14,7 +14,7 @@
 #include <vector>
 
 /// @cond
-namespace commtask::face {
+namespace commtask::frontend {
 
 /// Handles in a row. Up to `Inline` of them lie in the object itself.
 template <typename Handle, std::size_t Inline>
@@ -55,5 +55,5 @@ inline void check_waited(int code) {
     if (code != COMMTASK_OK && code != COMMTASK_FAILED && code != COMMTASK_CANCELED) refuse(code);
 }
 
-} // namespace commtask::face
+} // namespace commtask::frontend
 /// @endcond

@@ -14,7 +14,7 @@
 #include <vector>
 
 /// @cond
-namespace commtask::face {
+namespace commtask::frontend {
 
 /// Cancels, then waits. Never throws and, where a thread must not wait, never hangs.
 inline void join(std::size_t n_tasks, commtask_t* tasks) noexcept {
@@ -131,5 +131,5 @@ inline void drop(commtask_t handle) noexcept {
     }
 }
 
-} // namespace commtask::face
+} // namespace commtask::frontend
 /// @endcond

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** The info key that chooses the lane of a communicator: a number from 0; or `thread`, as COMMTASK_SPREAD_BY_THREAD. Under
+/** The info key that chooses the lane of a communicator: a number from 0; or `thread`, as COMMTASK_STRIPE_BY_THREAD. Under
  *  commtask-run it is heard where the program gives it to MPI_Comm_dup_with_info, and a value that names no lane is warned of.
  *  Elsewhere it is heard when the communicator is first used, if MPI_Comm_get_info gives it back, which MPICH's does not
  *  (docs/lanes.md); with several lanes a value that names none of them is refused then. */
@@ -56,19 +56,19 @@ COMMTASK_API int commtask_comm_lane(MPI_Comm comm, int* lane) COMMTASK_NOEXCEPT;
 
 /** What chooses, message by message, among the lanes that serve one communicator. Its collectives, windows and files stay on
  *  the lane that commtask_comm_lane says. */
-typedef enum commtask_spread {
+typedef enum commtask_striping {
     /** The thread that posts: its messages go to one lane, those of the next thread to the next. Nothing else is required, and
      *  wildcards are fine. What one thread posts stays in order; no order is kept among threads, not even of posts that happen
      *  one before the other, and a plan's messages count as those of the thread that recorded them. A communicator whose info
      *  says mpi_assert_allow_overtaking, and neither of the two below, is spread so by itself, when it is first used. */
-    COMMTASK_SPREAD_BY_THREAD = 1,
+    COMMTASK_STRIPE_BY_THREAD = 1,
     /** What sender and receiver both know: the two ranks, if the communicator's info says mpi_assert_no_any_source, and the
      *  tag, if it says mpi_assert_no_any_tag; one of the two at least. Each lane gets a duplicate that the program does not see,
      *  so that lanes use network contexts of their own. Messages that one receive could take stay in order. MPI_Comm_idup
      *  makes the duplicates, so the communicator's attributes are copied by the program's functions, and deleted when it is
      *  freed, or by commtask_finalize. */
-    COMMTASK_SPREAD_BY_MESSAGE = 2
-} commtask_spread;
+    COMMTASK_STRIPE_BY_MESSAGE = 2
+} commtask_striping;
 
 /** Has several lanes serve the messages of one communicator, until it is freed. With one lane all stays there, and what
  *  several would refuse is refused all the same.
@@ -79,14 +79,14 @@ typedef enum commtask_spread {
  *  start task, do not meet those of tasks.
  *  @param comm  the communicator. No message of it may be half posted: one whose receive was posted before this call, and
  *               which is sent after it, does not arrive.
- *  @param by    a commtask_spread: COMMTASK_SPREAD_BY_THREAD, or COMMTASK_SPREAD_BY_MESSAGE, which no intercommunicator can have.
+ *  @param by    a commtask_striping: COMMTASK_STRIPE_BY_THREAD, or COMMTASK_STRIPE_BY_MESSAGE, which no intercommunicator can have.
  *  @return COMMTASK_OK; ERR_ARGUMENT if `by` is none, or comm is spread in the other way, or its info promises neither of
  *          what is needed, or something else than on another rank: all ranks are refused then; ERR_COMM; FAILED if MPI could not
  *          duplicate comm; ERR_NO_MEMORY, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
  *  @threads No other thread posts a message of comm meanwhile.
  *  @blocking By message it is collective over comm. By thread it waits for the worker, and each rank says it for itself.
  *  @failures What MPI had made before it failed is MPI's to free, in MPI_Finalize. */
-COMMTASK_API int commtask_comm_spread(MPI_Comm comm, int by) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_comm_stripe(MPI_Comm comm, int by) COMMTASK_NOEXCEPT;
 
 /** How many lanes are at work from now on, the first n of them. commtask_lanes_choose answers no more, and communicators whose
  *  lane nobody names get one of these. The worker of each lane beyond gives its core back to the program's threads as soon as

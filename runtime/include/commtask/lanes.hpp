@@ -22,7 +22,7 @@ namespace commtask {
 /// @throws error  if there are not so many lanes, the ranks differ, or MPI cannot duplicate; std::bad_alloc
 [[nodiscard]] inline std::vector<MPI_Comm> split_lanes(MPI_Comm comm, int n_comms) {
     std::vector<MPI_Comm> made(n_comms > 0 ? static_cast<std::size_t>(n_comms) : 0, MPI_COMM_NULL);
-    face::check(commtask_comm_split_lanes(comm, n_comms, made.data()));
+    frontend::check(commtask_comm_split_lanes(comm, n_comms, made.data()));
     return made;
 }
 
@@ -30,7 +30,7 @@ namespace commtask {
 /// @param comm  the communicator.
 /// @param lane  counted from 0.
 /// @throws error  if there is no such lane, or another one serves it already.
-inline void set_lane(MPI_Comm comm, int lane) { face::check(commtask_comm_set_lane(comm, lane)); }
+inline void set_lane(MPI_Comm comm, int lane) { frontend::check(commtask_comm_set_lane(comm, lane)); }
 
 /// Asks which lane serves a communicator.
 /// @param comm  the communicator.
@@ -38,15 +38,15 @@ inline void set_lane(MPI_Comm comm, int lane) { face::check(commtask_comm_set_la
 /// @throws error  if it is null, freed or not a communicator.
 [[nodiscard]] inline int lane_of(MPI_Comm comm) {
     int lane = 0;
-    face::check(commtask_comm_lane(comm, &lane));
+    frontend::check(commtask_comm_lane(comm, &lane));
     return lane;
 }
 
 /// Has several lanes serve the messages of one communicator. By message it is collective over `comm`.
 /// @param comm  the communicator, of which no message is half posted.
-/// @param by  what chooses the lane: commtask_comm_spread says what each requires.
+/// @param by  what chooses the lane: commtask_comm_stripe says what each requires.
 /// @throws error  if the communicator's info does not promise what is needed, or the ranks differ; if it is spread otherwise.
-inline void spread(MPI_Comm comm, commtask_spread by) { face::check(commtask_comm_spread(comm, by)); }
+inline void spread(MPI_Comm comm, commtask_striping by) { frontend::check(commtask_comm_stripe(comm, by)); }
 
 } // namespace commtask
 

@@ -86,13 +86,13 @@ public:
     /// @throws error  if an argument is wrong, or there is no memory.
     template <std::invocable<message&> Handler>
     listener(MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots, Handler handler)
-        : handler_(face::own_function(std::move(handler))) {
+        : handler_(frontend::own_function(std::move(handler))) {
         const auto call = [](commtask_message* raw, void* self) noexcept -> int {
             message come{raw};
             (*static_cast<Handler*>(self))(come);
             return come ? COMMTASK_MESSAGE_DONE : COMMTASK_MESSAGE_KEPT;
         };
-        face::check(commtask_listen(comm, tag, max_bytes, n_slots, +call, handler_.get(), &handle_));
+        frontend::check(commtask_listen(comm, tag, max_bytes, n_slots, +call, handler_.get(), &handle_));
     }
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
@@ -110,18 +110,18 @@ public:
     /// As stop(). In a callback, where it cannot wait, and without memory it leaves handler and receives to commtask_finalize.
     ~listener() {
         if (handle_ == COMMTASK_LISTENER_NULL) return;
-        if (!face::has_let_go(commtask_unlisten(&handle_))) static_cast<void>(handler_.release());
+        if (!frontend::has_let_go(commtask_unlisten(&handle_))) static_cast<void>(handler_.release());
     }
 
     /// Waits until the handler has been called for the last time. Messages that were moved away stay good.
     /// @throws error  in a callback, or without memory.
-    void stop() { face::check(commtask_unlisten(&handle_)); }
+    void stop() { frontend::check(commtask_unlisten(&handle_)); }
 
     /// Whether it receives.
     explicit operator bool() const noexcept { return handle_ != COMMTASK_LISTENER_NULL; }
 
 private:
-    face::owned_function handler_ = face::no_function();
+    frontend::owned_function handler_ = frontend::no_function();
     commtask_listener_t handle_ = COMMTASK_LISTENER_NULL;
 };
 

@@ -113,7 +113,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many_int(
     return op;
 }
 
-/** Send in partitions, which commtask_plan_partitions_ready releases. For plans only; the receiver records a precv.
+/** Send in partitions, which commtask_plan_pready_range releases. For plans only; the receiver records a precv.
  *  @param buffer  what to send
  *  @param n_partitions  into how many equal parts the buffer falls; the other side may have another number
  *  @param count  elements of each partition
@@ -135,7 +135,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_psend(const void* buffe
     return op;
 }
 
-/** Receive in partitions, which commtask_plan_partition_arrived tests. For plans only; the sender records a psend of as
+/** Receive in partitions, which commtask_plan_parrived tests. For plans only; the sender records a psend of as
  *  many bytes.
  *  @param buffer  where to receive
  *  @param n_partitions  into how many equal parts the buffer falls; the other side may have another number

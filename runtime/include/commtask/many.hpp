@@ -18,7 +18,7 @@ concept rank_list = std::ranges::contiguous_range<T> && std::ranges::sized_range
                     std::same_as<std::ranges::range_value_t<T>, int>;
 
 /// @cond
-namespace face {
+namespace frontend {
 
 [[nodiscard]] inline MPI_Count partition_size(MPI_Count n_elements, int n_partitions) {
     if (n_partitions > 0 && n_elements % n_partitions == 0) return n_elements / n_partitions;
@@ -26,7 +26,7 @@ namespace face {
                                         std::to_string(n_elements) + " elements has no such equal parts"};
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// One buffer to each rank of a list; they receive it by any receive.
@@ -37,7 +37,7 @@ namespace face {
 /// @return the operation, for post().
 template <outgoing Buffer, rank_list Ranks>
 [[nodiscard]] operation multicast(Buffer&& buffer, Ranks&& dests, int tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Buffer>(buffer));
+    const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
     return operation{commtask_op_multicast(from.buffer, from.count, from.type, std::ranges::data(dests),
                                            static_cast<int>(std::ranges::size(dests)), tag, comm)};
 }
@@ -60,8 +60,8 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, rank_l
 [[nodiscard]] operation many_to_many(Send&& send_buffer, Counts&& send_counts, Displs&& send_displs, Dests&& dests,
                                      Recv&& recv_buffer, RecvCounts&& recv_counts, RecvDispls&& recv_displs,
                                      Sources&& sources, int tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
     const auto make = [&](auto how) {
         return operation{how(from.buffer, std::ranges::data(send_counts), std::ranges::data(send_displs), from.type,
                              std::ranges::data(dests), static_cast<int>(std::ranges::size(dests)), into.buffer,
@@ -85,8 +85,8 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, rank_l
 /// @throws error  if the buffer has no such equal parts.
 template <outgoing Buffer>
 [[nodiscard]] operation psend(Buffer&& buffer, int n_partitions, int dest, int tag, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Buffer>(buffer));
-    const MPI_Count each = face::partition_size(from.count, n_partitions);
+    const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
+    const MPI_Count each = frontend::partition_size(from.count, n_partitions);
     return operation{commtask_op_psend(from.buffer, n_partitions, each, from.type, dest, tag, comm)};
 }
 
@@ -100,8 +100,8 @@ template <outgoing Buffer>
 /// @throws error  if the buffer has no such equal parts.
 template <incoming Buffer>
 [[nodiscard]] operation precv(Buffer&& buffer, int n_partitions, int source, int tag, MPI_Comm comm) {
-    const block into = face::to_recv(std::forward<Buffer>(buffer));
-    const MPI_Count each = face::partition_size(into.count, n_partitions);
+    const block into = frontend::to_recv(std::forward<Buffer>(buffer));
+    const MPI_Count each = frontend::partition_size(into.count, n_partitions);
     return operation{commtask_op_precv(into.buffer, n_partitions, each, into.type, source, tag, comm)};
 }
 

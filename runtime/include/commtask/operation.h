@@ -38,7 +38,7 @@ typedef struct commtask_side {
 /** An operation as a value. Make it with a commtask_op_ function and do not look inside.
  *
  *  Its layout is frozen: compiled programs make it and hand it over, it has no size to tell releases apart by, and it fills
- *  the part of a task's slot that a poster writes. No field is added or moved. What an operation needs beside these fields lies
+ *  the part of a task's slot that a submitter writes. No field is added or moved. What an operation needs beside these fields lies
  *  behind `result`: a struct of that operation alone, which begins with `size_t struct_size` (set by its _INIT macro) and so
  *  can grow, and which is the task's until it has ended, as buffers are. No function of a library takes an operation by value. */
 typedef struct commtask_op {

@@ -62,7 +62,7 @@ private:
 /// @return the operation, for post().
 template <outgoing Buffer>
 [[nodiscard]] operation send(Buffer&& buffer, int dest, int tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Buffer>(buffer));
+    const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
     return operation{commtask_op_send(from.buffer, from.count, from.type, dest, tag, comm)};
 }
 
@@ -74,7 +74,7 @@ template <outgoing Buffer>
 /// @return the operation, for post().
 template <outgoing Buffer>
 [[nodiscard]] operation ssend(Buffer&& buffer, int dest, int tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Buffer>(buffer));
+    const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
     return operation{commtask_op_ssend(from.buffer, from.count, from.type, dest, tag, comm)};
 }
 
@@ -86,7 +86,7 @@ template <outgoing Buffer>
 /// @return the operation, for post().
 template <outgoing Buffer>
 [[nodiscard]] operation bsend(Buffer&& buffer, int dest, int tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Buffer>(buffer));
+    const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
     return operation{commtask_op_bsend(from.buffer, from.count, from.type, dest, tag, comm)};
 }
 
@@ -98,7 +98,7 @@ template <outgoing Buffer>
 /// @return the operation, for post().
 template <outgoing Buffer>
 [[nodiscard]] operation rsend(Buffer&& buffer, int dest, int tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Buffer>(buffer));
+    const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
     return operation{commtask_op_rsend(from.buffer, from.count, from.type, dest, tag, comm)};
 }
 
@@ -110,7 +110,7 @@ template <outgoing Buffer>
 /// @return the operation, for post().
 template <incoming Buffer>
 [[nodiscard]] operation recv(Buffer&& buffer, int source, int tag, MPI_Comm comm) noexcept {
-    const block into = face::to_recv(std::forward<Buffer>(buffer));
+    const block into = frontend::to_recv(std::forward<Buffer>(buffer));
     return operation{commtask_op_recv(into.buffer, into.count, into.type, source, tag, comm)};
 }
 
@@ -126,8 +126,8 @@ template <incoming Buffer>
 template <outgoing Send, incoming Recv>
 [[nodiscard]] operation sendrecv(Send&& send_buffer, int dest, int send_tag, Recv&& recv_buffer, int source,
                                  int recv_tag, MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
     return operation{commtask_op_sendrecv(from.buffer, from.count, from.type, dest, send_tag, into.buffer, into.count,
                                           into.type, source, recv_tag, comm)};
 }
@@ -143,7 +143,7 @@ template <outgoing Send, incoming Recv>
 template <incoming Buffer>
 [[nodiscard]] operation sendrecv_replace(Buffer&& buffer, int dest, int send_tag, int source, int recv_tag,
                                          MPI_Comm comm) noexcept {
-    const block both = face::to_recv(std::forward<Buffer>(buffer));
+    const block both = frontend::to_recv(std::forward<Buffer>(buffer));
     return operation{
         commtask_op_sendrecv_replace(both.buffer, both.count, both.type, dest, send_tag, source, recv_tag, comm)};
 }
@@ -165,7 +165,7 @@ template <incoming Buffer>
 /// @return the operation, for post().
 template <incoming Buffer>
 [[nodiscard]] operation mrecv(Buffer&& buffer, MPI_Message& message, MPI_Comm comm) noexcept {
-    const block into = face::to_recv(std::forward<Buffer>(buffer));
+    const block into = frontend::to_recv(std::forward<Buffer>(buffer));
     return operation{commtask_op_mrecv(into.buffer, into.count, into.type, &message, comm)};
 }
 

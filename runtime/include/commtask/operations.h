@@ -8,7 +8,7 @@
 #include <commtask/collectives.h>
 #include <commtask/collectives_int.h>
 #include <commtask/collectives_v.h>
-#include <commtask/doors.h>
+#include <commtask/custom.h>
 #include <commtask/files.h>
 #include <commtask/many.h>
 #include <commtask/messages.h>

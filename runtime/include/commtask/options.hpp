@@ -48,7 +48,7 @@ inline constexpr flag_option progress_follows{COMMTASK_PROGRESS_FOLLOWS};
 inline constexpr flag_option callback_relays{COMMTASK_CALLBACK_RELAYS};
 
 /// @cond
-namespace face {
+namespace frontend {
 
 template <typename T>
 concept one_predecessor = std::same_as<std::remove_cvref_t<T>, task> || std::same_as<std::remove_cvref_t<T>, event>;
@@ -104,18 +104,18 @@ inline constexpr bool is_exactly_then<then_option<Function>> = true;
 template <typename T>
 inline constexpr bool is_then = is_exactly_then<std::remove_cvref_t<T>>;
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// The task starts when all of these have ended: tasks, events and ranges of them. Empty handles are skipped.
 /// @param predecessors  not kept: they may be dropped once the task is posted.
 /// @return an option for post().
 template <typename... Predecessors>
-    requires((face::one_predecessor<Predecessors> || face::range_of_predecessors<const Predecessors&>) && ...)
+    requires((frontend::one_predecessor<Predecessors> || frontend::range_of_predecessors<const Predecessors&>) && ...)
 [[nodiscard]] auto after(const Predecessors&... predecessors) {
-    face::after_option option;
+    frontend::after_option option;
     const auto add = [&option](const auto& given) {
-        if constexpr (face::one_predecessor<decltype(given)>) {
+        if constexpr (frontend::one_predecessor<decltype(given)>) {
             option.add(given);
         } else {
             for (const auto& each : given) option.add(each);
@@ -136,13 +136,13 @@ template <typename Function>
     using stored = std::decay_t<Function>;
     static_assert(std::is_nothrow_invocable_v<stored&, const outcome&> || std::is_nothrow_invocable_v<stored&>,
                   "a function for then() must be noexcept: it runs on the worker, where nobody can catch");
-    return face::then_option<stored>{std::forward<Function>(function)};
+    return frontend::then_option<stored>{std::forward<Function>(function)};
 }
 
 /// Where to write how the task ended, before its successors start.
 /// @param target  must live until the task has ended.
 /// @return an option for post().
-[[nodiscard]] inline auto report_to(outcome& target) noexcept { return face::report_option{target.native()}; }
+[[nodiscard]] inline auto report_to(outcome& target) noexcept { return frontend::report_option{target.native()}; }
 
 /// A place in a communicator's order, taken when a task is created and used when it is posted. Give it up by dropping it.
 class [[nodiscard]] ticket {
@@ -151,7 +151,7 @@ public:
     /// @param what  the operation that will be posted; its kind decides between messages and collectives.
     /// @throws error  if an argument of the operation is wrong.
     explicit ticket(const operation& what) : comm_(what.native().comm) {
-        face::check(commtask_ticket_take(&what.native(), &place_));
+        frontend::check(commtask_ticket_take(&what.native(), &place_));
     }
     ticket(const ticket&) = delete;
     ticket& operator=(const ticket&) = delete;

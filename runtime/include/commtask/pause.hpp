@@ -16,7 +16,7 @@ namespace commtask {
 class pause_scope {
 public:
     /// @throws error  outside of commtask_init and commtask_finalize.
-    pause_scope() { face::check(commtask_pause()); }
+    pause_scope() { frontend::check(commtask_pause()); }
     pause_scope(const pause_scope&) = delete;
     pause_scope& operator=(const pause_scope&) = delete;
     ~pause_scope() { static_cast<void>(commtask_resume()); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Plans: operations that are recorded once and then done again and again, each time by one call. Where the worker has a core of
- * its own a halo exchange of sixteen messages costs its poster less than two posts; MPI gets persistent requests. Members may be
+ * its own a halo exchange of sixteen messages costs its submitter less than two posts; MPI gets persistent requests. Members may be
  * held until a compute thread says that their buffer is ready, and asked or waited for one by one, so that compute threads release
  * messages without a task for each. docs/plans.md has a halo exchange in every way of writing.
  *
@@ -88,28 +88,28 @@ COMMTASK_API int commtask_plan_rebind(commtask_plan_t plan, size_t member, const
 COMMTASK_API int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callback,
                                          void* argument) COMMTASK_NOEXCEPT;
 
-/** From the next run on, a member waits in every run for commtask_plan_ready, beside its predecessors.
+/** From the next run on, a member waits in every run for commtask_plan_pready, beside its predecessors.
  *  @param plan    one that is not running; usually this is called right after commtask_record_end.
- *  @param member  its number. One that is held already stays so.
+ *  @param member  its number. A member that is deferred already stays so.
  *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member; ERR_NOT_INITIALIZED. */
-COMMTASK_API int commtask_plan_hold(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_plan_defer(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
-/** Lets a held member go, once in every run: its buffer is filled, or may be overwritten. While the plan is not running this
+/** Lets a deferred member go, once in every run: its buffer is filled, or may be overwritten. While the plan is not running this
  *  counts for the next run, so a compute thread need not know whether the plan was started yet.
  *  @param plan    the plan.
  *  @param member  its number.
- *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not held, or it was made ready before in this run, or canceled;
+ *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not deferred, or it was made ready before in this run, or canceled;
  *          ERR_NOT_INITIALIZED.
  *  @threads Any, callbacks too; not beside commtask_plan_release. What the thread wrote before is what is sent.
  *  @blocking Never. One atomic operation on the member and two on a count of the process; the last thing that a member waited for hands it to the worker, with no system call unless
  *            the worker sleeps. Where the worker has no core of its own, the caller makes MPI's call itself, as in a post.
  *  @failures After commtask_cancel of a run, a call that was meant for it counts for the next run: let compute threads come to their
  *            end before you start again. */
-COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_plan_pready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
 /** Lets partitions of a psend go: a thread has filled them, and they leave as soon as all partitions that share a message with them
  *  are filled too (64 KiB, or a 32nd of the buffer if that is more, go as one message). Each partition once in every run. While the
- *  plan is not running this counts for the next run, as in commtask_plan_ready.
+ *  plan is not running this counts for the next run, as in commtask_plan_pready.
  *  @param plan    the plan.
  *  @param member  the psend's number.
  *  @param first   the first of them.
@@ -118,26 +118,21 @@ COMMTASK_API int commtask_plan_ready(commtask_plan_t plan, size_t member) COMMTA
  *          others are ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
  *  @threads Any, callbacks too; not beside commtask_plan_release. What the threads wrote before is what is sent.
  *  @blocking Never. Two atomic operations for each partition, and two on a count of the process; the last one of a message hands it to the worker.
- *  @failures As commtask_plan_ready. */
-COMMTASK_API int commtask_plan_partitions_ready(commtask_plan_t plan, size_t member, int first,
-                                                int count) COMMTASK_NOEXCEPT;
+ *  @failures As commtask_plan_pready. */
+COMMTASK_API int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first,
+                                            int count) COMMTASK_NOEXCEPT;
 
-/** Asks whether a partition has been received, or, of a psend, been sent, in the run that was started last.
+/** For commtask_plan_parrived: the whole member. */
+#define COMMTASK_ALL_PARTITIONS (-1)
+
+/** Asks whether a member, or one partition of it, has been received or sent in the run that was started last, as MPI_Parrived does.
  *  @param plan       the plan.
- *  @param member     the number of a precv or psend.
- *  @param partition  which one.
- *  @return 1: all messages that it is part of have ended, in whatever way (the member says how, when it has ended); 0: not yet;
- *          ERR_ARGUMENT, ERR_NOT_INITIALIZED.
- *  @threads Any; not beside a call that starts the plan again or releases it. */
-COMMTASK_API int commtask_plan_partition_arrived(commtask_plan_t plan, size_t member, int partition) COMMTASK_NOEXCEPT;
-
-/** Asks whether a member has ended in the run that was started last.
- *  @param plan    the plan.
- *  @param member  its number.
+ *  @param member     its number.
+ *  @param partition  of a precv or psend; COMMTASK_ALL_PARTITIONS: the whole member, of any kind.
  *  @return 1: it has ended, in whatever way (the run's task, or commtask_plan_member, says how); 0: it has not, or the plan was
  *          never started; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
  *  @threads Any; not beside a call that starts the plan again or releases it. */
-COMMTASK_API int commtask_plan_arrived(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) COMMTASK_NOEXCEPT;
 
 /** Gives a handle of a member in the run that was started last, or in the first run if there was none: for commtask_wait, as a
  *  predecessor of other tasks, for its own status.

@@ -20,7 +20,7 @@
 namespace commtask {
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// A recording that is dropped unless it comes to its end.
 class open_recording {
@@ -47,7 +47,7 @@ private:
     bool is_open_ = true;
 };
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Recorded posts. Move-only; an empty one has nothing recorded. The object outlives its runs.
@@ -78,7 +78,7 @@ public:
     /// Gives the plan back. One that still runs is left to commtask_finalize, with the handler of on_member().
     ~plan() {
         if (handle_ == COMMTASK_PLAN_NULL) return;
-        if (!face::has_let_go(commtask_plan_release(&handle_))) static_cast<void>(on_member_.release());
+        if (!frontend::has_let_go(commtask_plan_release(&handle_))) static_cast<void>(on_member_.release());
     }
 
     /// Records what `body` posts, if nothing is recorded yet. Else the body runs only if COMMTASK_PLAN_CHECK=1 is set, and is compared.
@@ -88,9 +88,9 @@ public:
     void record(Body&& body) {
         const bool is_new = handle_ == COMMTASK_PLAN_NULL;
         if (!is_new && commtask_plan_is_checked() == 0) return;
-        face::open_recording recording;
+        frontend::open_recording recording;
         {
-            const face::in_owner members_outlive_it{nullptr};
+            const frontend::in_owner members_outlive_it{nullptr};
             std::forward<Body>(body)();
         }
         if (is_new) {
@@ -133,14 +133,14 @@ public:
     /// @param buffer  as large as the one before.
     /// @throws error  if the plan runs, or there is no such member or buffer.
     void rebind_send(std::size_t member, const void* buffer) {
-        face::check(commtask_plan_rebind(handle_, member, buffer, nullptr));
+        frontend::check(commtask_plan_rebind(handle_, member, buffer, nullptr));
     }
     /// Gives a member another buffer to receive into, between two runs.
     /// @param member  its number.
     /// @param buffer  as large as the one before.
     /// @throws error  if the plan runs, or there is no such member or buffer.
     void rebind_recv(std::size_t member, void* buffer) {
-        face::check(commtask_plan_rebind(handle_, member, nullptr, buffer));
+        frontend::check(commtask_plan_rebind(handle_, member, nullptr, buffer));
     }
 
     /// From the next run on calls `handler(number, ended)` for each member that ends, after its own callback: on the worker, where it
@@ -153,26 +153,26 @@ public:
         const auto call = [](std::size_t number, const commtask_status* status, void* self) noexcept {
             (*static_cast<Handler*>(self))(number, outcome{*status});
         };
-        face::owned_function owned = face::own_function(std::move(handler));
-        face::check(commtask_plan_on_member(handle_, +call, owned.get()));
+        frontend::owned_function owned = frontend::own_function(std::move(handler));
+        frontend::check(commtask_plan_on_member(handle_, +call, owned.get()));
         on_member_ = std::move(owned);
     }
 
-    /// From the next run on the member waits for ready() in every run.
+    /// From the next run on the member waits for pready() in every run.
     /// @param member  its number.
     /// @throws error  if the plan runs, or there is no such member.
-    void hold(std::size_t member) { face::check(commtask_plan_hold(handle_, member)); }
+    void defer(std::size_t member) { frontend::check(commtask_plan_defer(handle_, member)); }
 
-    /// Lets a held member go, once in every run; any thread.
+    /// Lets a deferred member go, once in every run; any thread.
     /// @param member  its number.
-    /// @throws error  if it is not held, or was made ready before.
-    void ready(std::size_t member) { face::check(commtask_plan_ready(handle_, member)); }
+    /// @throws error  if it is not deferred, or was made ready before.
+    void pready(std::size_t member) { frontend::check(commtask_plan_pready(handle_, member)); }
 
     /// The same for places that must not throw.
     /// @param member  its number.
-    /// @return false if it is not held, or was made ready before.
-    [[nodiscard]] bool try_ready(std::size_t member) noexcept {
-        return commtask_plan_ready(handle_, member) == COMMTASK_OK;
+    /// @return false if it is not deferred, or was made ready before.
+    [[nodiscard]] bool try_pready(std::size_t member) noexcept {
+        return commtask_plan_pready(handle_, member) == COMMTASK_OK;
     }
 
     /// Lets partitions of a psend() go, each once in every run; any thread.
@@ -180,8 +180,8 @@ public:
     /// @param first  the first of them.
     /// @param count  how many.
     /// @throws error  if there is no such member or partition, or some were made ready before.
-    void ready(std::size_t member, int first, int count = 1) {
-        face::check(commtask_plan_partitions_ready(handle_, member, first, count));
+    void pready_range(std::size_t member, int first, int count = 1) {
+        frontend::check(commtask_plan_pready_range(handle_, member, first, count));
     }
 
     /// Whether a partition has been received, or sent, in the run that was started last.
@@ -189,9 +189,9 @@ public:
     /// @param partition  which one.
     /// @return so it is, in whatever way.
     /// @throws error  if there is no such member or partition.
-    [[nodiscard]] bool arrived(std::size_t member, int partition) const {
-        const int answer = commtask_plan_partition_arrived(handle_, member, partition);
-        if (answer < 0) face::refuse(answer);
+    [[nodiscard]] bool parrived(std::size_t member, int partition) const {
+        const int answer = commtask_plan_parrived(handle_, member, partition);
+        if (answer < 0) frontend::refuse(answer);
         return answer == 1;
     }
 
@@ -199,9 +199,9 @@ public:
     /// @param member  its number.
     /// @return so it is, in whatever way it ended.
     /// @throws error  if there is no such member.
-    [[nodiscard]] bool arrived(std::size_t member) const {
-        const int answer = commtask_plan_arrived(handle_, member);
-        if (answer < 0) face::refuse(answer);
+    [[nodiscard]] bool parrived(std::size_t member) const {
+        const int answer = commtask_plan_parrived(handle_, member, COMMTASK_ALL_PARTITIONS);
+        if (answer < 0) frontend::refuse(answer);
         return answer == 1;
     }
 
@@ -211,7 +211,7 @@ public:
     /// @throws error  if there is no such member.
     [[nodiscard]] task member(std::size_t number) const {
         commtask_t handle = COMMTASK_NULL;
-        face::check(commtask_plan_member(handle_, number, &handle));
+        frontend::check(commtask_plan_member(handle_, number, &handle));
         return task::adopt(handle);
     }
 
@@ -220,7 +220,7 @@ public:
     [[nodiscard]] commtask_plan_t native() const noexcept { return handle_; }
 
 private:
-    face::owned_function on_member_ = face::no_function();
+    frontend::owned_function on_member_ = frontend::no_function();
     commtask_plan_t handle_ = COMMTASK_PLAN_NULL;
 };
 

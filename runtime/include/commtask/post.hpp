@@ -15,7 +15,7 @@
 namespace commtask {
 
 /// @cond
-namespace face {
+namespace frontend {
 
 template <typename What>
 inline constexpr bool is_postable = std::same_as<std::remove_cvref_t<What>, operation>;
@@ -42,12 +42,12 @@ template <typename What, typename... Options>
     return code;
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// What can be posted: an operation, or a door() with a function of yours.
 template <typename What>
-concept postable = face::is_postable<std::remove_cvref_t<What>>;
+concept postable = frontend::is_postable<std::remove_cvref_t<What>>;
 
 /// Hands an operation to the worker.
 /// @param what  the operation; its buffers are the task's until it has ended.
@@ -58,7 +58,8 @@ concept postable = face::is_postable<std::remove_cvref_t<What>>;
 template <postable What, posting_option... Options>
 [[nodiscard]] task post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
-    face::check(face::submit(&handle, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
+    frontend::check(
+        frontend::submit(&handle, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
     return task::adopt(handle);
 }
 
@@ -69,10 +70,10 @@ template <postable What, posting_option... Options>
 /// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
 template <postable What, posting_option... Options>
 void post_detached(What&& what, Options&&... options) {
-    face::owner* const mine = face::owner::innermost();
+    frontend::owner* const mine = frontend::owner::innermost();
     commtask_t handle = COMMTASK_NULL;
-    face::check(face::submit(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
-                             std::forward<Options>(options)...));
+    frontend::check(frontend::submit(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
+                                     std::forward<Options>(options)...));
     if (mine != nullptr) mine->add(handle);
 }
 
@@ -84,9 +85,10 @@ void post_detached(What&& what, Options&&... options) {
 template <postable What, posting_option... Options>
 [[nodiscard]] std::optional<task> try_post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
-    const int code = face::submit(&handle, COMMTASK_TRY, std::forward<What>(what), std::forward<Options>(options)...);
+    const int code =
+        frontend::submit(&handle, COMMTASK_TRY, std::forward<What>(what), std::forward<Options>(options)...);
     if (code == COMMTASK_AGAIN) return std::nullopt;
-    face::check(code);
+    frontend::check(code);
     return task::adopt(handle);
 }
 

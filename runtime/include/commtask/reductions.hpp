@@ -20,9 +20,9 @@ namespace commtask {
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation reduce(Send&& send_buffer, Recv&& recv_buffer, MPI_Op reduction, int root, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    if (into.count != 0) face::same_count(from, into, "reduce");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    if (into.count != 0) frontend::same_count(from, into, "reduce");
     return operation{commtask_op_reduce(from.buffer, into.buffer, from.count, from.type, reduction, root, comm)};
 }
 
@@ -35,7 +35,7 @@ template <outgoing Send, incoming Recv>
 template <incoming Recv>
 [[nodiscard]] operation reduce(in_place_t /*in_place*/, Recv&& recv_buffer, MPI_Op reduction, int root,
                                MPI_Comm comm) noexcept {
-    const block both = face::to_recv(std::forward<Recv>(recv_buffer));
+    const block both = frontend::to_recv(std::forward<Recv>(recv_buffer));
     return operation{commtask_op_reduce(MPI_IN_PLACE, both.buffer, both.count, both.type, reduction, root, comm)};
 }
 
@@ -49,9 +49,9 @@ template <incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation allreduce(Send&& send_buffer, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::same_count(from, into, "allreduce");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::same_count(from, into, "allreduce");
     return operation{commtask_op_allreduce(from.buffer, into.buffer, from.count, from.type, reduction, comm)};
 }
 
@@ -63,7 +63,7 @@ template <outgoing Send, incoming Recv>
 template <incoming Recv>
 [[nodiscard]] operation allreduce(in_place_t /*in_place*/, Recv&& recv_buffer, MPI_Op reduction,
                                   MPI_Comm comm) noexcept {
-    const block both = face::to_recv(std::forward<Recv>(recv_buffer));
+    const block both = frontend::to_recv(std::forward<Recv>(recv_buffer));
     return operation{commtask_op_allreduce(MPI_IN_PLACE, both.buffer, both.count, both.type, reduction, comm)};
 }
 
@@ -77,9 +77,9 @@ template <incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation scan(Send&& send_buffer, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::same_count(from, into, "scan");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::same_count(from, into, "scan");
     return operation{commtask_op_scan(from.buffer, into.buffer, from.count, from.type, reduction, comm)};
 }
 
@@ -90,7 +90,7 @@ template <outgoing Send, incoming Recv>
 /// @return the operation, for post().
 template <incoming Recv>
 [[nodiscard]] operation scan(in_place_t /*in_place*/, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) noexcept {
-    const block both = face::to_recv(std::forward<Recv>(recv_buffer));
+    const block both = frontend::to_recv(std::forward<Recv>(recv_buffer));
     return operation{commtask_op_scan(MPI_IN_PLACE, both.buffer, both.count, both.type, reduction, comm)};
 }
 
@@ -104,9 +104,9 @@ template <incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation exscan(Send&& send_buffer, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::same_count(from, into, "exscan");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::same_count(from, into, "exscan");
     return operation{commtask_op_exscan(from.buffer, into.buffer, from.count, from.type, reduction, comm)};
 }
 
@@ -117,7 +117,7 @@ template <outgoing Send, incoming Recv>
 /// @return the operation, for post().
 template <incoming Recv>
 [[nodiscard]] operation exscan(in_place_t /*in_place*/, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) noexcept {
-    const block both = face::to_recv(std::forward<Recv>(recv_buffer));
+    const block both = frontend::to_recv(std::forward<Recv>(recv_buffer));
     return operation{commtask_op_exscan(MPI_IN_PLACE, both.buffer, both.count, both.type, reduction, comm)};
 }
 
@@ -131,9 +131,9 @@ template <incoming Recv>
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation reduce_scatter_block(Send&& send_buffer, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
-    face::whole_blocks(from.count, into.count, "reduce_scatter_block");
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
+    frontend::whole_blocks(from.count, into.count, "reduce_scatter_block");
     return operation{
         commtask_op_reduce_scatter_block(from.buffer, into.buffer, into.count, into.type, reduction, comm)};
 }
@@ -149,10 +149,10 @@ template <outgoing Send, incoming Recv, count_array Counts>
     requires same_element<Send, Recv>
 [[nodiscard]] operation reduce_scatter(Send&& send_buffer, Recv&& recv_buffer, Counts&& recv_counts, MPI_Op reduction,
                                        MPI_Comm comm) noexcept {
-    const const_block from = face::to_send(std::forward<Send>(send_buffer));
-    const block into = face::to_recv(std::forward<Recv>(recv_buffer));
+    const const_block from = frontend::to_send(std::forward<Send>(send_buffer));
+    const block into = frontend::to_recv(std::forward<Recv>(recv_buffer));
     return operation{
-        face::reduce_scatter(from.buffer, into.buffer, std::ranges::data(recv_counts), into.type, reduction, comm)};
+        frontend::reduce_scatter(from.buffer, into.buffer, std::ranges::data(recv_counts), into.type, reduction, comm)};
 }
 
 } // namespace commtask

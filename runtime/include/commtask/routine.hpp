@@ -20,7 +20,7 @@ class routine;
 class run_loop;
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// The part of a routine's frame that its tasks belong to, while the routine runs: then it is the thread's innermost owner.
 class frame_owner : public owner {
@@ -166,7 +166,7 @@ public:
     void take() const { rethrow(); }
 };
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// A coroutine that may co_await tasks, events, all(), perform() and other routines. It has not begun when the call
@@ -175,7 +175,7 @@ template <typename Result = void>
 class [[nodiscard]] routine {
 public:
     /// For the compiler.
-    using promise_type = face::promise<Result>;
+    using promise_type = frontend::promise<Result>;
 
     routine(const routine&) = delete;
     routine& operator=(const routine&) = delete;
@@ -200,7 +200,8 @@ public:
         [[nodiscard]] bool await_ready() const noexcept { return false; }
         template <typename Promise>
         [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) const noexcept {
-            static_assert(face::knows_executor<Promise>, "a routine is awaited by a routine, or given to a run_loop");
+            static_assert(frontend::knows_executor<Promise>,
+                          "a routine is awaited by a routine, or given to a run_loop");
             awaited_.promise().begin(awaiting, awaiting.promise().resumes_on());
             return awaited_;
         }
@@ -221,7 +222,7 @@ private:
 };
 
 /// @cond
-namespace face {
+namespace frontend {
 
 template <typename Result>
 routine<Result> promise<Result>::get_return_object() noexcept {
@@ -231,7 +232,7 @@ inline routine<void> promise<void>::get_return_object() noexcept {
     return routine<void>{std::coroutine_handle<promise>::from_promise(*this)};
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 } // namespace commtask

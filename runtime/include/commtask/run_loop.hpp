@@ -141,9 +141,9 @@ private:
                 "a run_loop ends while routines of it wait for something else than tasks: what they hold is lost");
             return;
         }
-        face::owner ending;
+        frontend::owner ending;
         ending.leave();
-        const face::in_owner handles_are_joined{&ending};
+        const frontend::in_owner handles_are_joined{&ending};
         while (last_launched_ != nullptr) destroy_last();
     }
     inline void destroy_last() noexcept;

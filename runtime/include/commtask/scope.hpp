@@ -18,18 +18,18 @@ class [[nodiscard]] scope {
 public:
     /// Begins.
     /// @throws error  in a callback, or in another function that the worker runs, where nobody may wait.
-    scope() : outer_(face::owner::innermost()) {
-        if (commtask_is_driving() != 0) {
+    scope() : outer_(frontend::owner::innermost()) {
+        if (commtask_in_progress_call() != 0) {
             throw error{COMMTASK_ERR_WORKER_THREAD, "a scope waits when it is left, and a callback must not wait"};
         }
-        face::owner::enter(&mine_);
+        frontend::owner::enter(&mine_);
     }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
     /// Cancels what is open, and waits until it has ended.
     /// @blocking Until all have ended: a send that has started ends when its receiver takes it.
     ~scope() {
-        if (face::owner::innermost() == &mine_) face::owner::enter(outer_);
+        if (frontend::owner::innermost() == &mine_) frontend::owner::enter(outer_);
         mine_.join_all();
     }
 
@@ -40,7 +40,7 @@ public:
         const int code = mine_.wait_all();
         if (code == COMMTASK_FAILED) return ending::failed;
         if (code == COMMTASK_CANCELED) return ending::canceled;
-        face::check(code);
+        frontend::check(code);
         return ending::completed;
     }
 
@@ -48,8 +48,8 @@ public:
     void cancel() noexcept { mine_.cancel_all(); }
 
 private:
-    face::owner mine_;
-    face::owner* outer_;
+    frontend::owner mine_;
+    frontend::owner* outer_;
 };
 
 } // namespace commtask

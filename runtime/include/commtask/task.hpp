@@ -36,7 +36,7 @@ public:
     /// Without a scope the task goes on, and in a scope or a routine it belongs to that. While an exception passes it is canceled, and
     /// waited for: buffers that were declared before the handle may go afterwards.
     ~task() {
-        if (handle_ != COMMTASK_NULL) face::drop(handle_);
+        if (handle_ != COMMTASK_NULL) frontend::drop(handle_);
     }
 
     /// Takes over a handle of the C interface.
@@ -56,7 +56,7 @@ public:
     /// @throws error  on the worker, where waiting would stop everything.
     outcome wait() {
         outcome result;
-        face::check_waited(commtask_wait(&handle_, &result.native()));
+        frontend::check_waited(commtask_wait(&handle_, &result.native()));
         return result;
     }
 
@@ -67,9 +67,9 @@ public:
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<outcome> wait_for(std::chrono::duration<Rep, Period> timeout) {
         outcome result;
-        const int code = commtask_wait_for(&handle_, face::timeout_ns(timeout), &result.native());
+        const int code = commtask_wait_for(&handle_, frontend::timeout_ns(timeout), &result.native());
         if (code == COMMTASK_TIMEOUT) return std::nullopt;
-        face::check_waited(code);
+        frontend::check_waited(code);
         return result;
     }
 
@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::optional<outcome> test() {
         outcome result;
         int ended = 0;
-        face::check_waited(commtask_test(&handle_, &ended, &result.native()));
+        frontend::check_waited(commtask_test(&handle_, &ended, &result.native()));
         if (ended == 0) return std::nullopt;
         return result;
     }
@@ -86,7 +86,7 @@ public:
     /// Asks for the task to be canceled. One that has not started never will; a receive that no message has matched is
     /// withdrawn; anything else completes. Wait for it to learn which.
     /// @throws error  if the handle is empty.
-    void cancel() { face::check(commtask_cancel(handle_)); }
+    void cancel() { frontend::check(commtask_cancel(handle_)); }
 
     /// Gives the handle back without waiting; the task goes on, whatever scope this is in.
     void release() noexcept {
@@ -112,7 +112,7 @@ struct ended_task {
 };
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// The C handles of several tasks for the time of one call, written back at its end whatever it does.
 class borrowed_handles {
@@ -154,14 +154,14 @@ inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t tim
     }
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Waits until one of several tasks has ended; its handle is empty afterwards.
 /// @param tasks  handles; empty ones are skipped.
 /// @return which one and how; the index is tasks.size() if all were empty.
 /// @throws error  on the worker.
-[[nodiscard]] inline ended_task wait_any(std::span<task> tasks) { return *face::wait_any_ns(tasks, -1); }
+[[nodiscard]] inline ended_task wait_any(std::span<task> tasks) { return *frontend::wait_any_ns(tasks, -1); }
 
 /// Waits for one of several tasks, but not for ever.
 /// @param tasks  handles; empty ones are skipped.
@@ -171,7 +171,7 @@ inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t tim
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ended_task> wait_any_for(std::span<task> tasks,
                                                      std::chrono::duration<Rep, Period> timeout) {
-    return face::wait_any_ns(tasks, face::timeout_ns(timeout));
+    return frontend::wait_any_ns(tasks, frontend::timeout_ns(timeout));
 }
 
 /// Waits until all of several tasks have ended; their handles are empty afterwards. Wait for each alone, or use
@@ -179,7 +179,7 @@ template <typename Rep, typename Period>
 /// @param tasks  handles; empty ones are skipped.
 /// @return failed if at least one failed, else canceled if at least one was, else completed.
 /// @throws error  on the worker.
-[[nodiscard]] inline ending wait_all(std::span<task> tasks) { return *face::wait_all_ns(tasks, -1); }
+[[nodiscard]] inline ending wait_all(std::span<task> tasks) { return *frontend::wait_all_ns(tasks, -1); }
 
 /// Waits for several tasks, but not for ever.
 /// @param tasks  handles; empty ones are skipped.
@@ -188,7 +188,7 @@ template <typename Rep, typename Period>
 /// @throws error  on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ending> wait_all_for(std::span<task> tasks, std::chrono::duration<Rep, Period> timeout) {
-    return face::wait_all_ns(tasks, face::timeout_ns(timeout));
+    return frontend::wait_all_ns(tasks, frontend::timeout_ns(timeout));
 }
 
 } // namespace commtask

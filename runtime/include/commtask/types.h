@@ -138,7 +138,7 @@ typedef struct commtask_ticket {
 } commtask_ticket;
 
 /** Called when a task has ended, on the worker or on a thread that waits or drives in this library; never inside a post, so the
- *  poster may have a lock in hand that the callback takes. It may signal, fulfil and post; it must not block and should not
+ *  submitter may have a lock in hand that the callback takes. It may signal, fulfil and post; it must not block and should not
  *  compute. One that uses the processor for longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
  *  `status` is valid during the call. An exception must not leave it. */
 typedef void (*commtask_callback)(const commtask_status* status, void* argument);
@@ -181,7 +181,7 @@ typedef struct commtask_config {
     const char* core;           /**< COMMTASK_CORE: "auto", "none" or a CPU list. */
     const char* idle;           /**< COMMTASK_IDLE: "auto", "reserved" or "shared". */
     uint64_t spin_us;           /**< COMMTASK_SPIN_US, in microseconds. */
-    uint64_t nap_max_us;        /**< COMMTASK_NAP_MAX_US, in microseconds. */
+    uint64_t wait_max_us;       /**< COMMTASK_WAIT_MAX_US, in microseconds. */
     uint64_t queue_capacity;    /**< COMMTASK_QUEUE_CAPACITY, a power of two. */
     unsigned test_window;       /**< COMMTASK_TEST_WINDOW, in requests. */
     double stall_s;             /**< COMMTASK_STALL_S, in seconds. */

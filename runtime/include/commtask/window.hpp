@@ -17,7 +17,8 @@ namespace commtask {
 
 /// A buffer of such elements; a block fits any.
 template <typename Buffer, typename Element>
-concept elements_are = std::is_void_v<face::element_t<Buffer>> || std::same_as<face::element_t<Buffer>, Element>;
+concept elements_are =
+    std::is_void_v<frontend::element_t<Buffer>> || std::same_as<frontend::element_t<Buffer>, Element>;
 
 /// Who opens the epochs of a window.
 enum class epochs : bool {
@@ -36,8 +37,8 @@ public:
     /// @param whose  who opens its epochs.
     /// @throws error  if it is refused: commtask_win_register and commtask_win_register_epochs say when.
     window(MPI_Win handle, MPI_Comm comm, epochs whose = epochs::of_library) : handle_(handle) {
-        face::check(whose == epochs::of_library ? commtask_win_register(handle, comm)
-                                                : commtask_win_register_epochs(handle, comm));
+        frontend::check(whose == epochs::of_library ? commtask_win_register(handle, comm)
+                                                    : commtask_win_register_epochs(handle, comm));
     }
 
     window(const window&) = delete;
@@ -51,7 +52,7 @@ public:
     /// Completes everything at its target and ends the registration. Collective.
     /// @throws error  if tasks of the window have not ended, or MPI cannot end its epoch.
     void unregister() {
-        face::check(commtask_win_unregister(handle_));
+        frontend::check(commtask_win_unregister(handle_));
         handle_ = MPI_WIN_NULL;
     }
 
@@ -67,7 +68,7 @@ public:
     template <outgoing Buffer>
         requires elements_are<Buffer, Element>
     [[nodiscard]] operation put(Buffer&& buffer, int target, MPI_Aint displacement) const noexcept {
-        const const_block from = face::to_send(std::forward<Buffer>(buffer));
+        const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
         return operation{
             commtask_op_put(from.buffer, from.count, from.type, target, displacement, from.count, from.type, handle_)};
     }
@@ -80,7 +81,7 @@ public:
     template <incoming Buffer>
         requires elements_are<Buffer, Element>
     [[nodiscard]] operation get(Buffer&& buffer, int target, MPI_Aint displacement) const noexcept {
-        const block into = face::to_recv(std::forward<Buffer>(buffer));
+        const block into = frontend::to_recv(std::forward<Buffer>(buffer));
         return operation{
             commtask_op_get(into.buffer, into.count, into.type, target, displacement, into.count, into.type, handle_)};
     }
@@ -95,7 +96,7 @@ public:
         requires elements_are<Buffer, Element>
     [[nodiscard]] operation accumulate(Buffer&& buffer, int target, MPI_Aint displacement,
                                        MPI_Op reduction) const noexcept {
-        const const_block from = face::to_send(std::forward<Buffer>(buffer));
+        const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
         return operation{commtask_op_accumulate(from.buffer, from.count, from.type, target, displacement, from.count,
                                                 from.type, reduction, handle_)};
     }
@@ -112,9 +113,9 @@ public:
         requires elements_are<Contribution, Element> && elements_are<Result, Element>
     [[nodiscard]] operation get_accumulate(Contribution&& contribution, Result&& result, int target,
                                            MPI_Aint displacement, MPI_Op reduction) const {
-        const const_block from = face::to_send(std::forward<Contribution>(contribution));
-        const block into = face::to_recv(std::forward<Result>(result));
-        face::same_count(from, into, "get_accumulate");
+        const const_block from = frontend::to_send(std::forward<Contribution>(contribution));
+        const block into = frontend::to_recv(std::forward<Result>(result));
+        frontend::same_count(from, into, "get_accumulate");
         return operation{commtask_op_get_accumulate(from.buffer, into.buffer, into.count, into.type, target,
                                                     displacement, into.count, into.type, reduction, handle_)};
     }
@@ -172,7 +173,7 @@ public:
         requires elements_are<Buffer, Element>
     [[nodiscard]] operation put_notify(Buffer&& buffer, int target, MPI_Aint displacement,
                                        int notification) const noexcept {
-        const const_block from = face::to_send(std::forward<Buffer>(buffer));
+        const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
         return operation{commtask_op_put_notify(from.buffer, from.count, from.type, target, displacement, from.count,
                                                 from.type, notification, handle_)};
     }
@@ -187,7 +188,7 @@ public:
         requires elements_are<Buffer, Element>
     [[nodiscard]] operation get_notify(Buffer&& buffer, int target, MPI_Aint displacement,
                                        int notification) const noexcept {
-        const block into = face::to_recv(std::forward<Buffer>(buffer));
+        const block into = frontend::to_recv(std::forward<Buffer>(buffer));
         return operation{commtask_op_get_notify(into.buffer, into.count, into.type, target, displacement, into.count,
                                                 into.type, notification, handle_)};
     }

@@ -174,7 +174,7 @@ lane_settings context::lane_plan() {
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.failures = &failures_;
-    plan.posters_issue = place_.idle != idle_policy::reserved;
+    plan.submitters_start = place_.idle != idle_policy::reserved;
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.activities = &trace_->records();
@@ -227,7 +227,7 @@ worker_settings context::worker_plan(std::size_t lane) {
     worker_settings plan;
     plan.is_reserved = place_.idle == idle_policy::reserved;
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
-    plan.nap_max_ns = static_cast<std::uint64_t>(settings_.nap_max_us) * 1000U;
+    plan.wait_max_ns = static_cast<std::uint64_t>(settings_.wait_max_us) * 1000U;
     plan.stack_bytes = stack_bytes();
     if (!statistics_.empty()) plan.counters = &statistics_[lane]->counters();
     if (has_core_to_lend(lane)) {

@@ -10,7 +10,7 @@
 #include "api/plan_book.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
-#include "core/pass_watch.hpp"
+#include "core/progress_watch.hpp"
 #include "core/waiting.hpp"
 #include "doorbell/announcements.hpp"
 #include "doorbell/node_ringer.hpp"
@@ -154,7 +154,7 @@ public:
     }
 
     /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
-    [[nodiscard]] bool should_drive() const noexcept {
+    [[nodiscard]] bool should_make_progress() const noexcept {
         return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.is_held_by_me();
     }
 
@@ -192,7 +192,7 @@ private:
         std::int64_t verbose;
     };
     [[nodiscard]] bool give_up(const giving_up& of) noexcept;
-    [[nodiscard]] drained leave_behind(std::uint64_t limit_ns, pass_watch& passes, std::int64_t verbose) noexcept;
+    [[nodiscard]] drained leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept;
     /// Posts what the library itself needs, whoever uses it.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;

@@ -9,7 +9,7 @@
 #include "base/tuning.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"
-#include "core/pass_watch.hpp"
+#include "core/progress_watch.hpp"
 
 #include <array>
 #include <cstddef>
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] bool is_inside(lane_set& lanes) noexcept {
         bool is_inside = false;
         for (std::size_t i = 0; i < lanes.size(); ++i) {
-            const std::uint64_t passes = lanes[i].engine.approx_passes();
+            const std::uint64_t passes = lanes[i].engine.approx_progress_calls();
             const bool stood_still = passes == std::exchange(passes_seen_[i], passes);
             is_inside = is_inside || (stood_still && lanes[i].engine.lock.approx_is_taken());
         }
@@ -58,11 +58,11 @@ context::drained context::drain() noexcept {
     lanes_.watch_drain();
     // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        if (!lanes_.has_worker(i)) static_cast<void>(drive_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
+        if (!lanes_.has_worker(i)) static_cast<void>(progress_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
     }
     const waiting_policy looks_on{true, waiting().spin_ns};
-    drain_patience patience{finalize_limit_ns(settings_)};
-    pass_watch passes{finalize_limit_ns(settings_)};
+    drain_limit patience{finalize_limit_ns(settings_)};
+    progress_watch passes{finalize_limit_ns(settings_)};
     call_watch calls;
     drained how = drained::completely;
     bool is_closed = false;
@@ -98,8 +98,8 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     lanes_.resume_all(pauser::program);
     // In a function that MPI calls nobody else can drive.
     const bool has_lock = lanes_.is_held_by_me();
-    drain_patience patience{limit_ns};
-    pass_watch passes{limit_ns};
+    drain_limit patience{limit_ns};
+    progress_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
         if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
@@ -107,7 +107,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
         }
-        passes = pass_watch{limit_ns}; // whoever holds the progress locks next has the whole time
+        passes = progress_watch{limit_ns}; // whoever holds the progress locks next has the whole time
         if (has_lock) lanes_.progress();
         const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
@@ -134,7 +134,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.is_held_by_me()) return false;
-    pass_watch passes{limit_ns};
+    progress_watch passes{limit_ns};
     while (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
         static_cast<void>(leave_behind(limit_ns, passes, verbose));
@@ -157,7 +157,7 @@ bool context::give_up(const giving_up& of) noexcept {
 }
 
 /// @param passes  of which one is over
-context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passes, std::int64_t verbose) noexcept {
+context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
     watchdog_.stop();
     hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
     // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
@@ -172,7 +172,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, pass_watch& passe
     lanes_.let_workers_end();
     // The program may end MPI now. The drivers that are not inside that call come out of it first, and an external caller that has
     // waited with one progress lock for the next gives it back.
-    pass_watch others{limit_ns};
+    progress_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;
         while (!each.engine.lock.try_close() && !is_stuck) {

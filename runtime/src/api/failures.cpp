@@ -167,7 +167,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 
 /// Whether the program has asked how it ends. A callback that relays is its front end's, which says so itself.
 [[nodiscard]] bool is_looked_at(const task& which) noexcept {
-    if ((which.flags() & (flag_has_handle | flag_is_call | flag_stands)) != 0) return true;
+    if ((which.flags() & (flag_has_handle | flag_is_call | flag_has_handler)) != 0) return true;
     if (!which.has_extras()) return false;
     const bool has_callback = which.extras.callback != nullptr && (which.flags() & COMMTASK_CALLBACK_RELAYS) == 0;
     return has_callback || which.extras.user_status != nullptr ||

@@ -3,7 +3,7 @@
 // MPI tells nobody that a file is closed, so a program that wants to be told of tasks which still need it closes it here. The
 // ranks meet in a barrier that is a task first: a rank that is late holds no worker in MPI.
 #include "api/context.hpp"
-#include "api/on_driver.hpp"
+#include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "core/waiting.hpp"
@@ -45,7 +45,7 @@ namespace {
 [[nodiscard]] int refuse_closing(int mpi_code) noexcept {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
-    static_cast<void>(run_on_driver([&] { MPI_Error_string(mpi_code, text.data(), &length); }));
+    static_cast<void>(run_in_progress_call([&] { MPI_Error_string(mpi_code, text.data(), &length); }));
     return refuse(COMMTASK_FAILED, "MPI could not close the file: %s", text.data());
 }
 
@@ -53,7 +53,7 @@ namespace {
     int code = commtask_comm_register(comm); // from then on its errors come back
     if (code != COMMTASK_OK) return code;
     bool is_theirs = false;
-    code = run_on_driver([&] { is_theirs = have_same_ranks(file, comm); });
+    code = run_in_progress_call([&] { is_theirs = have_same_ranks(file, comm); });
     if (code != COMMTASK_OK) return code;
     if (!is_theirs) return refuse(COMMTASK_ERR_COMM, "comm has other ranks than the communicator of MPI_File_open");
     if (const std::size_t n_tasks = count_open_tasks(runtime.lanes(), file); n_tasks > 0) {
@@ -72,7 +72,7 @@ namespace {
     if (code == COMMTASK_FAILED) return refuse(code, "the ranks of the file could not meet on comm");
     if (code != COMMTASK_OK) return code;
     int mpi_code = MPI_SUCCESS;
-    code = run_on_driver([&] { mpi_code = MPI_File_close(&file); });
+    code = run_in_progress_call([&] { mpi_code = MPI_File_close(&file); });
     if (code != COMMTASK_OK) return code;
     return mpi_code == MPI_SUCCESS ? COMMTASK_OK : refuse_closing(mpi_code);
 }

@@ -129,7 +129,7 @@ void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
 }
 
 void commtask_listener_s::let_go(commtask_listener_s* ended) noexcept {
-    ended->take_given_back(); // what no errand has come for
+    ended->take_given_back(); // what no control_task has come for
     drop(ended);
 }
 
@@ -151,7 +151,7 @@ int commtask_listener_s::post(slot& free) noexcept {
     options.callback_argument = &free;
     commtask_op receive =
         commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
-    receive.reserved = static_cast<int>(flag_stands | flag_stays_home);
+    receive.reserved = static_cast<int>(flag_has_handler | flag_stays_home);
     if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
     (last_ == nullptr ? first_ : last_->next) = &free;
     last_ = &free;
@@ -247,8 +247,8 @@ void commtask_listener_s::lay_down(slot& free) noexcept {
 
 void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void* self) noexcept {
     auto* const mine = static_cast<commtask_listener_s*>(self);
-    // acq_rel: who has found an errand on its way has laid its message down before; partner of the same in give_back().
-    mine->has_errand_.exchange(false, std::memory_order_acq_rel);
+    // acq_rel: who has found an control_task on its way has laid its message down before; partner of the same in give_back().
+    mine->has_control_task_.exchange(false, std::memory_order_acq_rel);
     mine->hand_on();
     mine->giving_back_.leave();
     drop(mine);
@@ -256,7 +256,7 @@ void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void*
 
 int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
-    // Who has entered is waited for by commtask_unlisten, so that the listener is there; so is the errand.
+    // Who has entered is waited for by commtask_unlisten, so that the listener is there; so is the control_task.
     const bool has_entered = giving_back_.try_enter();
     if (!has_entered || !late.is_open() || has_ended()) {
         if (has_entered) leave();
@@ -265,15 +265,15 @@ int commtask_listener_s::give_back(slot& released) noexcept {
     }
     lay_down(released);
     // acq_rel: partner of the same in on_given_back().
-    if (has_errand_.exchange(true, std::memory_order_acq_rel)) {
+    if (has_control_task_.exchange(true, std::memory_order_acq_rel)) {
         leave();
         return COMMTASK_OK;
     }
-    n_holders_.fetch_add(1, std::memory_order_relaxed); // the errand's, which comes back in on_given_back()
+    n_holders_.fetch_add(1, std::memory_order_relaxed); // the control_task's, which comes back in on_given_back()
     const int code = call_on_lane(*this, &on_given_back, this, COMMTASK_NONE, nullptr);
     if (code == COMMTASK_OK) return code;
-    has_errand_.store(false, std::memory_order_relaxed); // the next one sends another
-    n_holders_.fetch_sub(1, std::memory_order_relaxed);  // who is inside sees to it that there is another
+    has_control_task_.store(false, std::memory_order_relaxed); // the next one sends another
+    n_holders_.fetch_sub(1, std::memory_order_relaxed);        // who is inside sees to it that there is another
     leave();
     return code == COMMTASK_ERR_NOT_INITIALIZED ? COMMTASK_OK : code; // the library is about to end
 }
@@ -294,7 +294,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
-    if (queue->spread() != nullptr && !queue->spread()->is_by_thread()) {
+    if (queue->striping() != nullptr && !queue->striping()->is_by_thread()) {
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread over lanes by rank and tag: listen on a duplicate of it",
                       queue->name.c_str());
     }
@@ -313,12 +313,12 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
                       max_bytes);
     }
     *listener = made.get(); // the handler may ask for it
-    struct errand {
+    struct control_task {
         commtask_listener_s* what;
         int code;
     } mine{made.get(), COMMTASK_OK};
-    const auto open = [](const commtask_status*, void* argument_of_errand) {
-        auto& sent = *static_cast<errand*>(argument_of_errand);
+    const auto open = [](const commtask_status*, void* argument_of_control_task) {
+        auto& sent = *static_cast<control_task*>(argument_of_control_task);
         sent.code = sent.what->open();
     };
     code = wait_on_lane(*made, +open, &mine);

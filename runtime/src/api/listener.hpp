@@ -51,7 +51,7 @@ struct commtask_listener_s {
     [[nodiscard]] bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
     /// Any thread. @return COMMTASK_OK, or the code of why the driver does not know yet
     [[nodiscard]] int give_back(slot& released) noexcept;
-    /// Who ends it, when it has ended: whether no thread is giving a message back, and no errand of one is on its way. From here on
+    /// Who ends it, when it has ended: whether no thread is giving a message back, and no control_task of one is on its way. From here on
     /// messages are given back without.
     [[nodiscard]] bool is_left_alone() noexcept { return giving_back_.close(); }
     /// The program's or the context's part in one that has ended, when no driver and no other thread comes any more.
@@ -98,8 +98,8 @@ private:
 
     // Of any thread.
     std::atomic<slot*> given_back_{nullptr};
-    std::atomic<bool> has_errand_{false};   ///< One is on its way that has not looked at them yet.
-    commtask::detail::gate giving_back_;    ///< Inside: threads that give a message back, and the errands of such.
+    std::atomic<bool> has_control_task_{false}; ///< One is on its way that has not looked at them yet.
+    commtask::detail::gate giving_back_; ///< Inside: threads that give a message back, and the control tasks of such.
     std::atomic<std::size_t> n_holders_{1}; ///< The program or the context, and every message that is out of the queue.
     std::atomic<bool> has_ended_{false};
 };

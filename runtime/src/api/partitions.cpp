@@ -5,7 +5,7 @@
 // for a driver.
 #include "api/partitions.hpp"
 
-#include "api/on_driver.hpp"
+#include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/errors.hpp"
@@ -111,7 +111,8 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     type_layout layout;
     const bool sends = !operation_of(op.kind).has_recv_side;
     const commtask_side& side = sends ? op.send : op.recv;
-    if (const int code = run_on_driver([&] { layout = ask_layout(side.type); }); code != COMMTASK_OK) return code;
+    if (const int code = run_in_progress_call([&] { layout = ask_layout(side.type); }); code != COMMTASK_OK)
+        return code;
     if (layout.mpi_code != MPI_SUCCESS) {
         return refuse(COMMTASK_ERR_TYPE, "the datatype of a %s has no size: it was freed, or never made",
                       operation_of(op.kind).name);
@@ -152,7 +153,7 @@ void rebind_groups(plan& of, const plan_member& whole, const commtask_op& wanted
 
 using namespace commtask::detail;
 
-int commtask_plan_partitions_ready(commtask_plan_t plan, size_t member, int first, int count) noexcept {
+int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first, int count) noexcept {
     const context::visit late; // a compute thread need not know of commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_partition(plan, member, first, count); code != COMMTASK_OK) return code;
@@ -173,9 +174,15 @@ int commtask_plan_partitions_ready(commtask_plan_t plan, size_t member, int firs
                : refuse(COMMTASK_ERR_ARGUMENT, "%d of the partitions were made ready before in this run", n_before);
 }
 
-int commtask_plan_partition_arrived(commtask_plan_t plan, size_t member, int partition) noexcept {
+int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
+    if (partition == COMMTASK_ALL_PARTITIONS) {
+        if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
+        const task* const started = plan->started_of(plan->posted(member));
+        const auto has_ended = [&] { return started != nullptr && started->life.state() != task_state::open; };
+        return look_once(*runtime, has_ended) ? 1 : 0;
+    }
     if (const int code = check_partition(plan, member, partition, 1); code != COMMTASK_OK) return code;
     const partition_set& parts = *plan->posted(member).partitions;
     const auto has_come = [&] {

@@ -4,9 +4,9 @@
 // time; what compute threads call is one or two loads and an atomic operation.
 #include "core/plan.hpp"
 #include "api/context.hpp"
-#include "api/on_driver.hpp"
 #include "api/partitions.hpp"
 #include "api/record.hpp"
+#include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
 #include "core/graph.hpp"
 #include "mpi/arguments.hpp"
@@ -82,11 +82,11 @@ int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callb
     return COMMTASK_OK;
 }
 
-int commtask_plan_hold(commtask_plan_t plan, size_t member) noexcept {
+int commtask_plan_defer(commtask_plan_t plan, size_t member) noexcept {
     return change_member(plan, member, [&](plan_member& held) {
         if (held.partitions) {
             return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is in partitions, %s", member,
-                          held.partitions->sends ? "each of which waits for commtask_plan_partitions_ready"
+                          held.partitions->sends ? "each of which waits for commtask_plan_pready_range"
                                                  : "and is received as it comes");
         }
         // relaxed: published with the plan.
@@ -99,7 +99,7 @@ int commtask_plan_hold(commtask_plan_t plan, size_t member) noexcept {
     });
 }
 
-int commtask_plan_ready(commtask_plan_t plan, size_t member) noexcept {
+int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
     const context::visit late; // a compute thread need not know of commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
@@ -114,16 +114,7 @@ int commtask_plan_ready(commtask_plan_t plan, size_t member) noexcept {
     if (answer.was_held) return COMMTASK_OK;
     return held.is_held
                ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)
-               : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not held: commtask_plan_hold says so", member);
-}
-
-int commtask_plan_arrived(commtask_plan_t plan, size_t member) noexcept {
-    context* const runtime = context::current();
-    if (runtime == nullptr) return refuse_without_runtime();
-    if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
-    const task* const started = plan->started_of(plan->posted(member));
-    if (started == nullptr) return 0;
-    return look_once(*runtime, [&] { return started->life.state() != task_state::open; }) ? 1 : 0;
+               : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not held: commtask_plan_defer says so", member);
 }
 
 int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) noexcept {
@@ -154,7 +145,7 @@ int commtask_plan_release(commtask_plan_t* plan) noexcept {
     commtask_plan_s& released = **plan;
     if (!released.try_change()) return refuse_running(released);
     runtime->plans().remove(released);
-    const int code = run_on_driver([&] { plan_book::destroy(released); });
+    const int code = run_in_progress_call([&] { plan_book::destroy(released); });
     if (code == COMMTASK_OK) {
         *plan = COMMTASK_PLAN_NULL;
     } else {

@@ -70,7 +70,7 @@ namespace {
     const bool may_wait = options == nullptr || (options->flags & COMMTASK_TRY) == 0;
     comm_queue* const queue = may_wait ? runtime.queue_of(op.comm, code) : runtime.try_queue_of(op.comm, code);
     if (queue == nullptr) return code;
-    if (queue->spread() != nullptr) return post_striped(runtime, op, options, *queue, task);
+    if (queue->striping() != nullptr) return post_striped(runtime, op, options, *queue, task);
     return post_on_queue(runtime, op, options, *queue, op.comm, task);
 }
 
@@ -145,7 +145,7 @@ int commtask_post(const commtask_op* operation, const commtask_options* options,
     } else {
         if (options == nullptr && is_plain_kind(operation->kind) && !is_recording()) [[likely]] {
             comm_queue* const queue = runtime->comms().find(operation->comm);
-            if (queue != nullptr && queue->spread() == nullptr && needs_nothing(*runtime, *operation, *queue) &&
+            if (queue != nullptr && queue->striping() == nullptr && needs_nothing(*runtime, *operation, *queue) &&
                 is_plain_message(*operation, *queue, runtime->comms().tag_upper_bound())) {
                 return post_plain(*operation, *queue, task);
             }

@@ -6,7 +6,7 @@
 #include "api/plan_start.hpp"
 #include "api/post_window.hpp"
 #include "api/posting.hpp"
-#include "api/spread.hpp"
+#include "api/striping.hpp"
 #include "base/last_error.hpp"
 
 namespace commtask::detail {
@@ -38,7 +38,7 @@ namespace {
     if (code != COMMTASK_OK) return code;
     comm_queue* queue = runtime->queue_of(op.comm, code);
     if (queue == nullptr) return code;
-    if (queue->spread() != nullptr) {
+    if (queue->striping() != nullptr) {
         if (code = find_way(op, nullptr, queue); code != COMMTASK_OK) return code;
     }
     if (code = check_post(*runtime, op, options, *queue); code != COMMTASK_OK) return code;

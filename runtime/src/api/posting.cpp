@@ -17,7 +17,7 @@ namespace commtask::detail {
 posting::posting(context& its_runtime, const commtask_op& its_op, const commtask_options* its_options,
                  comm_queue& its_queue, commtask_t* task_out) noexcept
     : runtime(its_runtime), op(its_op), options(its_options), queue(its_queue), kind(operation_of(its_op.kind)),
-      comm(its_op.comm), flags(static_cast<std::uint32_t>(its_op.reserved) & (flag_is_call | flag_stands)),
+      comm(its_op.comm), flags(static_cast<std::uint32_t>(its_op.reserved) & (flag_is_call | flag_has_handler)),
       task_out_(task_out) {
     if (task_out != nullptr) flags |= flag_has_handle;
     if (runtime.has_observers()) begin_ns_ = now_ns();
@@ -112,7 +112,7 @@ void posting::tell_observers(bool is_ordered) noexcept {
     task_trace& traced = *runtime.trace_if_kept();
     unsigned said = 0;
     if ((flags & flag_is_call) != 0) said |= trace::posted_by_interposer;
-    if ((flags & flag_stands) != 0) said |= trace::posted_to_stand;
+    if ((flags & flag_has_handler) != 0) said |= trace::posted_to_stand;
     if (is_ordered) said |= trace::posted_in_order;
     const bool has_predecessors = options != nullptr && options->n_after + options->n_events > 0;
     if (has_predecessors) said |= trace::posted_after_others;

@@ -94,7 +94,7 @@ void for_each_predecessor(const commtask_options& options, Visit&& visit) noexce
 [[nodiscard]] int post_with_ticket(posting& made, const commtask_ticket& ticket) noexcept;
 /// On a window, whose epochs the program may open and close (post_window.cpp).
 [[nodiscard]] int post_on_window(posting& made) noexcept;
-/// On a communicator that several lanes serve (spread.cpp).
+/// On a communicator that several lanes serve (striping.cpp).
 [[nodiscard]] int post_striped(context& runtime, const commtask_op& op, const commtask_options* options,
                                comm_queue& home, commtask_t* task) noexcept;
 

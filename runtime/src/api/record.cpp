@@ -6,11 +6,11 @@
 
 #include "api/context.hpp"
 #include "api/noted_lists.hpp"
-#include "api/on_driver.hpp"
 #include "api/partitions.hpp"
 #include "api/post_window.hpp"
 #include "api/posting.hpp"
-#include "api/spread.hpp"
+#include "api/run_in_progress_call.hpp"
+#include "api/striping.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/plan_types.hpp"
@@ -28,7 +28,7 @@ namespace {
 struct end_of_thread {
     ~end_of_thread() {
         if (recorded_here == nullptr) return;
-        recorded_here->is_recorded_in_pass = in_progress_call();
+        recorded_here->is_recorded_in_progress_call = in_progress_call();
         static_cast<void>(commtask_record_end(nullptr));
     }
 };
@@ -64,7 +64,7 @@ struct end_of_thread {
     for (std::size_t i = 0; i < options->n_events; ++i) {
         if (options->events[i] == COMMTASK_EVENT_NULL) continue;
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "options->events[%zu] happens once: hold the member by commtask_plan_hold instead", i);
+                      "options->events[%zu] happens once: hold the member by commtask_plan_defer instead", i);
     }
     for (std::size_t i = 0; i < options->n_after; ++i) {
         const task* const predecessor = options->after[i];
@@ -104,7 +104,7 @@ struct end_of_thread {
 [[nodiscard]] int keep_posted_types(commtask_plan_s& into, plan_member& made) noexcept {
     if (!may_make_types(made.op)) return COMMTASK_OK;
     int mpi_code = MPI_SUCCESS;
-    const int code = run_on_driver([&] { mpi_code = keep_types(into.types, made); });
+    const int code = run_in_progress_call([&] { mpi_code = keep_types(into.types, made); });
     if (code != COMMTASK_OK || mpi_code == MPI_SUCCESS) return code;
     if (mpi_code == MPI_ERR_NO_MEM) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a datatype");
     return refuse(
@@ -159,7 +159,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
         return runtime.queue_of(op.comm, code);
     }();
     if (queue == nullptr) return code;
-    if (queue->spread() != nullptr) {
+    if (queue->striping() != nullptr) {
         if (code = find_way(op, nullptr, queue); code != COMMTASK_OK) return code;
     }
     if (code = check_post(runtime, op, options, *queue); code != COMMTASK_OK) return code;
@@ -199,7 +199,7 @@ int commtask_record_begin(void) noexcept {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
     }
     recorded_here->session = runtime->session_number();
-    recorded_here->is_recorded_in_pass = in_progress_call();
+    recorded_here->is_recorded_in_progress_call = in_progress_call();
     plan_book::begin_recording(*recorded_here);
     return COMMTASK_OK;
 }
@@ -217,7 +217,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     const bool is_kept = plan != nullptr && !made.is_spoilt && runtime->plans().add(made);
     plan_member* wrong = nullptr;
     int mpi_code = MPI_SUCCESS;
-    const int code = run_on_driver([&] {
+    const int code = run_in_progress_call([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
         if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
         plan_book::end_recording(made);
@@ -233,7 +233,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     if (wrong != nullptr) {
         const int why = refuse_member(*wrong, mpi_code);
         runtime->plans().remove(made);
-        static_cast<void>(run_on_driver([&] { plan_book::destroy(made); }));
+        static_cast<void>(run_in_progress_call([&] { plan_book::destroy(made); }));
         return why;
     }
     made.end_change();

@@ -21,7 +21,7 @@ class context;
 inline thread_local constinit commtask_plan_s* recorded_here = nullptr;
 /// Whether its posts are for that plan. Those of callbacks that it runs meanwhile, because it drives, are not.
 [[nodiscard]] inline bool is_recording() noexcept {
-    return recorded_here != nullptr && recorded_here->is_recorded_in_pass == in_progress_call();
+    return recorded_here != nullptr && recorded_here->is_recorded_in_progress_call == in_progress_call();
 }
 
 /// While one of these lives, the thread's posts are posts.

@@ -4,8 +4,8 @@
 // What is posted anew costs as much as without a plan: this is for finding out why results are wrong, not for every day.
 #include "api/context.hpp"
 #include "api/noted_lists.hpp"
-#include "api/on_driver.hpp"
 #include "api/record.hpp"
+#include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "core/operation_traits.hpp"
@@ -166,7 +166,7 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);
     difference found;
     static std::mutex noting; // a callback is a driver beside another lane's
-    const int noted = run_on_driver([&] {
+    const int noted = run_in_progress_call([&] {
         const std::lock_guard guard{noting};
         note_lists(posted);
         if (plan->lists.empty()) note_lists(*plan); // as they are now: it was recorded without the variable

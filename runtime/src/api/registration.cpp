@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first task of a communicator. Only a driver may ask MPI about it, so a poster sends a task ahead and waits for it; one
+// The first task of a communicator. Only a driver may ask MPI about it, so a submitter sends a task ahead and waits for it; one
 // that must not wait is told to come again.
 #include "api/context.hpp"
 

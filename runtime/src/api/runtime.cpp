@@ -115,10 +115,10 @@ struct own_lanes {
     lane_selection selection;
 };
 
-/// COMMTASK_NODE_BELL, COMMTASK_NODE_RANKS and COMMTASK_NODE_ANNOUNCE_BYTES as one number.
+/// COMMTASK_NODE_DOORBELLS, COMMTASK_NODE_RANKS and COMMTASK_NODE_ANNOUNCE_BYTES as one number.
 [[nodiscard]] std::int64_t bell_number(const config& settings) {
     return (settings.node_announce_bytes << 24) + settings.node_ranks * 4 +
-           static_cast<std::int64_t>(settings.node_bell);
+           static_cast<std::int64_t>(settings.node_doorbells);
 }
 
 /// Collective.
@@ -161,17 +161,17 @@ struct own_lanes {
                       "ranks must have the same table, since both ends of a message choose its lane");
     }
     if (!agreed.has_one_bell) {
-        return refuse(
-            COMMTASK_ERR_CONFIG,
-            "COMMTASK_NODE_BELL, here %s, COMMTASK_NODE_RANKS, here %d, or COMMTASK_NODE_ANNOUNCE_BYTES, here %d, is "
-            "another one on another rank: all ranks must have the same",
-            value_text(settings, *find_config_field("COMMTASK_NODE_BELL")).c_str(),
-            static_cast<int>(settings.node_ranks), static_cast<int>(settings.node_announce_bytes));
+        return refuse(COMMTASK_ERR_CONFIG,
+                      "COMMTASK_NODE_DOORBELLS, here %s, COMMTASK_NODE_RANKS, here %d, or "
+                      "COMMTASK_NODE_ANNOUNCE_BYTES, here %d, is "
+                      "another one on another rank: all ranks must have the same",
+                      value_text(settings, *find_config_field("COMMTASK_NODE_DOORBELLS")).c_str(),
+                      static_cast<int>(settings.node_ranks), static_cast<int>(settings.node_announce_bytes));
     }
-    if (settings.node_announce_bytes > 0 && settings.node_bell == node_bell_use::off) {
+    if (settings.node_announce_bytes > 0 && settings.node_doorbells == doorbell_use::off) {
         return refuse(COMMTASK_ERR_CONFIG,
                       "COMMTASK_NODE_ANNOUNCE_BYTES=%d needs bells, which announced messages ring: set "
-                      "COMMTASK_NODE_BELL=auto",
+                      "COMMTASK_NODE_DOORBELLS=auto",
                       static_cast<int>(settings.node_announce_bytes));
     }
     if (agreed.fewest_lanes == agreed.most_lanes) return COMMTASK_OK;
@@ -225,10 +225,10 @@ void warn_of_other_mpi(const std::string& measured_with) {
 
 /// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start take part.
 [[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_place& mine) {
-    if (settings.node_bell == node_bell_use::off) return nullptr;
+    if (settings.node_doorbells == doorbell_use::off) return nullptr;
     const errors_come_back scope;
     const bool has_core = mine.idle == idle_policy::reserved;
-    opened_segment found = collective_open_segment({.wants = settings.node_bell == node_bell_use::on || !has_core,
+    opened_segment found = collective_open_segment({.wants = settings.node_doorbells == doorbell_use::on || !has_core,
                                                     .has_core = has_core,
                                                     .n_ranks_per_node = static_cast<int>(settings.node_ranks)},
                                                    doorbells::page_bytes);

@@ -127,7 +127,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (*ended == 0) {
         // Where the worker shares its core, testing in a loop must bring the task forward.
         context* const runtime = context::current();
-        if (runtime == nullptr || !may_wait() || !runtime->should_drive()) return COMMTASK_OK;
+        if (runtime == nullptr || !may_wait() || !runtime->should_make_progress()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
         if (*ended == 0) return COMMTASK_OK;
     }
@@ -142,16 +142,16 @@ int commtask_progress(int* moved) noexcept {
         return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
     }
     *moved = 0;
-    if (!runtime->should_drive()) return COMMTASK_OK;
+    if (!runtime->should_make_progress()) return COMMTASK_OK;
     for (lane& each : runtime->lanes()) {
-        const drive_result result = drive_for_a_moment(each, 1, [](bool) { return false; });
-        if (result == drive_result::refused) {
+        const progress_result result = progress_for_a_moment(each, 1, [](bool) { return false; });
+        if (result == progress_result::refused) {
             // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
             each.wake_up.wake();
         } else {
             leave_to_worker(each);
         }
-        if (result == drive_result::moved) *moved = 1;
+        if (result == progress_result::moved) *moved = 1;
     }
     return COMMTASK_OK;
 }
@@ -162,7 +162,7 @@ int commtask_is_worker_shared(void) noexcept {
     return !runtime->waiting().worker_is_reserved || runtime->lanes().are_paused() ? 1 : 0;
 }
 
-int commtask_is_driving(void) noexcept {
+int commtask_in_progress_call(void) noexcept {
     if (in_progress_call()) return 1;
     context* const runtime = context::running();
     return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;

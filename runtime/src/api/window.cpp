@@ -4,8 +4,8 @@
 // a duplicate of the communicator, and word of every rank's part, or of why it was refused. Nothing collective runs on the
 // worker.
 #include "api/context.hpp"
-#include "api/on_driver.hpp"
 #include "api/post_window.hpp"
+#include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/groups.hpp"
@@ -65,7 +65,7 @@ struct registration {
 /// The window's part of this rank, on a progress thread. @return COMMTASK_OK: `mine` says how it went
 [[nodiscard]] int open_part(context& runtime, served_window& made, bool has_epochs, registration& mine, int& n_ranks,
                             std::string& why) noexcept {
-    return run_on_driver([&] {
+    return run_in_progress_call([&] {
         MPI_Comm_size(made.channel, &n_ranks);
         try {
             if (has_epochs) {
@@ -118,7 +118,7 @@ struct registration {
         return COMMTASK_OK;
     }
     const bool lacks_memory = refused < 0 && differs < 0;
-    static_cast<void>(run_on_driver([&] {
+    static_cast<void>(run_in_progress_call([&] {
         if (mine.code == COMMTASK_OK) static_cast<void>(runtime.windows().close(*made));
         MPI_Comm_free(&made->channel);
     }));
@@ -143,7 +143,7 @@ thread_local const comm_queue* counted_queue = nullptr;
 
 [[nodiscard]] std::size_t count_tasks(const comm_queue& queue) noexcept {
     std::size_t found = 0;
-    static_cast<void>(run_on_driver([&] {
+    static_cast<void>(run_in_progress_call([&] {
         counted_queue = &queue;
         found = queue.served_by->incomplete.count([](const task& which) { return which.queue == counted_queue; }).all;
     }));
@@ -219,15 +219,15 @@ int commtask_win_unregister(MPI_Win window) noexcept {
     int mpi_code = MPI_SUCCESS;
     runtime->windows().remove(window);
     lane& attentive = runtime->lanes()[0];
-    const int code_of_errand = run_on_driver([&] {
+    const int code_of_control_task = run_in_progress_call([&] {
         MPI_Comm channel = opened->channel;
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
         // By the driver: from the caller's thread the worker could still be in MPI when the caller goes on to call it.
         if (opened->has_others()) attentive.count_windows(-1);
     });
-    if (code_of_errand != COMMTASK_OK && opened->has_others()) attentive.count_windows(-1); // nobody has run it
-    if (code == COMMTASK_OK) code = code_of_errand;
+    if (code_of_control_task != COMMTASK_OK && opened->has_others()) attentive.count_windows(-1); // nobody has run it
+    if (code == COMMTASK_OK) code = code_of_control_task;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
     return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The few calls into the operating system and the processor that the runtime needs: sleeping on a word, the barrier
-// that lets posters go without one, a pause, a clock. Linux only; the asymmetric barrier falls back to a full fence on
-// the poster's side where the kernel has no membarrier.
+// that lets submitters go without one, a pause, a clock. Linux only; the asymmetric barrier falls back to a full fence on
+// the submitter's side where the kernel has no membarrier.
 #pragma once
 
 #include <atomic>

@@ -30,10 +30,10 @@ inline constexpr std::uint64_t long_yield_ns = 50'000;
 /// scripts/bench exposed.
 inline constexpr std::uint64_t busy_core_ns = 2'000'000;
 
-/// The worker's first wait, each further one being twice as long up to COMMTASK_NAP_MAX_US. scripts/bench exposed.
+/// The worker's first wait, each further one being twice as long up to COMMTASK_WAIT_MAX_US. scripts/bench exposed.
 inline constexpr std::int64_t first_wait_ns = 5'000;
 
-/// The worker waits so many times COMMTASK_NAP_MAX_US while another thread makes progress, and with nothing in flight. Dslash `omp`.
+/// The worker waits so many times COMMTASK_WAIT_MAX_US while another thread makes progress, and with nothing in flight. Dslash `omp`.
 inline constexpr std::int64_t waits_beside_others = 3;
 
 /// So many such waits with nothing in flight, before the worker blocks: a post in between wakes no thread. scripts/bench post.
@@ -66,7 +66,7 @@ inline constexpr int longest_pause_of_looks = 127;
 // The interposer: plugins/mpi/src -------------------------------------------------------------------------------------
 
 /// Calls into MPI between two progress calls that their threads make. scripts/bench offload.
-inline constexpr unsigned calls_between_passes = 8;
+inline constexpr unsigned calls_between_progress = 8;
 
 /// Turns of a call before it becomes a task, a yield before each but the first. scripts/bench offload.
 inline constexpr unsigned turns_in_passing = 16;

@@ -121,6 +121,14 @@ config_problem bad_value(const config_field& field, std::string_view text, const
                        accepted_text(field) + "; the nearest valid value is " + nearest + "."};
 }
 
+/// Settings that had another name before 0.1.0; the old names go with 0.2.
+struct renamed_setting {
+    std::string_view old_name;
+    std::string_view name;
+};
+constexpr std::array<renamed_setting, 2> renamed_settings{
+    {{"COMMTASK_NAP_MAX_US", "COMMTASK_WAIT_MAX_US"}, {"COMMTASK_NODE_BELL", "COMMTASK_NODE_DOORBELLS"}}};
+
 config_problem unknown_name(std::string_view name) {
     std::vector<std::string_view> names;
     for (const config_field& field : fields)
@@ -171,8 +179,8 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
             target.** idle = static_cast<idle_policy>(index);
         } else if (const auto* const keep = std::get_if<kept_records config::*>(&field.member)) {
             target.** keep = static_cast<kept_records>(index);
-        } else if (const auto* const bell = std::get_if<node_bell_use config::*>(&field.member)) {
-            target.** bell = static_cast<node_bell_use>(index);
+        } else if (const auto* const bell = std::get_if<doorbell_use config::*>(&field.member)) {
+            target.** bell = static_cast<doorbell_use>(index);
         } else {
             target.*std::get<report_signal config::*>(field.member) = static_cast<report_signal>(index);
         }
@@ -201,7 +209,13 @@ std::vector<config_problem> apply_environment(config& target, const char* const*
         if (equals == std::string_view::npos) continue;
         const std::string_view name = entry.substr(0, equals);
         const std::string_view text = entry.substr(equals + 1);
-        const config_field* const field = find_config_field(name);
+        const config_field* field = find_config_field(name);
+        const auto* const renamed = std::ranges::find(renamed_settings, name, &renamed_setting::old_name);
+        if (renamed != renamed_settings.end()) {
+            field = find_config_field(renamed->name);
+            problems.push_back({true, std::string{name} + " is called " + std::string{renamed->name} +
+                                          " now; the old name will go with the next version."});
+        }
         if (field == nullptr) {
             problems.push_back(unknown_name(name));
         } else if (!text.empty()) {
@@ -222,7 +236,7 @@ std::string value_text(const config& from, const config_field& field) {
         std::string operator()(std::string config::* member) const { return from.*member; }
         std::string operator()(idle_policy config::* member) const { return word(static_cast<int>(from.*member)); }
         std::string operator()(kept_records config::* member) const { return word(static_cast<int>(from.*member)); }
-        std::string operator()(node_bell_use config::* member) const { return word(static_cast<int>(from.*member)); }
+        std::string operator()(doorbell_use config::* member) const { return word(static_cast<int>(from.*member)); }
         std::string operator()(report_signal config::* member) const { return word(static_cast<int>(from.*member)); }
         [[nodiscard]] std::string word(int place) const {
             return std::string{split(field.words, '|').at(static_cast<std::size_t>(place))};

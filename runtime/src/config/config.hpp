@@ -28,7 +28,7 @@ enum class idle_policy : int {
 enum class report_signal : int { none, usr1, usr2 };
 
 /// Whether ranks of a node ring each other. The order is that of the words in config_table.def.
-enum class node_bell_use : int { automatic, on, off };
+enum class doorbell_use : int { automatic, on, off };
 
 /// Which records stay where a trace has no room for all. The order is that of the words in config_table.def.
 enum class kept_records : int { oldest, newest };
@@ -81,7 +81,7 @@ struct config_field {
     std::string_view words; ///< The words of a choice, separated by '|'.
     std::string_view description;
     std::variant<std::monostate, std::int64_t config::*, double config::*, idle_policy config::*,
-                 report_signal config::*, kept_records config::*, node_bell_use config::*, std::string config::*>
+                 report_signal config::*, kept_records config::*, doorbell_use config::*, std::string config::*>
         member;
 };
 

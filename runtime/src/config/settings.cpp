@@ -34,7 +34,7 @@ namespace {
     if (known.core != nullptr) set("COMMTASK_CORE", known.core);
     if (known.idle != nullptr) set("COMMTASK_IDLE", known.idle);
     set_number("COMMTASK_SPIN_US", known.spin_us);
-    set_number("COMMTASK_NAP_MAX_US", known.nap_max_us);
+    set_number("COMMTASK_WAIT_MAX_US", known.wait_max_us);
     set_number("COMMTASK_QUEUE_CAPACITY", known.queue_capacity);
     set_number("COMMTASK_TEST_WINDOW", known.test_window);
     set_number("COMMTASK_STALL_S", known.stall_s);

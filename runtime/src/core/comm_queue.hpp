@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue of one communicator: which lane serves it, what posters need to know to check their arguments, and the
+// The queue of one communicator: which lane serves it, what submitters need to know to check their arguments, and the
 // program order of its ordered tasks. A communicator that is spread over lanes has one here, where its collectives go, and
 // more for its messages. A queue lives as long as its context, since tasks and threads point to it. One whose
 // communicator was freed serves another later, once no turn of the first is open, so that no ticket is good for both.
@@ -19,7 +19,7 @@
 
 namespace commtask::detail {
 
-class comm_spread;
+class comm_striping;
 class lane;
 class mpi_comms;
 
@@ -34,10 +34,10 @@ public:
     const std::uint32_t number; ///< Its own in the process; tickets have it.
 
 private:
-    std::atomic<std::uint64_t> life_{0}; ///< Here, where a poster looks anyway.
-    std::atomic<const comm_spread*> spread_{nullptr};
+    std::atomic<std::uint64_t> life_{0}; ///< Here, where a submitter looks anyway.
+    std::atomic<const comm_striping*> striping_{nullptr};
     /// Shared for the sake of its deleter alone: the type is declared later.
-    std::shared_ptr<const comm_spread> kept_spread_;
+    std::shared_ptr<const comm_striping> kept_striping_;
 
 public:
     // Written by the driver while no communicator has the queue.
@@ -69,12 +69,12 @@ public:
 
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.
 
-    /// Any thread. Which queue each message of the communicator goes to; null: all come here. acquire: partner of set_spread().
-    [[nodiscard]] const comm_spread* spread() const noexcept { return spread_.load(std::memory_order_acquire); }
+    /// Any thread. Which queue each message of the communicator goes to; null: all come here. acquire: partner of set_striping().
+    [[nodiscard]] const comm_striping* spread() const noexcept { return striping_.load(std::memory_order_acquire); }
     /// A driver. No thread posts a message of the communicator now. What was there stays until the next one comes.
-    void set_spread(std::shared_ptr<const comm_spread> next) noexcept {
-        spread_.store(next.get(), std::memory_order_release);
-        if (next != nullptr) kept_spread_ = std::move(next);
+    void set_striping(std::shared_ptr<const comm_striping> next) noexcept {
+        striping_.store(next.get(), std::memory_order_release);
+        if (next != nullptr) kept_striping_ = std::move(next);
     }
 
     /// Which of its lives the queue is in: odd while a communicator has it, even before and between.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What COMMTASK_STATS=1 measures. A lane's counters are written by its worker alone, so an update is a plain addition;
-// what posters and waiters measure goes through relaxed atomics. Everything is unsigned 64-bit words, so that ranks can
+// what submitters and waiters measure goes through relaxed atomics. Everything is unsigned 64-bit words, so that ranks can
 // send each other their counters as they are.
 #pragma once
 

@@ -19,10 +19,10 @@ struct drain_look {
     bool is_at_work;       ///< MPI has something in flight, or a driver is inside a function of the program's.
 };
 
-class drain_patience {
+class drain_limit {
 public:
     /// `limit_ns` 0: none, as long as something is at work.
-    explicit drain_patience(std::uint64_t limit_ns = 0) noexcept : limit_ns_(limit_ns) {}
+    explicit drain_limit(std::uint64_t limit_ns = 0) noexcept : limit_ns_(limit_ns) {}
 
     /// Whether it is over. Every task that ends, and every restart(), begins it anew.
     [[nodiscard]] bool is_over(const drain_look& look) noexcept {
@@ -43,8 +43,8 @@ public:
     void restart() noexcept { has_begun_ = false; }
 
     /// Of the same user, for one pass of a driver: after it the driver is taken for one that does not come back.
-    [[nodiscard]] static drain_patience for_a_pass(std::uint64_t limit_ns) noexcept {
-        return drain_patience{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::patience_at_the_end_ns)};
+    [[nodiscard]] static drain_limit for_a_pass(std::uint64_t limit_ns) noexcept {
+        return drain_limit{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::patience_at_the_end_ns)};
     }
 
 private:

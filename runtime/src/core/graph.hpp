@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits for whom. Edges are added by the worker of the successor, which takes that cost off the poster; a task's end
+// Who waits for whom. Edges are added by the worker of the successor, which takes that cost off the submitter; a task's end
 // is announced by whoever ends it, the worker or the thread that signals an event. Both may happen at once, on different
 // lanes: the list of successors is closed by one exchange, and an edge that comes too late finds it closed.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace commtask::detail::graph {
 
-/// Poster. Room for the edges of a task; kept with the slot, so it is allocated once per slot and size.
+/// Submitter. Room for the edges of a task; kept with the slot, so it is allocated once per slot and size.
 /// @return false without memory
 [[nodiscard]] inline bool make_room_for_edges(task& slot, std::uint32_t count) noexcept {
     if (count == 0 || count <= slot.edge_capacity) return true; // without edges their line is not even loaded
@@ -24,7 +24,7 @@ namespace commtask::detail::graph {
     return has_room;
 }
 
-/// Poster, after begin_operation() and with extras that have room for it: the task waits for one more.
+/// Submitter, after begin_operation() and with extras that have room for it: the task waits for one more.
 inline void add_predecessor(task& successor, task& predecessor) noexcept {
     predecessor.life.take_reference();
     successor.predecessors[successor.extras.n_predecessors++] = &predecessor;
@@ -32,7 +32,7 @@ inline void add_predecessor(task& successor, task& predecessor) noexcept {
     successor.waiting_for.store(successor.extras.n_predecessors + 1, std::memory_order_relaxed);
 }
 
-/// Adds the edges from `successor`'s predecessors, and drops the references that the poster took on those that have ended
+/// Adds the edges from `successor`'s predecessors, and drops the references that the submitter took on those that have ended
 /// already. The worker of `successor` only, once.
 /// @return whether nothing is left to wait for: the caller then moves it on.
 [[nodiscard]] inline bool link_predecessors(task& successor) noexcept {

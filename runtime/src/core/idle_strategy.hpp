@@ -38,7 +38,7 @@ struct worker_pause {
 class idle_strategy {
 public:
     /// @param spin_ns  how long it stays active with nothing in flight: COMMTASK_SPIN_US
-    /// @param longest_ns  its longest wait with something in flight that nobody rings for: COMMTASK_NAP_MAX_US
+    /// @param longest_ns  its longest wait with something in flight that nobody rings for: COMMTASK_WAIT_MAX_US
     idle_strategy(std::uint64_t spin_ns, std::int64_t longest_ns) noexcept
         : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
 

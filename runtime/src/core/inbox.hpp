@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way from any thread into a lane: a bounded ring of cells that only posters write, so that a poster never loads a
+// The way from any thread into a lane: a bounded ring of cells that only submitters write, so that a submitter never loads a
 // line which the worker wrote. A cell holds the task's address and the parity of the lap in one word; that the worker
-// took it is known only through a limit, which posters read once per capacity. A cell fills a line: with eight in one
-// the poster's next locked instruction waited for the line that the worker was polling (0.28 against 0.10 of a cache
+// took it is known only through a limit, which submitters read once per capacity. A cell fills a line: with eight in one
+// the submitter's next locked instruction waited for the line that the worker was polling (0.28 against 0.10 of a cache
 // line ping-pong per post, burst of 8).
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace commtask::detail {
 
-/// Many posters, one taker. `Item` is aligned to at least two bytes.
+/// Many submitters, one taker. `Item` is aligned to at least two bytes.
 template <typename Item>
 class inbox {
 public:
@@ -87,7 +87,7 @@ public:
     [[nodiscard]] bool take_place_without_item(std::uint64_t place) noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         if (head != place) return false;
-        // The next lap must not take what the last one left here. No poster writes this cell before it is given back.
+        // The next lap must not take what the last one left here. No submitter writes this cell before it is given back.
         cells_[head & mask_].word.store(0, std::memory_order_relaxed);
         pass(head);
         return true;
@@ -103,19 +103,19 @@ public:
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
-    /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb posters.
+    /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb submitters.
     [[nodiscard]] bool can_take() const noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_relaxed);
         return word != 0 && (word & 1U) == lap_parity(head);
     }
 
-    /// Any thread. Whether a poster has taken a place that was not taken out yet, published or not.
+    /// Any thread. Whether a submitter has taken a place that was not taken out yet, published or not.
     [[nodiscard]] bool has_more() const noexcept {
         return tail_.load(std::memory_order_relaxed) != head_.load(std::memory_order_relaxed);
     }
 
-    /// The taker only. Lets posters into every free cell now; before sleeping, and when a poster might wait.
+    /// The taker only. Lets submitters into every free cell now; before sleeping, and when a submitter might wait.
     void give_back_all() noexcept { taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release); }
 
 private:
@@ -124,7 +124,7 @@ private:
 
     void pass(std::uint64_t head) noexcept {
         head_.store(head + 1, std::memory_order_relaxed);
-        // release: partner of the acquire in raise_limit(); posters may reuse the cells before this one.
+        // release: partner of the acquire in raise_limit(); submitters may reuse the cells before this one.
         if (((head + 1) & (given_back_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
     }
 
@@ -133,7 +133,7 @@ private:
     };
 
     /// Who may take places without a locked instruction: the address of a thread's own variable, or one of these.
-    static constexpr std::uintptr_t nobody_yet = 0; ///< The first poster.
+    static constexpr std::uintptr_t nobody_yet = 0; ///< The first submitter.
     static constexpr std::uintptr_t nobody = 1;     ///< No one any more: the counter is shared.
     static constexpr std::uintptr_t is_ending =
         2; ///< Somebody waits for the favoured thread to be out of take_place().
@@ -196,9 +196,9 @@ private:
                                          std::memory_order_release);
     }
 
-    /// The limit only grows, but two posters may store it in either order: the smaller value is merely cautious.
+    /// The limit only grows, but two submitters may store it in either order: the smaller value is merely cautious.
     void raise_limit() noexcept {
-        // release: partner of the acquires in put() and try_put(), which pass the worker's reads on to the next poster.
+        // release: partner of the acquires in put() and try_put(), which pass the worker's reads on to the next submitter.
         limit_.store(taken_.load(std::memory_order_acquire) + mask_ + 1, std::memory_order_release);
     }
 
@@ -210,7 +210,7 @@ private:
 
     const std::size_t mask_;
     const std::unique_ptr<cell[]> cells_;
-    // Posters' line: places given out, and the cached limit. The worker never writes it.
+    // Submitters' line: places given out, and the cached limit. The worker never writes it.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> tail_{0};
     std::atomic<std::uintptr_t> favoured_;
     std::atomic<bool> is_taking_{false};

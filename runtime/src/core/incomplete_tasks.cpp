@@ -39,7 +39,7 @@ constexpr std::size_t lines_at_most = 64;
 
 std::size_t incomplete_tasks::approx_count() const {
     const std::uint64_t live = scheduled_.approx_live();
-    return live - std::min(scheduled_.approx_standing(), live) + (elsewhere_.count ? elsewhere_.count() : 0);
+    return live - std::min(scheduled_.approx_handlers(), live) + (elsewhere_.count ? elsewhere_.count() : 0);
 }
 
 incomplete_tasks::counts incomplete_tasks::count(task_filter chosen) const noexcept {

@@ -30,7 +30,7 @@ struct not_submitted {
 using task_filter = bool (*)(const task&);
 [[nodiscard]] inline bool any_task(const task& /*which*/) { return true; }
 /// A receive with an active-message handler is incomplete for as long as it is wanted.
-[[nodiscard]] inline bool no_handler(const task& which) { return !which.stands(); }
+[[nodiscard]] inline bool no_handler(const task& which) { return !which.has_handler(); }
 
 class incomplete_tasks {
 public:

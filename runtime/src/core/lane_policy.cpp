@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a burst costs is what a first message costs, what it takes to wake more lanes than one, and then the longest of three: what
-// the poster takes to hand all messages over, what the busiest lane or the one that begins last takes for its own, and what the
+// the submitter takes to hand all messages over, what the busiest lane or the one that begins last takes for its own, and what the
 // network takes for all. Short bursts are limited by the second, long ones by the third, and messages in a row lighten the first.
 // Fewer lanes win over more that bring next to nothing: each is a core.
 #include "core/lane_policy.hpp"
@@ -49,7 +49,7 @@ namespace {
     return n_lanes;
 }
 
-/// How messages are spread.
+/// How messages are striping.
 struct spread {
     std::size_t n_messages;
     unsigned n_lanes;
@@ -73,12 +73,12 @@ struct spread {
     return n_whole == 0 ? ends_ns : std::max(ends_ns, end_ns(n_whole - 1));
 }
 
-/// The longer of what the poster and the lanes take for all messages.
+/// The longer of what the submitter and the lanes take for all messages.
 [[nodiscard]] double work_ns(const saturation_table& table, const spread& of, double alone_ns) {
     const auto further = static_cast<double>(of.n_messages - 1);
     const double n_changes = of.n_lanes == 1 ? 0 : static_cast<double>((of.n_messages - 1) / of.in_row);
-    const double poster_ns = further * table.post_ns + n_changes * table.switch_ns + alone_ns;
-    return std::max(poster_ns, lanes_ns(table, of, alone_ns));
+    const double submitter_ns = further * table.post_ns + n_changes * table.switch_ns + alone_ns;
+    return std::max(submitter_ns, lanes_ns(table, of, alone_ns));
 }
 
 /// What the network takes that the lanes share. If they go on side by side that is what the lanes take, but for one message.

@@ -187,9 +187,9 @@ std::uint64_t lane_set::approx_ended() const noexcept {
     return n_ended;
 }
 
-std::uint64_t lane_set::approx_passes() const noexcept {
+std::uint64_t lane_set::approx_progress_calls() const noexcept {
     std::uint64_t n_passes = 0;
-    for (const lane& each : lanes_) n_passes += each.engine.approx_passes();
+    for (const lane& each : lanes_) n_passes += each.engine.approx_progress_calls();
     return n_passes;
 }
 

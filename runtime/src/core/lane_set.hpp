@@ -125,7 +125,7 @@ public:
     /// Approximately: tasks that have not ended, as lane::approx_unfinished().
     [[nodiscard]] std::size_t approx_unfinished() const;
     /// Approximately: passes of all lanes.
-    [[nodiscard]] std::uint64_t approx_passes() const noexcept;
+    [[nodiscard]] std::uint64_t approx_progress_calls() const noexcept;
     /// Approximately: whether some lane had something to poll or to start after its last pass.
     [[nodiscard]] bool approx_has_work() const noexcept;
 

@@ -20,7 +20,7 @@ struct lane_settings {
     std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
     bool warns = true;                   ///< May write warnings to stderr.
     bool has_heavy_barrier = false;
-    bool posters_issue =
+    bool submitters_start =
         false; ///< The worker shares its core: a submitter that finds the progress lock free starts its operation.
     std::vector<task_observer*> observers{};        ///< Told of every step of every task.
     failure_sink* failures = nullptr;               ///< Told of tasks that do not complete.

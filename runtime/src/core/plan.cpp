@@ -265,7 +265,7 @@ void plan::end_run() noexcept {
     first_failed_.store(nobody, std::memory_order_relaxed);
     was_canceled_.store(false, std::memory_order_relaxed);
     const std::uint64_t ended = n_ended_.load(std::memory_order_relaxed) + 1;
-    // relaxed: published with n_ended_. Not written but when it changes: the line is the posters'.
+    // relaxed: published with n_ended_. Not written but when it changes: the line is the submitters'.
     if (!arm_all(static_cast<std::size_t>((ended + 1) % 2))) is_armed_.store(false, std::memory_order_relaxed);
     // release: partner of the acquire in next_set().
     n_ended_.store(ended, std::memory_order_release);

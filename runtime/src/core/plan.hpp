@@ -320,7 +320,7 @@ struct commtask_plan_s : commtask::detail::plan {
     bool is_spoilt = false;      ///< There was no memory for all of what it should have.
     /// Whether it is recorded inside a pass, by a callback. What the thread does outside of that pass, or in a pass that it
     /// makes meanwhile, is not for the plan.
-    bool is_recorded_in_pass = false;
+    bool is_recorded_in_progress_call = false;
     commtask_plan_s* next_left = nullptr; ///< plan_book's.
     commtask_plan_s* next_open = nullptr; ///< The same, while it is recorded.
     bool is_in_use_for_good = false;      ///< The same: a driver that does not come back may have it in hand.

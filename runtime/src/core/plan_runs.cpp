@@ -73,7 +73,7 @@ void scheduler::cancel_groups(const plan_member& failed) noexcept {
     }
 }
 
-/// One that was canceled is not waited for by commtask_plan_ready any more.
+/// One that was canceled is not waited for by commtask_plan_pready any more.
 void scheduler::let_member_go(task& member) noexcept {
     if (member.run.is_pointed_to && graph::make_ready(member).waits_for_none) member.run.is_pointed_to = false;
 }
@@ -104,7 +104,7 @@ void call_for_member(const task& ended, const commtask_status& status) noexcept 
 }
 
 const char* what_makes_ready(const task& held) noexcept {
-    return held.member->is_group ? "for commtask_plan_partitions_ready" : "for commtask_plan_ready";
+    return held.member->is_group ? "for commtask_plan_pready_range" : "for commtask_plan_pready";
 }
 
 std::string where_run_waits(const task& run) {

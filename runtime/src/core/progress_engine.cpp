@@ -46,7 +46,7 @@ bool progress_engine::has_something_to_do() const noexcept {
 }
 
 bool progress_engine::progress() noexcept {
-    count_one(n_passes_);
+    count_one(n_calls_);
     requests_.begin_call();
     task* submitted = submitted_.take();
     if (submitted == nullptr && !has_something_to_do()) {
@@ -157,7 +157,7 @@ bool progress_engine::start_submitted() noexcept {
     for (unsigned n_started = 0; scheduled_.has_ready() && n_started < tuning::steps_in_a_row; ++n_started) {
         task& next = scheduled_.first_ready();
         // A run without open members would end here.
-        const bool may_start = next.is_run() ? next.run.open_parts > 1 : transport_->may_start_on_poster(next);
+        const bool may_start = next.is_run() ? next.run.open_parts > 1 : transport_->may_start_on_submitter(next);
         if (scheduler::is_doomed(next) || !may_start) break;
         static_cast<void>(scheduled_.take_ready());
         if (next.is_run()) {

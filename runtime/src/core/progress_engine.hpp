@@ -32,7 +32,9 @@ public:
     // Any thread ------------------------------------------------------------------------------------------------------
 
     /// Approximately: progress calls so far.
-    [[nodiscard]] std::uint64_t approx_passes() const noexcept { return n_passes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t approx_progress_calls() const noexcept {
+        return n_calls_.load(std::memory_order_relaxed);
+    }
     /// The kind of operation that is being started this moment, 0 if none.
     [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
     /// Whether there was something to poll or to start after the last progress call.
@@ -148,7 +150,7 @@ private:
     alignas(cache_line_bytes) task_list ended_at_once_; ///< Ended in the hands of a submitter, which runs no callbacks.
     std::uint64_t n_ended_in_call_ = 0;
     callback_guard callbacks_;
-    std::atomic<std::uint64_t> n_passes_{0};
+    std::atomic<std::uint64_t> n_calls_{0};
     std::atomic<bool> has_work_{false};
     std::atomic<int> starting_kind_{0};
 };

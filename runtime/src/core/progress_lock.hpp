@@ -80,13 +80,15 @@ public:
     }
     [[nodiscard]] bool has_callers() const noexcept { return n_callers_.load(std::memory_order_relaxed) > 0; }
 
-    /// One waiting thread at a time drives in place of a reserved worker. Undone by end_driving().
-    [[nodiscard]] bool try_claim_driving() noexcept {
-        return !waiter_drives_.load(std::memory_order_relaxed) &&
-               !waiter_drives_.exchange(true, std::memory_order_relaxed);
+    /// One waiting thread at a time drives in place of a reserved worker. Undone by end_claim().
+    [[nodiscard]] bool try_claim_progress() noexcept {
+        return !waiter_makes_progress_.load(std::memory_order_relaxed) &&
+               !waiter_makes_progress_.exchange(true, std::memory_order_relaxed);
     }
-    void end_driving() noexcept { waiter_drives_.store(false, std::memory_order_relaxed); }
-    [[nodiscard]] bool has_driving_waiter() const noexcept { return waiter_drives_.load(std::memory_order_relaxed); }
+    void end_claim() noexcept { waiter_makes_progress_.store(false, std::memory_order_relaxed); }
+    [[nodiscard]] bool has_waiter_in_progress() const noexcept {
+        return waiter_makes_progress_.load(std::memory_order_relaxed);
+    }
 
     /// A thread is inside a blocking MPI call of its own, with MPI_THREAD_MULTIPLE and without the progress lock: drivers must
     /// leave MPI's lock to it now and then.
@@ -113,7 +115,7 @@ private:
     alignas(cache_line_bytes) std::atomic<int> n_callers_{
         0}; ///< Who wait for the progress lock to call MPI themselves.
     std::atomic<int> n_blocked_outside_{0};
-    std::atomic<bool> waiter_drives_{false};
+    std::atomic<bool> waiter_makes_progress_{false};
 };
 
 } // namespace commtask::detail

@@ -29,7 +29,7 @@ void scheduler::accept(task& submitted) noexcept {
     submitted.run.number = ++n_accepted_;
     submitted.live_in.store(this, std::memory_order_relaxed);
     count_one(n_live_);
-    if (submitted.stands()) count_one(n_standing_);
+    if (submitted.has_handler()) count_one(n_handlers_);
     if (submitted.is_member() || (submitted.has_extras() && submitted.extras.n_predecessors > 0)) {
         submitted.run.is_pointed_to = true;
         if (graph::link_predecessors(submitted)) submitted.run.is_pointed_to = false;
@@ -119,7 +119,7 @@ void scheduler::end(task& which, task_state how) noexcept {
 
 void scheduler::gone(const task& which) noexcept {
     count_one(n_live_, -1);
-    if (which.stands()) count_one(n_standing_, -1);
+    if (which.has_handler()) count_one(n_handlers_, -1);
 }
 
 } // namespace commtask::detail

@@ -65,7 +65,7 @@ public:
     void cancel_members(task& run) noexcept;
     /// The other groups of a member in partitions of which one has failed: their data perhaps will not come.
     static void cancel_groups(const plan_member& failed) noexcept;
-    /// commtask_plan_ready does not wait for a canceled member any more.
+    /// commtask_plan_pready does not wait for a canceled member any more.
     static void let_member_go(task& member) noexcept;
 
     /// The clock, read at most once in a progress call.
@@ -83,7 +83,7 @@ public:
     /// Approximately: tasks ended so far, tasks accepted and not ended, and of these receives with an active-message handler.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t approx_standing() const noexcept { return n_standing_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t approx_handlers() const noexcept { return n_handlers_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint8_t number() const noexcept { return number_; } ///< Of the lane. Any thread.
 
 private:
@@ -101,7 +101,7 @@ private:
     std::uint64_t n_accepted_ = 0;
     std::atomic<std::uint64_t> n_ended_{0};
     std::atomic<std::uint64_t> n_live_{0};
-    std::atomic<std::uint64_t> n_standing_{0};
+    std::atomic<std::uint64_t> n_handlers_{0};
 };
 
 } // namespace commtask::detail

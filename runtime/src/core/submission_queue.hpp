@@ -66,7 +66,7 @@ public:
 
     /// Takes the next place out early, so that this thread, or another one that waits for room, goes on.
     void make_room() noexcept;
-    /// Gives every free cell of the ring to posters: before the worker waits.
+    /// Gives every free cell of the ring to submitters: before the worker waits.
     void give_back_all() noexcept { ring_.give_back_all(); }
 
     /// Whether tasks were taken out that take() has not returned: no other thread sees those.

@@ -58,7 +58,7 @@ void lane::after_post(std::uint32_t flags) noexcept {
 /// Not in a progress call of another lane, which would hold that lane up, nor inside MPI.
 /// @return whether nothing is left but what is in flight; otherwise the worker must be woken
 bool lane::try_start_here() noexcept {
-    if ((!settings_.posters_issue && !is_paused()) || this_caller.engine != nullptr || this_caller.waits_are_refused)
+    if ((!settings_.submitters_start && !is_paused()) || this_caller.engine != nullptr || this_caller.waits_are_refused)
         return false;
     // Another submitter has the progress lock for about as long as this one will: to wait so long costs less than to wake the worker.
     for (unsigned n_tries = 0; engine.lock.has_callers() || !engine.lock.try_take(); ++n_tries) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communication task as it lies in memory. Lines are ordered by who writes them: the poster's first, then the line
+// A communication task as it lies in memory. Lines are ordered by who writes them: the submitter's first, then the line
 // that both sides share, then the worker's own. A post without options touches two lines of its own and the shared one.
 // Slots are never returned to the system, so a link to one stays readable for ever (see task_pool).
 #pragma once
@@ -87,17 +87,17 @@ private:
     std::atomic<std::uint32_t> word_;
 };
 
-/// Internal flags, beside those of commtask_options; kept in commtask_op::reserved, on the poster's first lines.
+/// Internal flags, beside those of commtask_options; kept in commtask_op::reserved, on the submitter's first lines.
 enum task_flag : std::uint32_t {
-    flag_has_extras = 1U << 16, ///< task::extras is set.
-    flag_is_event = 1U << 17,   ///< No operation: commtask_event_signal completes it.
-    flag_is_call = 1U << 18,    ///< A call of MPI's that the interposer made a task of; nobody else sets it.
-    flag_is_run = 1U << 19,     ///< A run of a plan: its operation has the plan.
-    flag_is_member = 1U << 20,  ///< Of a plan: task::member is set.
-    flag_stands = 1U << 21,     ///< A standing receive: nobody waits for its end, so it is not unfinished.
-    flag_stays_home = 1U << 22, ///< Goes to its communicator's first lane, even where that is spread by threads.
-    flag_has_source = 1U << 24, ///< task::source is set.
-    flag_has_handle = 1U << 29, ///< The program got a handle, and asks by that how the task ends.
+    flag_has_extras = 1U << 16,  ///< task::extras is set.
+    flag_is_event = 1U << 17,    ///< No operation: commtask_event_signal completes it.
+    flag_is_call = 1U << 18,     ///< A call of MPI's that the interposer made a task of; nobody else sets it.
+    flag_is_run = 1U << 19,      ///< A run of a plan: its operation has the plan.
+    flag_is_member = 1U << 20,   ///< Of a plan: task::member is set.
+    flag_has_handler = 1U << 21, ///< A standing receive: nobody waits for its end, so it is not unfinished.
+    flag_stays_home = 1U << 22,  ///< Goes to its communicator's first lane, even where that is spread by threads.
+    flag_has_source = 1U << 24,  ///< task::source is set.
+    flag_has_handle = 1U << 29,  ///< The program got a handle, and asks by that how the task ends.
     // What the library keeps for a task until it has ended (mpi/kept_handles.hpp, mpi/kept_lists.hpp).
     flag_keeps = 1U << 25,           ///< What the program may free: task::kept says which.
     flag_keeps_at_accept = 1U << 27, ///< The submitter could not call MPI: the lane keeps it if the task must wait.
@@ -120,7 +120,7 @@ struct task_result {
     bool is_canceled = false;
     /// What was raised while MPI had it, if it computes. Of all that was in flight with it.
     float_flags flags = 0;
-    /// Of a plan. Said here, since who has waited has this line, and may not have the poster's.
+    /// Of a plan. Said here, since who has waited has this line, and may not have the submitter's.
     bool is_of_run = false;
 };
 
@@ -137,7 +137,7 @@ struct source_place {
     int line = 0;
 };
 
-/// Options that most tasks do not have; written by the poster.
+/// Options that most tasks do not have; written by the submitter.
 struct task_extras {
     commtask_callback callback;
     void* callback_argument;
@@ -165,17 +165,17 @@ struct task_run {
 /// Aligned to pairs of lines, since processors fetch the neighbour of a line along with it: a pair has one writer, but for
 /// the options' line beside the shared one.
 struct alignas(2 * cache_line_bytes) task {
-    // The poster's lines.
+    // The submitter's lines.
     commtask_op op;
     comm_queue* queue;
     std::atomic<std::uint32_t> marks; ///< task_mark bits; here, where the worker looks anyway.
-    float_modes modes;                ///< Of the poster, if the operation computes.
+    float_modes modes;                ///< Of the submitter, if the operation computes.
     alignas(cache_line_bytes) task_extras extras;
     std::uint64_t posted_ns; ///< Only with observers.
     plan_member* member;     ///< What it does in every run of its plan.
     std::uint64_t trace_id;  ///< Only with a trace; of an event 0 without one.
 
-    // Shared: the poster initialises, the worker finishes, waiters look. The worker touches it once, at the end.
+    // Shared: the submitter initialises, the worker finishes, waiters look. The worker touches it once, at the end.
     alignas(cache_line_bytes) life_word life;
     std::atomic<std::uint32_t> waiting_for; ///< Unfinished predecessors, plus one until they are all linked.
     std::atomic<edge*> successors;          ///< closed_well() or closed_badly() at the end.
@@ -193,7 +193,7 @@ struct alignas(2 * cache_line_bytes) task {
     alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;
     std::unique_ptr<edge[]> edges;
     std::uint32_t edge_capacity;
-    source_place source; ///< The poster's. Only with flag_has_source.
+    source_place source; ///< The submitter's. Only with flag_has_source.
     // The same: room for what a task keeps of its operation's arguments, kept datatypes first, then lists.
     std::uint32_t room_bytes;
     std::unique_ptr<std::byte[]> room;
@@ -211,7 +211,7 @@ struct alignas(2 * cache_line_bytes) task {
         prefetch_for_write(&life);
     }
 
-    /// Poster. A slot becomes a task without options and without predecessors. relaxed: the inbox publishes it.
+    /// Submitter. A slot becomes a task without options and without predecessors. relaxed: the inbox publishes it.
     void begin_operation(const commtask_op& operation, comm_queue& of, std::uint32_t flags,
                          std::uint32_t n_references) noexcept {
         op = operation;
@@ -242,7 +242,7 @@ struct alignas(2 * cache_line_bytes) task {
     [[nodiscard]] bool has_extras() const noexcept { return (flags() & flag_has_extras) != 0; }
     [[nodiscard]] bool is_event() const noexcept { return (flags() & flag_is_event) != 0; }
     [[nodiscard]] bool is_run() const noexcept { return (flags() & flag_is_run) != 0; }
-    [[nodiscard]] bool stands() const noexcept { return (flags() & flag_stands) != 0; }
+    [[nodiscard]] bool has_handler() const noexcept { return (flags() & flag_has_handler) != 0; }
     [[nodiscard]] bool is_member() const noexcept { return (flags() & flag_is_member) != 0; }
     /// May have to let something go when it ends.
     [[nodiscard]] bool may_keep() const noexcept { return (flags() & (flag_keeps | flag_keeps_at_accept)) != 0; }
@@ -255,7 +255,7 @@ static_assert(sizeof(commtask_op) + sizeof(comm_queue*) + sizeof(std::uint32_t) 
                   2 * cache_line_bytes,
               "an operation, its queue and its marks fill two lines");
 
-/// In task::waiting_for: a member of a plan waits for commtask_plan_ready, beside its predecessors.
+/// In task::waiting_for: a member of a plan waits for commtask_plan_pready, beside its predecessors.
 inline constexpr std::uint32_t waits_for_ready = 1U << 31U;
 
 /// Bits of task::marks.

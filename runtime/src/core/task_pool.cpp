@@ -2,7 +2,7 @@
 //
 // The store hands out slots in batches under a lock, one lock per 32 tasks on each side. A thread that ends gives its
 // slots back; destructors that run after that, as those of thread-local objects made earlier do, take and give them one by
-// one. A slot's constructor runs once, when its slab is made; what must be fresh per task the poster writes.
+// one. A slot's constructor runs once, when its slab is made; what must be fresh per task the submitter writes.
 #include "core/task_pool.hpp"
 
 #include "base/tuning.hpp"

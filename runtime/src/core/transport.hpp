@@ -69,8 +69,8 @@ public:
     /// The task has ended, and has noted lists: one that the program has changed makes it fail.
     virtual void compare_lists(task& /*which*/) noexcept {}
 
-    /// Whether to start it is MPI's work alone, so that a poster may: no function of the program's runs.
-    [[nodiscard]] virtual bool may_start_on_poster(const task& which) const noexcept = 0;
+    /// Whether to start it is MPI's work alone, so that a submitter may: no function of the program's runs.
+    [[nodiscard]] virtual bool may_start_on_submitter(const task& which) const noexcept = 0;
 
     /// Lets operations progress and reports some of the parts that ended. Bounded work.
     virtual void poll(completion_sink& sink) noexcept = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
-// room. For how long is in wait_patience.hpp, who may drive in progress_lock.hpp, what a shared worker does meanwhile in worker.cpp, who
+// room. For how long is in wait_limit.hpp, who may drive in progress_lock.hpp, what a shared worker does meanwhile in worker.cpp, who
 // waits otherwise in docs/architecture.md.
 #pragma once
 
 #include "base/tuning.hpp"
 #include "core/lane_set.hpp"
-#include "core/wait_patience.hpp"
+#include "core/wait_limit.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct waiting_policy {
 };
 
 /// What driving a lane for a moment came to.
-enum class drive_result : std::uint8_t {
+enum class progress_result : std::uint8_t {
     refused, ///< Another thread has the progress lock.
     idle,    ///< Nothing moved.
     moved,   ///< Something was started or ended.
@@ -36,16 +36,17 @@ enum class drive_result : std::uint8_t {
 /// the thread drives already, and is refused. Who has driven and turns to something else calls leave_to_worker().
 /// @param is_done  bool(bool moved): asked before every pass.
 template <typename IsDone>
-drive_result drive_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
-    if (in_progress_call()) return drive_result::refused;
+progress_result progress_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
+    if (in_progress_call()) return progress_result::refused;
     const bool has_lock = driven.engine.lock.is_mine();
-    if (!has_lock && (driven.engine.lock.has_callers() || !driven.engine.lock.try_take())) return drive_result::refused;
+    if (!has_lock && (driven.engine.lock.has_callers() || !driven.engine.lock.try_take()))
+        return progress_result::refused;
     bool moved = false;
     for (int i = 0; i < most_passes && !is_done(moved) && (has_lock || !driven.engine.lock.has_callers()); ++i) {
         moved = driven.engine.progress() || moved;
     }
     if (!has_lock) driven.engine.lock.give_back();
-    return moved ? drive_result::moved : drive_result::idle;
+    return moved ? progress_result::moved : progress_result::idle;
 }
 
 /// Who has driven and turns to something else hands what is left to the worker: also what a callback has posted, for which a
@@ -59,15 +60,15 @@ inline void leave_to_worker(lane& driven) noexcept {
 /// `patience_ns`, or until about `deadline_ns` of now_ns(). One thread at a time; the others look on. Not from a callback.
 /// @return whether anything moved
 template <typename IsDone>
-bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
+bool progress_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
     // Who is blocked in MPI may have this thread's core only, and needs MPI's lock; the worker has a core of its own.
     const auto must_leave = [&] {
         return driven.engine.lock.has_callers() || driven.engine.lock.has_blocked_outside();
     };
-    if (must_leave() || !driven.engine.lock.try_claim_driving()) return false;
+    if (must_leave() || !driven.engine.lock.try_claim_progress()) return false;
     bool has_moved = false;
     if (driven.engine.lock.try_take_first(std::min(deadline_ns, now_ns() + patience_ns))) {
-        look_limit limit{patience_ns, deadline_ns};
+        poll_limit limit{patience_ns, deadline_ns};
         while (!is_done() && !must_leave()) {
             if (driven.engine.progress()) {
                 has_moved = true;
@@ -78,7 +79,7 @@ bool drive_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadli
         driven.engine.lock.give_back();
         leave_to_worker(driven);
     }
-    driven.engine.lock.end_driving();
+    driven.engine.lock.end_claim();
     return has_moved;
 }
 
@@ -93,7 +94,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     const bool has_lock = lanes.is_held_by_me(); // then sleep would be for ever
     // A worker that is paused does nothing for who waits, whatever core it has.
     const auto looks_on = [&] { return policy.worker_is_reserved && !has_lock && !lanes.are_paused(); };
-    wait_patience patience{now_ns(), timeout_ns, policy.spin_ns};
+    wait_limit patience{now_ns(), timeout_ns, policy.spin_ns};
     bool has_driven = false;
     const auto leave = [&](bool result) {
         if (has_driven) {
@@ -102,7 +103,7 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         return result;
     };
     for (;;) {
-        waiting_turn turn{.must_drive = has_lock};
+        waiting_turn turn{.must_make_progress = has_lock};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::steps_in_a_row && !is_done(); ++i) pause_briefly();
             if (is_done()) return leave(true); // before a line is read that is the worker's
@@ -111,25 +112,25 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
             if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;
-                    const bool moved = drive_instead(each, policy.spin_ns, patience.deadline_ns(), is_done);
+                    const bool moved = progress_instead(each, policy.spin_ns, patience.deadline_ns(), is_done);
                     turn.has_moved = turn.has_moved || moved;
                 }
             }
         } else {
             for (lane& each : lanes) {
-                const drive_result result =
-                    drive_for_a_moment(each, static_cast<int>(tuning::steps_in_a_row), [&](bool) { return is_done(); });
-                if (result == drive_result::refused) continue;
+                const progress_result result = progress_for_a_moment(each, static_cast<int>(tuning::steps_in_a_row),
+                                                                     [&](bool) { return is_done(); });
+                if (result == progress_result::refused) continue;
                 has_driven = true;
-                turn.has_moved = turn.has_moved || result == drive_result::moved;
-                turn.drives_on = turn.drives_on || each.engine.approx_has_work();
+                turn.has_moved = turn.has_moved || result == progress_result::moved;
+                turn.goes_on = turn.goes_on || each.engine.approx_has_work();
             }
             if (!turn.has_moved) sched_yield();
         }
         if (is_done()) return leave(true);
-        const wait_patience::verdict next = patience.after(now_ns(), turn);
-        if (next == wait_patience::verdict::leave) return leave(false);
-        if (next == wait_patience::verdict::go_on) continue;
+        const wait_limit::verdict next = patience.after(now_ns(), turn);
+        if (next == wait_limit::verdict::leave) return leave(false);
+        if (next == wait_limit::verdict::go_on) continue;
         for (lane& each : lanes) each.engine.thread_does(activity::none);
         lanes.waiters.wait(patience.sleep_ns(), is_done);
     }

@@ -5,7 +5,7 @@
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
-#include "core/wait_patience.hpp"
+#include "core/wait_limit.hpp"
 
 #include <utility>
 
@@ -48,7 +48,7 @@ void worker::count_sleep() noexcept {
     if (settings_.counters != nullptr) ++settings_.counters->worker_sleeps;
 }
 
-bool worker::timed_pass() noexcept {
+bool worker::timed_progress() noexcept {
     const std::uint64_t begin_ns = settings_.counters == nullptr ? 0 : now_ns();
     const bool moved = lane_.engine.progress();
     if (!moved) return false;
@@ -66,7 +66,7 @@ void worker::run_reserved() noexcept {
             rest();
             if (!take_lock()) return;
         }
-        if (timed_pass() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
+        if (timed_progress() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
         // Nothing to do: threads that call MPI themselves find the progress lock free, even if this one loses its processor.
         lane_.submitted.give_back_all();
         lane_.engine.lock.give_back();
@@ -151,14 +151,14 @@ void worker::rest_for_a_moment() noexcept {
     }
     lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
     if (must_go_on() || !lane_.engine.lock.try_take()) return; // who has it is looking
-    static_cast<void>(timed_pass());
+    static_cast<void>(timed_progress());
     lane_.submitted.give_back_all();
     lane_.engine.lock.give_back();
 }
 
 /// @return false when spin_ns are over.
 bool worker::spin_until_work() noexcept {
-    look_limit limit{settings_.spin_ns};
+    poll_limit limit{settings_.spin_ns};
     while (!lane_.could_move() && !must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) return true;
         if (limit.wants_clock() && limit.is_over(now_ns())) return false;
@@ -182,23 +182,23 @@ bool worker::let_callers_in() noexcept {
 }
 
 /// Polls, unless another thread does: the worker would only take the core from that thread.
-/// @param n_passes_known  of the lane, at the worker's last turn
+/// @param n_calls_known  of the lane, at the worker's last turn
 /// @param is_woken  a thread or another rank has asked for a poll
-worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept {
+worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     worker_turn found{.has_window = lane_.engine.has_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
-    const bool others_polled = lane_.engine.approx_passes() != n_passes_known;
+    const bool others_polled = lane_.engine.approx_progress_calls() != n_calls_known;
     if (others_polled && !must_poll) {
         found.others_progress = true;
     } else if (!lane_.engine.lock.try_take()) {
         found.lock_is_taken = true;
     } else {
-        found.moved = timed_pass() || is_woken;
+        found.moved = timed_progress() || is_woken;
         if (!found.moved && lane_.engine.must_serve_others()) lane_.engine.serve_windows();
         lane_.submitted.give_back_all();
         lane_.engine.lock.give_back();
     }
-    n_passes_known = lane_.engine.approx_passes();
+    n_calls_known = lane_.engine.approx_progress_calls();
     found.has_work = lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
     found.is_rung = found.has_work && is_rung_for_all();
     found.now_ns = now_ns();
@@ -206,7 +206,7 @@ worker_turn worker::turn(std::uint64_t& n_passes_known, bool is_woken) noexcept 
 }
 
 /// @return whether a thread or another rank has woken it, or it found a reason to poll
-bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
+bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_naps;
     const bool is_beside_others = after.others_progress || after.lock_is_taken;
     const auto kind = is_beside_others ? activity::driven : activity::nap;
@@ -215,7 +215,7 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
     bool has_reason = false;
     const worker_state how = is_armed ? worker_state::armed : worker_state::waiting;
     const worker_state ended = lane_.wake_up.wait(how, next.ns, [&] {
-        if (is_armed) has_reason = polls_once_armed(n_passes_known);
+        if (is_armed) has_reason = polls_once_armed(n_calls_known);
         lane_.engine.thread_does(kind);
         // Arrivals are for the thread that has the lock.
         has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
@@ -227,29 +227,29 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
 }
 
 /// After other ranks can see that they must ring. @return whether there is a reason not to wait
-bool worker::polls_once_armed(std::uint64_t& n_passes_known) noexcept {
+bool worker::polls_once_armed(std::uint64_t& n_calls_known) noexcept {
     if (lane_.node() != nullptr) lane_.node()->armed();
     if (!lane_.engine.lock.try_take()) return true; // its holder may start what no rank rings for
-    const bool has_moved = timed_pass();
+    const bool has_moved = timed_progress();
     lane_.submitted.give_back_all();
     lane_.engine.lock.give_back();
-    n_passes_known = lane_.engine.approx_passes();
+    n_calls_known = lane_.engine.approx_progress_calls();
     return has_moved || !is_rung_for_all();
 }
 
 /// @return whether it was woken
-bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept {
+bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     switch (next.what) {
     case worker_pause::kind::poll:
     case worker_pause::kind::yield: return false;
     case worker_pause::kind::wait:
-    case worker_pause::kind::arm: return wait(next, after, n_passes_known);
+    case worker_pause::kind::arm: return wait(next, after, n_calls_known);
     case worker_pause::kind::block: break;
     }
     count_sleep();
     // A thread of the program may have started something between the last pass and this wait. The thread that wakes this one is posting, and
     // goes on with that first.
-    const gentle_waking after_the_poster;
+    const gentle_waking after_the_submitter;
     sleep();
     return true;
 }
@@ -258,20 +258,20 @@ void worker::run_shared() noexcept {
     // A thread that computes on this core would otherwise keep it for milliseconds after a wake-up or a yield of ours:
     // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
     prefer_short_turns();
-    idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.nap_max_ns)};
-    std::uint64_t n_passes_known = lane_.engine.approx_passes();
+    idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.wait_max_ns)};
+    std::uint64_t n_calls_known = lane_.engine.approx_progress_calls();
     bool is_woken = false;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
             rest();
-        const worker_turn found = turn(n_passes_known, is_woken);
+        const worker_turn found = turn(n_calls_known, is_woken);
         const worker_pause next = idle.after(found);
         if (next.what == worker_pause::kind::yield) {
             tell_of_pause();
             sched_yield();
             idle.yielded(found.now_ns, now_ns());
         }
-        is_woken = pause(next, found, n_passes_known);
+        is_woken = pause(next, found, n_calls_known);
     }
 }
 

@@ -20,7 +20,7 @@ namespace commtask::detail {
 struct worker_settings {
     bool is_reserved = false;
     std::uint64_t spin_ns = 0; ///< How long a reserved worker without work spins before it sleeps.
-    std::uint64_t nap_max_ns =
+    std::uint64_t wait_max_ns =
         1; ///< The longest wait of a shared worker with something in flight that nobody rings for.
     lane_stats* counters = nullptr;   ///< Null: nothing is counted.
     std::function<void()> on_start{}; ///< Runs first, on the worker's thread: binds it.
@@ -58,7 +58,7 @@ private:
     void run() noexcept;
     void run_reserved() noexcept;
     void run_shared() noexcept;
-    bool timed_pass() noexcept;
+    bool timed_progress() noexcept;
     void count_sleep() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
     [[nodiscard]] bool take_lock() noexcept;
@@ -73,11 +73,10 @@ private:
     [[nodiscard]] bool has_something() const noexcept;
     void rest() noexcept;
     void rest_for_a_moment() noexcept;
-    [[nodiscard]] worker_turn turn(std::uint64_t& n_passes_known, bool is_woken) noexcept;
-    [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after,
-                             std::uint64_t& n_passes_known) noexcept;
-    [[nodiscard]] bool wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_passes_known) noexcept;
-    [[nodiscard]] bool polls_once_armed(std::uint64_t& n_passes_known) noexcept;
+    [[nodiscard]] worker_turn turn(std::uint64_t& n_calls_known, bool is_woken) noexcept;
+    [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
+    [[nodiscard]] bool wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
+    [[nodiscard]] bool polls_once_armed(std::uint64_t& n_calls_known) noexcept;
     [[nodiscard]] bool has_reason_to_wake() const noexcept {
         return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
     }

@@ -192,7 +192,7 @@ template <typename Count>
 }
 
 /// Whether messages can go to all of them. No branch in the loop, so that several are compared at a time: a multicast should cost its
-/// poster the same, to how many ranks it ever goes.
+/// submitter the same, to how many ranks it ever goes.
 [[nodiscard]] bool are_peers(std::span<const int> ranks, int n_peers) noexcept {
     const auto limit = static_cast<unsigned>(n_peers);
     unsigned n_wrong = 0;

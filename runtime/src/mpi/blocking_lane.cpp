@@ -171,7 +171,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
     for (;;) {
         if (!mine->is_over && mine->waiting.is_empty()) {
             // Who wakes this thread is posting, and goes on with that first where they share a core.
-            const gentle_waking after_the_poster;
+            const gentle_waking after_the_submitter;
             mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
         }
         if (mine->is_over) return;

@@ -4,7 +4,7 @@
 // the keys of the standard.
 #pragma once
 
-#include "core/comm_spread.hpp"
+#include "core/comm_striping.hpp"
 
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ struct comm_hints {
 [[nodiscard]] comm_hints hints_of(MPI_Comm comm) noexcept;
 
 /// A driver. The lane of a communicator as its info asks for it. Messages that may overtake each other go by threads, unless
-/// the other promises allow to go by ranks and tags, which keeps their order: that is left to commtask_comm_spread.
+/// the other promises allow to go by ranks and tags, which keeps their order: that is left to commtask_comm_stripe.
 [[nodiscard]] int lane_asked_for(MPI_Comm comm) noexcept;
 
 } // namespace commtask::detail

@@ -190,7 +190,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     }
     made->open();
     // Without memory for it one lane serves all.
-    if (is_by_thread) static_cast<void>(spread_by_thread(*made));
+    if (is_by_thread) static_cast<void>(stripe_by_thread(*made));
     const std::lock_guard guard{mutex_};
     open_.find(comm)->second = queue = made;
     const auto asked = questions_.find(comm);
@@ -255,7 +255,7 @@ int mpi_comms::on_free(MPI_Comm comm, int /*keyval*/, void* queue, void* self) n
 }
 
 void mpi_comms::close_freed(comm_queue& freed) noexcept {
-    end_spread(freed);
+    end_striping(freed);
     close(freed);
 }
 

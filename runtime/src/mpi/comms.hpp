@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which queue belongs to a communicator. Posters look it up without a lock; the first task of a communicator makes the
+// Which queue belongs to a communicator. Submitters look it up without a lock; the first task of a communicator makes the
 // worker look at it once. A communicator that the program frees tells us through an attribute whose delete function closes
 // the queue, so that its handle, used again by MPI for another communicator, is not taken for the old one. Closed queues are
 // used again: what communicators that come and go cost does not grow. A communicator's lane is chosen here, or its lanes.
 #pragma once
 
 #include "core/comm_queue.hpp"
-#include "core/comm_spread.hpp"
+#include "core/comm_striping.hpp"
 #include "core/lane_set.hpp"
 #include "mpi/comm_hints.hpp"
 #include "mpi/errors.hpp"
@@ -53,13 +53,13 @@ public:
 
     /// A driver. From now on the lanes at work serve the communicator's messages, each those of some threads.
     /// @return an MPI error code: there is no memory, or no thread for a lane's worker
-    [[nodiscard]] int spread_by_thread(comm_queue& home) noexcept;
+    [[nodiscard]] int stripe_by_thread(comm_queue& home) noexcept;
     /// A driver. The same, each the messages of some ranks and tags, by a duplicate of its own.
     /// @param duplicates  registered already, each on its lane; they are the library's from now on. None: its own queue serves all
-    [[nodiscard]] int spread_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
+    [[nodiscard]] int stripe_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
                                         message_promises promised) noexcept;
 
-    /// What a poster that must not wait has asked about a communicator.
+    /// What a submitter that must not wait has asked about a communicator.
     struct question {
         mpi_comms* asked;
         MPI_Comm comm;
@@ -76,7 +76,7 @@ public:
     void take_back(const question& asked) noexcept;
 
     /// A driver: another rank could not spread it by message. The duplicates are MPI's to free, since not all ranks have them.
-    void forget_spread(comm_queue& home) noexcept;
+    void forget_striping(comm_queue& home) noexcept;
 
     /// A driver, or the thread that frees it: no task needs a communicator that the program has freed.
     void close_freed(comm_queue& freed) noexcept;
@@ -98,7 +98,7 @@ private:
     void put_away(comm_queue& closed) noexcept;
     void close(comm_queue& freed) noexcept;
     void retire(comm_queue& freed) noexcept;
-    void end_spread(comm_queue& home) noexcept;
+    void end_striping(comm_queue& home) noexcept;
 
     mpi_error_handling& errors_;
     lane_set& lanes_;

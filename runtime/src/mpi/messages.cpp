@@ -167,7 +167,7 @@ int start_message(task& which, started_requests& started) noexcept {
     return code;
 }
 
-int start_door(task& which, started_requests& started) noexcept {
+int start_custom(task& which, started_requests& started) noexcept {
     const commtask_op& op = which.op;
     switch (op.kind) {
     case COMMTASK_OP_CALL: return op.call(op.result);

@@ -44,7 +44,7 @@ struct started_requests {
 // The same for the kinds of one file.
 [[nodiscard]] int start_message(task& which, started_requests& started) noexcept;
 [[nodiscard]] int start_collective(task& which, started_requests& started) noexcept;
-[[nodiscard]] int start_door(task& which, started_requests& started) noexcept;
+[[nodiscard]] int start_custom(task& which, started_requests& started) noexcept;
 [[nodiscard]] int start_one_sided(const commtask_op& op, started_requests& started) noexcept;
 [[nodiscard]] int start_file(const commtask_op& op, started_requests& started) noexcept;
 

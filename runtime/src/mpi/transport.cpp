@@ -174,7 +174,7 @@ start_result mpi_transport::start(task& which) noexcept {
     return start_result::started;
 }
 
-bool mpi_transport::may_start_on_poster(const task& which) const noexcept {
+bool mpi_transport::may_start_on_submitter(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     return !kind.makes_comm && !may_block(which.op) && (kind.family != operation_family::door || kind.takes_request);
 }

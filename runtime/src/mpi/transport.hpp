@@ -34,7 +34,7 @@
 
 namespace commtask::detail {
 
-/// In its own lines: the driver writes it, and posters read what lies beside it.
+/// In its own lines: the driver writes it, and submitters read what lies beside it.
 class alignas(2 * cache_line_bytes) mpi_transport final : public transport {
 public:
     /// `test_window`: how many requests one pass tests at least.
@@ -58,7 +58,7 @@ public:
     void compare_lists(task& which) noexcept override {
         if (has_changed_lists(which)) take_error(which, MPI_ERR_ARG);
     }
-    [[nodiscard]] bool may_start_on_poster(const task& which) const noexcept override;
+    [[nodiscard]] bool may_start_on_submitter(const task& which) const noexcept override;
     void poll(completion_sink& sink) noexcept override;
     [[nodiscard]] bool has_polled_all() const noexcept override { return has_polled_all_; }
     void poll_one(task& which, completion_sink& sink) noexcept override;

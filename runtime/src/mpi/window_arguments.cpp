@@ -3,7 +3,7 @@
 // What can be said about an operation on a window before it is posted. The registration has brought every rank's size and
 // displacement unit, so what lies outside is refused where it is written, before MPI writes into memory that is not the
 // window's. So is what has another size at the origin than at the target. How far a datatype
-// reaches that is not one of C's MPI alone can say, which not every poster may ask.
+// reaches that is not one of C's MPI alone can say, which not every submitter may ask.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/arguments.hpp"

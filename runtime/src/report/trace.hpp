@@ -23,10 +23,10 @@ public:
 
     void moved(const task& which, const life_step& step) noexcept override;
 
-    /// The poster, when the task is its lane's: it has the task's identifier, and what it has posted.
+    /// The submitter, when the task is its lane's: it has the task's identifier, and what it has posted.
     void posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
                 std::uint64_t begin_ns) noexcept;
-    /// The poster, after posted().
+    /// The submitter, after posted().
     void waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept;
 
     /// A thread that called MPI itself: an operation that began then, and has just ended well, without having been a task.

@@ -19,18 +19,18 @@ namespace {
 // Of the process, as the handler is.
 std::atomic<std::uint32_t> n_signals{0};
 std::atomic<std::uint32_t> n_pause_signals{0};
-std::atomic<std::uint32_t> n_knocks{0};
+std::atomic<std::uint32_t> n_signals{0};
 
-void knock() noexcept {
-    n_knocks.fetch_add(1, std::memory_order_seq_cst);
-    wake_sleepers(n_knocks);
+void signal_it() noexcept {
+    n_signals.fetch_add(1, std::memory_order_seq_cst);
+    wake_sleepers(n_signals);
 }
 
 template <std::atomic<std::uint32_t>& Counter>
 void on_signal(int /*number*/) {
     const int before = errno;
     Counter.fetch_add(1, std::memory_order_seq_cst);
-    knock();
+    signal_it();
     errno = before;
 }
 
@@ -65,7 +65,7 @@ void watchdog::stop() noexcept {
     if (settings_.signal != 0) sigaction(settings_.signal, &before_, nullptr);
     if (settings_.pause_signal != 0) sigaction(settings_.pause_signal, &before_pauses_, nullptr);
     must_stop_.store(true, std::memory_order_seq_cst);
-    knock();
+    signal_it();
     thread_.join();
 }
 
@@ -79,7 +79,7 @@ void watchdog::run() {
     std::uint64_t last_look_ns = now_ns();
     unchanged_since_ns_ = now_ns();
     for (;;) {
-        const std::uint32_t knocks = n_knocks.load(std::memory_order_seq_cst);
+        const std::uint32_t signals = n_signals.load(std::memory_order_seq_cst);
         const std::uint32_t signals = n_signals.load(std::memory_order_seq_cst);
         if (must_stop_.load(std::memory_order_seq_cst)) return;
         if (settings_.signal != 0 && signals != signals_seen_) {
@@ -93,7 +93,7 @@ void watchdog::run() {
             continue;
         }
         if (!settings_.pause_file.empty()) look_for_pause_file();
-        sleep_while_equal(n_knocks, knocks, period_ns);
+        sleep_while_equal(n_signals, signals, period_ns);
         if (now_ns() - last_look_ns < look_ns / 2) continue;
         last_look_ns = now_ns();
         look();
@@ -122,7 +122,7 @@ void watchdog::look() {
     }
     if (quiet_ns < settings_.stall_ns) return;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        const std::uint64_t passes = lanes_[i].engine.approx_passes();
+        const std::uint64_t passes = lanes_[i].engine.approx_progress_calls();
         const bool stands_still = std::exchange(last_passes_[i], passes) == passes;
         if (was_reported_ && stands_still && lanes_[i].requests.is_list_due()) {
             say_what_it_is_in(lanes_[i], static_cast<double>(quiet_ns) * 1e-9);

@@ -34,10 +34,10 @@ typedef struct commtask_omp_options {
     commtask_status* status; /**< How the operation ended, written before its dependents run; may be null. It begins as
                                   COMMTASK_STATUS_INIT. */
     commtask_ticket
-        ticket; /**< commtask_omp_start and commtask_omp_hold_operation only: a place taken when the task was
+        ticket; /**< commtask_omp_start and commtask_omp_bind_operation only: a place taken when the task was
                                   created; 0: none. */
     MPI_Status*
-        mpi_status; /**< commtask_omp_hold_operation only: MPI's own status, written before the dependents run, with
+        mpi_status; /**< commtask_omp_bind_operation only: MPI's own status, written before the dependents run, with
                                   its MPI_ERROR; may be null. */
 } commtask_omp_options;
 
@@ -76,7 +76,7 @@ typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void
 /** Whether this process can have communication tasks: LLVM's OpenMP runtime must serve all its OpenMP code.
  *  @return COMMTASK_OK; ERR_RUNTIME if another runtime, e.g. libgomp, serves code that gcc compiled: it would start
  *          tasks too early, silently. commtask_omp_last_error() says what to do. After COMMTASK_OK it says why tasks cannot be
- *          held (commtask/omp_hold.h), or is "" if they can; that is no failure, as only programs that hold tasks need it.
+ *          held (commtask/omp_bind.h), or is "" if they can; that is no failure, as only programs that hold tasks need it.
  *  @threads Any, at any time, also before commtask_init. Every other function asks by itself. */
 COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
 
@@ -237,6 +237,6 @@ COMMTASK_API const char* commtask_omp_last_error(void) COMMTASK_NOEXCEPT;
 }
 #endif
 
-#include <commtask/omp_hold.h>
+#include <commtask/omp_bind.h>
 #include <commtask/omp_macros.h>
 #endif

@@ -71,7 +71,7 @@ COMMTASK_API void* commtask_omp_fortran_in_place(void) COMMTASK_NOEXCEPT;
 /** A task of an operation, or one that holds the calling task; on a thread that records, a member of its plan.
  *  @param operation  what to do; must not be null
  *  @param clauses    dependences; must not be null
- *  @return as commtask_omp_spawn, or as commtask_omp_hold_operation, or as commtask_post. */
+ *  @return as commtask_omp_spawn, or as commtask_omp_bind_operation, or as commtask_post. */
 COMMTASK_API int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                             const commtask_omp_fortran_clauses* clauses) COMMTASK_NOEXCEPT;
 
@@ -115,7 +115,7 @@ COMMTASK_API int commtask_omp_fortran_win_unregister(MPI_Fint window) COMMTASK_N
  *  @return as commtask_file_close. */
 COMMTASK_API int commtask_omp_fortran_file_close(MPI_Fint* file, MPI_Fint comm) COMMTASK_NOEXCEPT;
 
-/** commtask_omp_hold_requests for Fortran's handles.
+/** commtask_omp_bind_requests for Fortran's handles.
  *  @param n_requests  how many.
  *  @param requests    as there.
  *  @return as there. */

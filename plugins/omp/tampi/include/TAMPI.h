@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 lint-allow(file-name): the name that programs for TAMPI include
  *
  * For programs that were written for the Task-Aware MPI library: its documented interface over commtask, on a stock compiler and
- * libomp. Link with `pkg-config --cflags --libs commtask-tampi`; docs/hold.md says what is the same and what is not. The
+ * libomp. Link with `pkg-config --cflags --libs commtask-tampi`; docs/bind.md says what is the same and what is not. The
  * names are not commtask's, so they follow no rule of this project. */
 #ifndef COMMTASK_TAMPI_H
 #define COMMTASK_TAMPI_H
@@ -12,7 +12,7 @@
 #error "this TAMPI.h is commtask's and serves OpenMP programs: OmpSs-2 has a runtime of its own, with a TAMPI for it"
 #endif
 
-/** What MPI_Init_thread is asked for by a program whose tasks call blocking functions of MPI (docs/hold.md). */
+/** What MPI_Init_thread is asked for by a program whose tasks call blocking functions of MPI (docs/bind.md). */
 #define MPI_TASK_MULTIPLE (MPI_THREAD_MULTIPLE + 1)
 
 #ifdef __cplusplus
@@ -21,7 +21,7 @@ extern "C" {
 
 #define COMMTASK_TAMPI_API_ __attribute__((visibility("default")))
 
-/** Lets a request hold the calling task, as commtask_omp_hold_request does. Ignored, as TAMPI has it, in a program that did not ask
+/** Lets a request hold the calling task, as commtask_omp_bind_request does. Ignored, as TAMPI has it, in a program that did not ask
  *  MPI_Init_thread for MPI_THREAD_MULTIPLE: the request stays the program's to wait for.
  *  @param request  becomes MPI_REQUEST_NULL; one that is so is ignored.
  *  @param status   written before the task's dependents run, or MPI_STATUS_IGNORE; must live as long.

@@ -17,13 +17,13 @@ namespace {
 
 bool is_asked_for() noexcept {
     return is_blocking.load(std::memory_order_relaxed) && commtask::omp::omp_in_explicit_task() != 0 &&
-           commtask_is_driving() == 0;
+           commtask_in_progress_call() == 0;
 }
 
 /// A turn for other tasks of the team. Not on top of one that holds a mutex: if they want it too, the thread waits for itself.
 void let_others_run() noexcept {
     static commtask::omp::kmp_ident here{0, 2, 0, 0, ";commtask;tampi;0;0;;"};
-    if (commtask_omp_holds_mutex_() == 0) {
+    if (commtask_omp_binds_mutex_() == 0) {
         (void)commtask_omp_progress();
         (void)commtask::omp::__kmpc_omp_taskyield(&here, commtask::omp::__kmpc_global_thread_num(&here), 0);
     }

@@ -25,11 +25,11 @@ void begin(int required, int* provided) noexcept {
             return;
         }
         is_started = true;
-        if (commtask_omp_hold_check() != COMMTASK_OK) {
+        if (commtask_omp_bind_check() != COMMTASK_OK) {
             commtask_say(commtask_omp_last_error());
         }
     }
-    if (required >= MPI_TASK_MULTIPLE && commtask_omp_hold_check() == COMMTASK_OK) {
+    if (required >= MPI_TASK_MULTIPLE && commtask_omp_bind_check() == COMMTASK_OK) {
         commtask_omp_untie_();
         is_blocking = true;
         *provided = MPI_TASK_MULTIPLE;
@@ -76,7 +76,7 @@ int TAMPI_Blocking_enabled(int* flag) {
 }
 
 int TAMPI_Nonblocking_enabled(int* flag) {
-    *flag = is_started && commtask_omp_hold_check() == COMMTASK_OK ? 1 : 0;
+    *flag = is_started && commtask_omp_bind_check() == COMMTASK_OK ? 1 : 0;
     return MPI_SUCCESS;
 }
 }

@@ -17,7 +17,7 @@ int hold(const commtask_op& operation, MPI_Status* status = MPI_STATUS_IGNORE) n
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     options.mpi_status = status != MPI_STATUS_IGNORE ? status : nullptr;
     // A refusal is printed by the handler of errors.
-    return commtask_omp_hold_operation(&operation, &options) == COMMTASK_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+    return commtask_omp_bind_operation(&operation, &options) == COMMTASK_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 } // namespace

@@ -110,7 +110,7 @@ private:
             throw error{COMMTASK_ERR_ARGUMENT, "arena: max_concurrency must be at least 1, or automatic"};
         }
         auto facts = commtask_sized_<commtask_info>();
-        commtask::face::check(commtask_get_info(&facts));
+        commtask::frontend::check(commtask_get_info(&facts));
         const int n_free = commtask_tbb_cpus_count();
         const int n_asked = where.max_concurrency;
         if (n_asked == automatic) {

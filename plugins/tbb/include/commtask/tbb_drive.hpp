@@ -23,7 +23,7 @@ inline void wait_for_all(::tbb::flow::graph& graph) {
     if (commtask_is_worker_shared() == 0 || ::tbb::this_task_arena::max_concurrency() > 1) {
         graph.wait_for_all();
     } else {
-        face::graph_side::of(graph)->wait_driving();
+        frontend::graph_side::of(graph)->wait_driving();
     }
 }
 
@@ -31,6 +31,6 @@ inline void wait_for_all(::tbb::flow::graph& graph) {
 /// for one runs next. Elsewhere it does nothing.
 /// @param graph  the node's.
 /// @blocking No: some passes over what is in flight.
-inline void progress(::tbb::flow::graph& graph) { static_cast<void>(face::graph_side::of(graph)->drive_in_task()); }
+inline void progress(::tbb::flow::graph& graph) { static_cast<void>(frontend::graph_side::of(graph)->drive_in_task()); }
 
 } // namespace commtask::tbb

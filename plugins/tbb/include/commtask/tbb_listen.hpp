@@ -39,7 +39,7 @@ public:
     ///                 successor takes is dropped, as at every node: make the edges first, and call start().
     /// @throws error  by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
-        : side_(face::graph_side::of(graph)),
+        : side_(frontend::graph_side::of(graph)),
           sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}),
           way_(std::make_shared<way>(*side_, sender_)), comm_(comm), tag_(tag), max_bytes_(max_bytes),
           n_slots_(n_slots) {}
@@ -65,9 +65,9 @@ public:
         if (!phase_.compare_exchange_strong(now, phase::starting)) return;
         try {
             way_->open();
-            face::graph_side::hold(side_, *way_);
+            frontend::graph_side::hold(side_, *way_);
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [way = way_, name = trace_name_](message& come) {
-                                     const face::handing_on scope{name, commtask_trace_ended()};
+                                     const frontend::handing_on scope{name, commtask_trace_ended()};
                                      way->put(come);
                                  }};
         } catch (...) {
@@ -119,9 +119,9 @@ private:
     }
 
     /// Where messages go. The handler may outlive the node, and finds it closed then.
-    class way final : public face::keeper {
+    class way final : public frontend::keeper {
     public:
-        way(face::graph_side& side, sender& to) noexcept : graph_(side.graph()), to_(to) {}
+        way(frontend::graph_side& side, sender& to) noexcept : graph_(side.graph()), to_(to) {}
         void open() {
             const std::lock_guard guard{lock_};
             is_open_ = true;
@@ -146,7 +146,7 @@ private:
         bool is_open_ = false; ///< The graph waits for the node.
     };
 
-    std::shared_ptr<face::graph_side> side_;
+    std::shared_ptr<frontend::graph_side> side_;
     sender sender_;
     const std::shared_ptr<way> way_;
     const MPI_Comm comm_;

@@ -95,7 +95,7 @@ template <typename NumberOf, typename Message>
 concept numbers_messages = std::is_invocable_r_v<std::size_t, const NumberOf&, const Message&>;
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// What kinds of operations a node carries out, and its name.
 struct node_kind {
@@ -269,12 +269,12 @@ struct starts_request {
     }
 };
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Receives. Function or fixed operation: recv, sendrecv, sendrecv_replace, mprobe or mrecv.
 template <typename Message>
-class recv_node : public face::operation_node<Message> {
+class recv_node : public frontend::operation_node<Message> {
 public:
     /// Receives into each message, which is a buffer itself (a span, a vector of the right size).
     /// @param graph  the graph.
@@ -296,7 +296,7 @@ public:
     template <describes_operation<Message> Body>
     recv_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::recv_kind, graph, concurrency, std::move(body), priority) {}
+        : frontend::operation_node<Message>(frontend::recv_kind, graph, concurrency, std::move(body), priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once.
@@ -306,7 +306,8 @@ public:
     template <describes_operation<Message> Body, numbers_messages<Message> NumberOf>
     recv_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body, numbering<NumberOf> numbers,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::recv_kind, graph, concurrency, std::move(body), numbers, priority) {}
+        : frontend::operation_node<Message>(frontend::recv_kind, graph, concurrency, std::move(body), numbers,
+                                            priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  without meaning here, but for the order of arrival.
@@ -314,12 +315,13 @@ public:
     /// @param priority  as for every node.
     recv_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : recv_node(graph, concurrency, face::fixed_operation{face::check_kind(face::recv_kind, what)}, priority) {}
+        : recv_node(graph, concurrency, frontend::fixed_operation{frontend::check_kind(frontend::recv_kind, what)},
+                    priority) {}
 };
 
 /// Sends. Function or fixed operation: send, ssend, bsend or rsend.
 template <typename Message>
-class send_node : public face::operation_node<Message> {
+class send_node : public frontend::operation_node<Message> {
 public:
     /// Sends each message, which is a buffer itself (a span, a vector).
     /// @param graph  the graph.
@@ -341,7 +343,7 @@ public:
     template <describes_operation<Message> Body>
     send_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::send_kind, graph, concurrency, std::move(body), priority) {}
+        : frontend::operation_node<Message>(frontend::send_kind, graph, concurrency, std::move(body), priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once.
@@ -351,7 +353,8 @@ public:
     template <describes_operation<Message> Body, numbers_messages<Message> NumberOf>
     send_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body, numbering<NumberOf> numbers,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::send_kind, graph, concurrency, std::move(body), numbers, priority) {}
+        : frontend::operation_node<Message>(frontend::send_kind, graph, concurrency, std::move(body), numbers,
+                                            priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  without meaning here, but for the order of arrival.
@@ -359,14 +362,15 @@ public:
     /// @param priority  as for every node.
     send_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : send_node(graph, concurrency, face::fixed_operation{face::check_kind(face::send_kind, what)}, priority) {}
+        : send_node(graph, concurrency, frontend::fixed_operation{frontend::check_kind(frontend::send_kind, what)},
+                    priority) {}
 };
 
 /// Any collective operation: barrier, bcast, allreduce, alltoall, ... Every rank must post a communicator's collectives in
 /// the same order. One serial node on a communicator does, if messages come to it in the same order on every rank;
 /// several nodes, or messages that overtake each other, need in_order().
 template <typename Message>
-class collective_node : public face::operation_node<Message> {
+class collective_node : public frontend::operation_node<Message> {
 public:
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
@@ -375,7 +379,7 @@ public:
     template <describes_operation<Message> Body>
     collective_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body,
                     ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::collective_kind, graph, concurrency, std::move(body), priority) {}
+        : frontend::operation_node<Message>(frontend::collective_kind, graph, concurrency, std::move(body), priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once.
@@ -385,8 +389,8 @@ public:
     template <describes_operation<Message> Body, numbers_messages<Message> NumberOf>
     collective_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body, numbering<NumberOf> numbers,
                     ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::collective_kind, graph, concurrency, std::move(body), numbers, priority) {
-    }
+        : frontend::operation_node<Message>(frontend::collective_kind, graph, concurrency, std::move(body), numbers,
+                                            priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  without meaning here, but for the order of arrival.
@@ -394,13 +398,13 @@ public:
     /// @param priority  as for every node.
     collective_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
                     ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : collective_node(graph, concurrency, face::fixed_operation{face::check_kind(face::collective_kind, what)},
-                          priority) {}
+        : collective_node(graph, concurrency,
+                          frontend::fixed_operation{frontend::check_kind(frontend::collective_kind, what)}, priority) {}
 };
 
 /// Anything that gives a request: MPI-IO, MPI_Rput, MPI_Start of a persistent request, or any other operation or door.
 template <typename Message>
-class request_node : public face::operation_node<Message> {
+class request_node : public frontend::operation_node<Message> {
 public:
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
@@ -412,7 +416,7 @@ public:
         requires std::is_invocable_r_v<int, Function&, Message&, MPI_Request*>
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, MPI_Comm comm, Function function,
                  ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : request_node(graph, concurrency, face::starts_request<Function>{std::move(function), comm}, priority) {}
+        : request_node(graph, concurrency, frontend::starts_request<Function>{std::move(function), comm}, priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
@@ -421,7 +425,7 @@ public:
     template <describes_operation<Message> Body>
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body,
                  ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::request_kind, graph, concurrency, std::move(body), priority) {}
+        : frontend::operation_node<Message>(frontend::request_kind, graph, concurrency, std::move(body), priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  without meaning here, but for the order of arrival.
@@ -429,7 +433,7 @@ public:
     /// @param priority  as for every node.
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
                  ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : request_node(graph, concurrency, face::fixed_operation{what}, priority) {}
+        : request_node(graph, concurrency, frontend::fixed_operation{what}, priority) {}
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once.
@@ -439,7 +443,8 @@ public:
     template <describes_operation<Message> Body, numbers_messages<Message> NumberOf>
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body, numbering<NumberOf> numbers,
                  ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::request_kind, graph, concurrency, std::move(body), numbers, priority) {}
+        : frontend::operation_node<Message>(frontend::request_kind, graph, concurrency, std::move(body), numbers,
+                                            priority) {}
 };
 
 } // namespace commtask::tbb

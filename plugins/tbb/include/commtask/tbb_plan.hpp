@@ -19,15 +19,15 @@
 namespace commtask::tbb {
 
 /// @cond
-namespace face {
+namespace frontend {
 inline constexpr node_kind plan_kind{"plan_node", [](const commtask_kind_info&) { return true; }, false};
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Starts a plan with each message. Port 0 sends the message on when the run has ended, port 1 a failure; members() sends the number
 /// of each member as it ends, in whatever way, before port 0 sends.
 template <typename Message>
-class plan_node : public face::operation_node<Message> {
+class plan_node : public frontend::operation_node<Message> {
 public:
     /// @param graph  the graph.
     /// @param what  outlives the node and belongs to it as long: nobody else starts it, or hears of its members.
@@ -35,12 +35,12 @@ public:
     /// @throws error  if the plan runs, or there is none.
     plan_node(::tbb::flow::graph& graph, const plan& what,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
-        : face::operation_node<Message>(face::plan_kind, graph, ::tbb::flow::serial, face::fixed_operation{what.run()},
-                                        priority),
+        : frontend::operation_node<Message>(frontend::plan_kind, graph, ::tbb::flow::serial,
+                                            frontend::fixed_operation{what.run()}, priority),
           plan_(what.native()),
           members_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}) {
         for (std::size_t number = 0; number < what.size(); ++number) news_.emplace_back(*this, number);
-        commtask::face::check(commtask_plan_on_member(plan_, &tell, this));
+        commtask::frontend::check(commtask_plan_on_member(plan_, &tell, this));
     }
     ~plan_node() { static_cast<void>(commtask_plan_on_member(plan_, nullptr, nullptr)); }
     plan_node(const plan_node&) = delete;
@@ -59,13 +59,13 @@ private:
         if (mine.last_is_looked_for() && mine.news_[member].begin()) {
             mine.side().leave(mine.news_[member]);
         } else {
-            const face::handing_on scope{mine.trace_name(), commtask_trace_ended()};
+            const frontend::handing_on scope{mine.trace_name(), commtask_trace_ended()};
             mine.members_.gateway().try_put(member);
         }
     }
 
     /// A member's end, for a thread that looks for it.
-    class member_news final : public face::arrival {
+    class member_news final : public frontend::arrival {
     public:
         member_news(plan_node& of, std::size_t number) noexcept : of_(of), number_(number) {}
         /// On the worker. @return false: that of the run before has not been taken yet
@@ -74,7 +74,7 @@ private:
             return !is_under_way_.exchange(true, std::memory_order_acquire);
         }
         void enter() override {
-            const face::handing_on scope{of_.trace_name(), trace_id()};
+            const frontend::handing_on scope{of_.trace_name(), trace_id()};
             forget();
             std::get<0>(of_.members_.output_ports()).try_put(number_);
         }

@@ -14,7 +14,7 @@
 namespace commtask::tbb {
 
 /// @cond
-namespace face {
+namespace frontend {
 
 /// A body, or what a node does itself, in a trace while it runs. A thread may run another task while this one waits for tasks of oneTBB:
 /// that one ends first. What waits for messages and leaves its thread (tbb_wait.hpp) takes the frames around it along.
@@ -47,7 +47,7 @@ public:
     handing_on(std::uint32_t node, std::uint64_t task) noexcept : traced_run(COMMTASK_TRACE_NODE, node, task) {}
 };
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// The body of a node or of a parallel algorithm, with a name.
@@ -63,7 +63,7 @@ public:
     /// @return what it returns.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) {
-        const face::traced_run scope{COMMTASK_TRACE_TBB, name_};
+        const frontend::traced_run scope{COMMTASK_TRACE_TBB, name_};
         return std::invoke(body_, std::forward<Arguments>(arguments)...);
     }
     /// The same, for oneTBB's algorithms, whose bodies are const.
@@ -71,7 +71,7 @@ public:
     /// @return what it returns.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) const {
-        const face::traced_run scope{COMMTASK_TRACE_TBB, name_};
+        const frontend::traced_run scope{COMMTASK_TRACE_TBB, name_};
         return std::invoke(body_, std::forward<Arguments>(arguments)...);
     }
 

@@ -22,10 +22,10 @@
 namespace commtask::tbb {
 
 /// @cond
-namespace face {
+namespace frontend {
 
-using commtask::face::after_option;
-using commtask::face::check;
+using commtask::frontend::after_option;
+using commtask::frontend::check;
 
 /// In a trace: the body that runs here pauses, and goes on, on whatever thread that is then, because of what it waited for.
 class traced_pause {
@@ -84,10 +84,10 @@ private:
 /// Whether this thread runs a task of oneTBB, so that there may be other work for it, and may leave it: who drives the lane
 /// would take it along, and nobody else could.
 [[nodiscard]] inline bool may_suspend() {
-    return ::tbb::task::current_context() != nullptr && commtask_is_driving() == 0;
+    return ::tbb::task::current_context() != nullptr && commtask_in_progress_call() == 0;
 }
 
-} // namespace face
+} // namespace frontend
 /// @endcond
 
 /// Waits for a task; the thread does other work meanwhile. The calling task may go on on another thread, so nothing that
@@ -98,9 +98,9 @@ private:
 /// @throws error  on the worker, e.g. in a callback, where waiting would stop everything.
 /// @blocking Never a thread that runs a task of oneTBB. A thread that runs none blocks as in commtask::task::wait().
 [[nodiscard]] inline outcome wait(task& awaited) {
-    if (!face::may_suspend()) return awaited.wait();
+    if (!frontend::may_suspend()) return awaited.wait();
     if (auto ended = awaited.test()) return *std::move(ended);
-    face::suspension{after(awaited)}.suspend();
+    frontend::suspension{after(awaited)}.suspend();
     return awaited.wait(); // it has ended, unless the library gave the waiting up before the task
 }
 
@@ -117,7 +117,7 @@ private:
 /// @throws error  as wait().
 /// @blocking As wait().
 [[nodiscard]] inline ending wait_all(std::span<task> awaited) {
-    if (face::may_suspend()) face::suspension{after(awaited)}.suspend();
+    if (frontend::may_suspend()) frontend::suspension{after(awaited)}.suspend();
     return commtask::wait_all(awaited);
 }
 
@@ -126,7 +126,7 @@ private:
 /// @throws error  as wait().
 /// @blocking As wait().
 inline void wait(const event& awaited) {
-    if (face::may_suspend()) return face::suspension{after(awaited)}.suspend();
+    if (frontend::may_suspend()) return frontend::suspension{after(awaited)}.suspend();
     static_cast<void>(post(noop(), after(awaited)).wait());
 }
 

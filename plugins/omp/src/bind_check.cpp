@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the tasks of this process are bound: libcommtask-omp-bind must be there, stand in front of the OpenMP runtime, and
+// the runtime must be one on which it was tried. Which functions a program reaches is the dynamic linker's to say.
+#include "binding.hpp"
+#include "bound_task.hpp"
+#include "errors.hpp"
+
+#include <commtask/omp.h>
+
+#include <dlfcn.h>
+
+namespace commtask::omp {
+namespace {
+
+const void* inside_of_binder = nullptr; // written once, while libcommtask-omp-bind is loaded
+
+Dl_info object_of(const void* address) noexcept {
+    Dl_info info{};
+    if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+        info = {"the OpenMP runtime", nullptr, nullptr, nullptr};
+    }
+    return info;
+}
+
+/// A function that libomp has from LLVM 19 on, the first release with teams of one thread that bear detachable tasks, and Intel's
+/// runtime from 2025.0 on: 2024.2 has other functions of LLVM 19, but its barriers do not wait for a held task in such a team.
+constexpr const char* witness_of_release = "__kmpc_dispatch_deinit";
+
+std::string look() {
+    if (!runtime_objection().empty()) {
+        return runtime_objection();
+    }
+    if (inside_of_binder == nullptr) {
+        return "the tasks of this program are not bound: link it with libcommtask-omp-bind (the flags of `pkg-config "
+               "--libs "
+               "commtask-omp-bind`, or CMake's commtask::omp_bind), or run it with LD_PRELOAD=libcommtask-omp-bind.so";
+    }
+    const Dl_info reached = object_of(dlsym(RTLD_DEFAULT, "__kmpc_omp_task_alloc"));
+    if (reached.dli_fbase != object_of(inside_of_binder).dli_fbase) {
+        return std::string("libcommtask-omp-bind stands behind ") + reached.dli_fname +
+               ", so that no task comes to it: name it first on the line that links the program, or run with "
+               "LD_PRELOAD=libcommtask-omp-bind.so";
+    }
+    if (dlsym(RTLD_DEFAULT, witness_of_release) == nullptr) {
+        return std::string(object_of(reinterpret_cast<const void*>(entries_of_runtime().task_alloc)).dli_fname) +
+               " is older than LLVM 19, whose OpenMP runtime is the first in which tasks of a team of one thread can "
+               "wait for "
+               "an event: run with a newer libomp";
+    }
+    return {};
+}
+
+} // namespace
+
+const std::string& binding_objection() noexcept {
+    static const auto* const objection = new std::string(look());
+    return *objection;
+}
+
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+const commtask_omp_entries* commtask_omp_bind_(const commtask_omp_entries* runtime, const void* inside) noexcept {
+    inside_of_binder = inside;
+    set_entries_of_runtime(*runtime);
+    return binding_objection().empty() ? &bound_entries() : &entries_of_runtime();
+}
+
+int commtask_omp_bind_check(void) noexcept {
+    const std::string& objection = binding_objection();
+    return objection.empty() ? COMMTASK_OK : set_last_objection(COMMTASK_ERR_RUNTIME, objection);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communication started in the body of a task, whose end waits for it. Where the body is not a bound task's the calling
+// thread waits itself, or the call is refused: which, is decided here and in bound_task.hpp, and written in docs/bind.md.
+#include "bound_task.hpp"
+#include "announce.hpp"
+#include "bridge.hpp"
+#include "check.hpp"
+#include "errors.hpp"
+#include "kmp_task.hpp"
+#include "outstanding.hpp"
+#include "proxy_task.hpp"
+#include "wait.hpp"
+
+#include <commtask/omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <span>
+
+namespace commtask::omp {
+namespace {
+
+void begin_to_hold(const running_task& self) noexcept {
+    bound_task& held = *self.held;
+    if (held.end == task_end::is_put_off && omp_in_final() != 0) {
+        held.end = task_end::waits_final;
+    }
+    if (held.end == task_end::is_put_off) {
+        held.event = static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(
+            __kmpc_task_allow_completion_event(&task_ident, __kmpc_global_thread_num(&task_ident), self.task)));
+    }
+    held.n_open.store(1, std::memory_order_relaxed); // the first operation's post publishes it
+}
+
+/// Whether that task is the current one, and not one that waits for a region which its body opened. In a team of one thread
+/// libomp takes such a region for a part of the task.
+bool is_current(const running_task* self) noexcept {
+    return self != nullptr && self->level == omp_get_level() && omp_in_explicit_task() != 0;
+}
+
+/// What operations hold that are started now: the current task, or outside of tasks this object, which waits for them.
+class holder {
+public:
+    holder() noexcept {
+        const running_task* const self = innermost_task();
+        if (!is_current(self)) {
+            own_.end = task_end::waits_outside;
+            own_.n_open.store(1, std::memory_order_relaxed); // as in begin_to_hold()
+            return;
+        }
+        if (self->held->n_open.load(std::memory_order_relaxed) == 0) { // nobody but this body makes it other than 0
+            begin_to_hold(*self);
+        }
+        held_ = self->held;
+    }
+    holder(const holder&) = delete;
+    holder& operator=(const holder&) = delete;
+    ~holder() {
+        if (held_ == &own_) {
+            own_.end_body();
+        }
+    }
+
+    int start(const commtask_op& operation, const commtask_omp_options& options) noexcept {
+        told_status* told = nullptr;
+        if (options.mpi_status != nullptr) {
+            told = new (std::nothrow) told_status{held_, options.mpi_status};
+            if (told == nullptr) {
+                return report_refusal(COMMTASK_ERR_NO_MEMORY, &operation, options, "no memory for its status");
+            }
+        }
+        held_->n_open.fetch_add(1, std::memory_order_relaxed); // before its post, which publishes it
+        outstanding::of_process().note_made();
+        const int code = told != nullptr ? post(operation, options, ending::told, told, {})
+                                         : post(operation, options, ending::held, held_, {});
+        if (code != COMMTASK_OK) {
+            delete told;
+            (void)held_->note_ended(); // not the last: the body is open
+            outstanding::of_process().note_ended();
+        }
+        return code;
+    }
+
+private:
+    bound_task own_;
+    bound_task* held_ = &own_;
+};
+
+/// Why nothing can hold the current task; reports it.
+int refuse(const commtask_op& operation, const commtask_omp_options& options) noexcept {
+    if (!binding_objection().empty()) {
+        return report_refusal(COMMTASK_ERR_RUNTIME, &operation, options, binding_objection().c_str());
+    }
+    if (const char* const wrong = objection_to(options); wrong != nullptr) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, &operation, options, wrong);
+    }
+    if (omp_in_explicit_task() != 0 && innermost_task() == nullptr) {
+        return report_refusal(
+            COMMTASK_ERR_RUNTIME, &operation, options,
+            "its task was not created through libcommtask-omp-bind, so that its end cannot be put off: "
+            "the code that created it reaches libomp past that library, e.g. since it was loaded "
+            "with a libomp of its own");
+    }
+    if (!is_current(innermost_task()) && commtask_in_progress_call() != 0) {
+        return report_refusal(
+            COMMTASK_ERR_WORKER_THREAD, &operation, options,
+            "it was started in a callback, where no task is that it could hold and nobody can wait for it");
+    }
+    return COMMTASK_OK;
+}
+
+} // namespace
+
+void bound_task::end_body() noexcept {
+    if (static_cast<std::uintptr_t>(event) == 0) {
+        wait_in_place(*this);
+        n_open.store(0, std::memory_order_relaxed); // nobody else is left
+        return;
+    }
+    // A thread that waits in this library runs what libomp has queued for a team of one only if a bell was rung. Not
+    // before the body's end: a taskwait in it would wait for the bell.
+    if (has_operations() && omp_get_num_threads() == 1) {
+        proxy_task = make_proxy_task_of_bound(event);
+    }
+    if (note_ended()) {
+        // Nobody else is left.
+        if (proxy_task != nullptr) {
+            start_proxy_task(proxy_task);
+        } else {
+            complete(event);
+        }
+    }
+}
+
+} // namespace commtask::omp
+
+using namespace commtask::omp;
+
+extern "C" {
+
+int commtask_omp_bind_operation(const commtask_op* operation, const commtask_omp_options* options) noexcept {
+    commtask_omp_options given = COMMTASK_OMP_OPTIONS_INIT;
+    if (options != nullptr) {
+        // Of a program that was compiled when they had fewer fields; a size that is not set is refused below.
+        std::memcpy(&given, options, std::clamp(options->struct_size, sizeof given.struct_size, sizeof given));
+    }
+    if (operation == nullptr) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, given, "the operation is null");
+    }
+    if (const int code = refuse(*operation, given); code != COMMTASK_OK) {
+        if (given.ticket.number != 0) {
+            (void)commtask_ticket_drop(operation->comm, given.ticket);
+        }
+        return code;
+    }
+    tool::begin_to_hear(false);
+    (void)check::note_start({operation, {}});
+    return holder().start(*operation, given);
+}
+
+int commtask_omp_bind_requests(size_t n_requests, MPI_Request* requests) noexcept {
+    const commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
+    if (requests == nullptr && n_requests > 0) {
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options,
+                              "the list of requests is null and its length is not zero");
+    }
+    MPI_Request none = MPI_REQUEST_NULL;
+    if (const int code = refuse(commtask_op_attach(&none, MPI_COMM_WORLD), options); code != COMMTASK_OK) {
+        return code;
+    }
+    tool::begin_to_hear(false);
+    holder now;
+    for (MPI_Request& request : std::span(requests, n_requests)) {
+        if (request == MPI_REQUEST_NULL) {
+            continue;
+        }
+        const commtask_op attached = commtask_op_attach(&request, MPI_COMM_WORLD);
+        (void)check::note_start({&attached, {}});
+        if (const int code = now.start(attached, options); code != COMMTASK_OK) {
+            return code;
+        }
+    }
+    return COMMTASK_OK;
+}
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libomp runs its queue only while it waits for something, the last entry first. So run_answers() waits for a task of
+// its own, which the last answer completes; in a taskgroup of its own, since that nests with every tool.
+#include "completion_queue.hpp"
+
+#include "bound_task.hpp"
+#include "kmp_task.hpp"
+#include "outstanding.hpp"
+#include "proxy_task.hpp"
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace commtask::omp {
+namespace {
+
+/// The outermost scope of the calling thread.
+thread_local constinit driving_scope* current_scope = nullptr;
+
+/// Keeps every completion queue: a communication task may end after the thread that made it.
+class all_completion_queues {
+public:
+    completion_queue& keep(completion_queue* made) {
+        const std::scoped_lock guard(lock_);
+        return *queues_.emplace_back(made);
+    }
+
+private:
+    std::mutex lock_;
+    std::vector<std::unique_ptr<completion_queue>> queues_;
+};
+
+/// The calling thread's, by nesting level.
+thread_local std::vector<completion_queue*> of_levels;
+
+/// A proxy task without a body.
+struct nothing {
+    void run() noexcept {}
+    void end() noexcept {}
+};
+
+} // namespace
+
+completion_queue& completion_queue::mine() {
+    static auto* const all = new all_completion_queues;
+    const auto level = static_cast<std::size_t>(omp_get_level());
+    while (of_levels.size() <= level) {
+        of_levels.push_back(&all->keep(new completion_queue));
+    }
+    return *of_levels[level];
+}
+
+completion_queue* completion_queue::if_mine() noexcept {
+    const auto level = static_cast<std::size_t>(omp_get_level());
+    return level < of_levels.size() ? of_levels[level] : nullptr;
+}
+
+void completion_queue::run_my_answers() noexcept {
+    if (completion_queue* const mine = if_mine(); mine != nullptr) {
+        mine->run_answers();
+    }
+}
+
+void completion_queue::ring(kmp_task* bell) noexcept {
+    if (driving_scope::is_before_answers_of(*this)) {
+        try {
+            own_.push_back(bell);
+            return;
+        } catch (const std::bad_alloc&) { // then through libomp's queue
+        }
+    }
+    ring_through_queue(bell);
+}
+
+void completion_queue::ring_through_queue(kmp_task* bell) noexcept {
+    // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
+    // this a race checker takes every result for unordered.
+    n_rung_.fetch_add(1, std::memory_order_release);
+    __kmpc_proxy_task_completed_ooo(bell);
+}
+
+serial_start* completion_queue::lend_start() noexcept {
+    try {
+        if (idle_starts_.empty()) {
+            idle_starts_.reserve(starts_.size() + 1);
+            starts_.push_back(std::make_unique<serial_start>(*this));
+            idle_starts_.reserve(starts_.capacity());
+            return starts_.back().get();
+        }
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+    serial_start* const lent = idle_starts_.back();
+    idle_starts_.pop_back();
+    return lent;
+}
+
+bool completion_queue::note_answered() noexcept {
+    // acquire: partner of ring(); what the worker did before it is this thread's to see.
+    return n_rung_.fetch_sub(1, std::memory_order_acquire) == 1;
+}
+
+void completion_queue::end_waits() noexcept {
+    const std::vector<kmp_task*> waits = std::exchange(when_answered_, {});
+    for (kmp_task* const answered : waits) {
+        __kmpc_proxy_task_completed(__kmpc_global_thread_num(&task_ident), answered);
+    }
+}
+
+void completion_queue::run_answers() noexcept {
+    while (!own_.empty()) {
+        // What the first releases may wait in libomp, which must know of the others then. Mostly there are none.
+        kmp_task* const first = own_.front();
+        for (std::size_t i = 1; i < own_.size(); ++i) {
+            ring_through_queue(own_[i]);
+        }
+        own_.clear();
+        answer_unrung(first);
+    }
+    if (n_rung_.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
+    const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
+    while (n_rung_.load(std::memory_order_relaxed) > 0) {
+        __kmpc_taskgroup(&task_ident, thread);
+        kmp_task_of<nothing> answered(kmp_is_proxy, {});
+        when_answered_.push_back(answered.identity());
+        answered.submit(0, nullptr);
+        __kmpc_end_taskgroup(&task_ident, thread);
+    }
+}
+
+driving_scope::driving_scope(completion_queue* answered_next) noexcept
+    : outer_(current_scope), answered_next_(answered_next) {
+    if (outer_ == nullptr) {
+        current_scope = this;
+    }
+}
+
+driving_scope::~driving_scope() {
+    if (outer_ != nullptr) {
+        return;
+    }
+    current_scope = nullptr;
+    for (const omp_event_handle_t event : kept_) {
+        complete(event);
+        outstanding::of_process().note_ended();
+    }
+}
+
+bool driving_scope::is_before_answers_of(const completion_queue& which) noexcept {
+    return current_scope != nullptr && current_scope->answered_next_ == &which;
+}
+
+bool driving_scope::try_keep(omp_event_handle_t event) noexcept {
+    if (current_scope == nullptr) {
+        return false;
+    }
+    try {
+        current_scope->kept_.push_back(event);
+        return true;
+    } catch (const std::bad_alloc&) { // then the caller fulfils it in the middle of the pass
+        return false;
+    }
+}
+
+} // namespace commtask::omp

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A bell is a proxy task without a body, and its answer a task that depends on it: so the team's own thread runs the answer,
+// whoever rings. Where that thread itself sees the operation end, it goes without libomp's queue.
+#include "proxy_task.hpp"
+
+#include "announce.hpp"
+#include "bridge.hpp"
+#include "completion_queue.hpp"
+#include "kmp_task.hpp"
+#include "outstanding.hpp"
+
+namespace commtask::omp {
+namespace {
+
+/// Fulfils an event from a thread of the team.
+struct proxy_task_answer {
+    completion_queue* at;
+    omp_event_handle_t event;
+    serial_start* started; ///< What the completion queue gets back; null: nothing.
+    kmp_task* proxy;       ///< Itself, if it is a proxy task.
+    bool is_given;         ///< answer_unrung() does it.
+
+    void run() noexcept {
+        if (proxy != nullptr) {
+            answer();
+        }
+    }
+    /// Also when the taskgroup was cancelled meanwhile; of a proxy task libomp does not call it.
+    void end() noexcept { answer(); }
+
+    void answer() noexcept {
+        if (is_given) {
+            return;
+        }
+        const bool is_last = at->note_answered();
+        if (started != nullptr) {
+            at->give_back(*started);
+        }
+        omp_fulfill_event(event);
+        if (proxy != nullptr) {
+            __kmpc_proxy_task_completed_ooo(proxy);
+        }
+        if (is_last) {
+            at->end_waits();
+        }
+    }
+};
+
+/// A proxy task without a body: completed by its completion queue.
+struct proxy_task {
+    completion_queue* at;
+    kmp_task* answer;
+    void run() noexcept {}
+    void end() noexcept {}
+};
+
+/// When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
+/// parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that; but
+///  - it then goes on to the parent of the communication task, and if that is an explicit task, on to ancestors which did
+///    not count their children: those would be freed too early. An implicit task stops it.
+///  - Of a proxy task that a cancellation discards it calls nothing.
+///  - When one runs at the end of a region, it tells a tool of that end twice, which Archer does not survive. This library's
+///    records do.
+bool answer_is_proxy(std::uint32_t flags) noexcept {
+    constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
+    static const bool is_watched = !tool::is_records_only.load(std::memory_order_relaxed) &&
+                                   omp_control_tool(no_command, 0, nullptr) != kmp_no_tool;
+    return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
+}
+
+/// Makes a completion queue bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
+/// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
+/// in the same step in which it is taken out of the count.
+kmp_task* make_proxy_task(omp_event_handle_t event, std::uint32_t flags, serial_start* started) noexcept {
+    completion_queue& mine = completion_queue::mine();
+    // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
+    // made, but asks again when it ends; with the bell there both answers are yes.
+    kmp_task_of<proxy_task> ring(kmp_is_proxy, {&mine, nullptr});
+    const bool is_proxy = answer_is_proxy(flags);
+    kmp_task_of<proxy_task_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, started, nullptr, false});
+    if (is_proxy) {
+        answer.payload().proxy = answer.identity();
+    }
+    ring.payload().answer = answer.identity();
+    kmp_task* const rung = ring.identity();
+    kmp_depend link{reinterpret_cast<std::intptr_t>(answer.identity()), 1, kmp_depend_inout};
+    ring.submit(1, &link);
+    link.kind = kmp_depend_in;
+    answer.submit(1, &link);
+    return rung;
+}
+
+/// Stands where a bell would, once the operation has ended.
+kmp_task* has_ended() noexcept { return reinterpret_cast<kmp_task*>(std::uintptr_t{1}); }
+
+} // namespace
+
+void serial_start::begin(omp_event_handle_t event, std::uint32_t flags) noexcept {
+    event_ = event;
+    flags_ = flags;
+    bell_.store(nullptr, std::memory_order_relaxed); // the post publishes it
+}
+
+void serial_start::settle() noexcept {
+    // acquire: partner of end(); what the worker did before it is this thread's to see.
+    if (bell_.load(std::memory_order_acquire) != nullptr) {
+        return give_up();
+    }
+    kmp_task* const bell = make_proxy_task(event_, flags_, this);
+    kmp_task* before = nullptr;
+    // release: who ends it finds the bell whole.
+    if (bell_.compare_exchange_strong(before, bell, std::memory_order_acq_rel)) {
+        return; // what comes now belongs to end(), and then to the answer
+    }
+    answer_unrung(bell);
+    outstanding::of_process().note_ended();
+}
+
+void serial_start::give_up() noexcept {
+    const omp_event_handle_t event = event_;
+    at_->give_back(*this);
+    omp_fulfill_event(event);
+    outstanding::of_process().note_ended();
+}
+
+void serial_start::end() noexcept {
+    // acq_rel: partner of settle(). Without a bell this is the starter's from here on.
+    kmp_task* const bell = bell_.exchange(has_ended(), std::memory_order_acq_rel);
+    if (bell == nullptr) {
+        return;
+    }
+    start_proxy_task(bell);
+    outstanding::of_process().note_ended();
+}
+
+// In a team of one thread tasks of explicit ones wait in place: the parent of a task that is put off is implicit.
+kmp_task* make_proxy_task_of_bound(omp_event_handle_t event) noexcept {
+    return make_proxy_task(event, flag_parent_is_implicit, nullptr);
+}
+
+void start_proxy_task(kmp_task* bell) noexcept { kmp_task_of<proxy_task>::payload_of(bell).at->ring(bell); }
+
+void answer_unrung(kmp_task* bell) noexcept {
+    kmp_task* const answering = kmp_task_of<proxy_task>::payload_of(bell).answer;
+    proxy_task_answer& answer = kmp_task_of<proxy_task_answer>::payload_of(answering);
+    const omp_event_handle_t event = answer.event;
+    const bool is_proxy = answer.proxy != nullptr;
+    answer.is_given = true;
+    if (answer.started != nullptr) {
+        answer.at->give_back(*answer.started);
+    }
+    const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
+    __kmpc_proxy_task_completed(thread, bell); // runs the answer
+    if (is_proxy) {
+        __kmpc_proxy_task_completed(thread, answering);
+    }
+    omp_fulfill_event(event);
+}
+
+} // namespace commtask::omp

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
+ *
+ * The general doors: any function that starts a request, any function that must run between MPI calls, and requests
+ * that exist already. */
+#ifndef COMMTASK_CUSTOM_H
+#define COMMTASK_CUSTOM_H
+
+#include <commtask/operation.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Any operation that gives an MPI_Request: MPI-IO, MPI_Rput, MPI_Start of a persistent request, ...
+ *  @param function  starts it, on the worker; the request is the library's until it is complete
+ *  @param argument  handed to it; must live until the task has ended
+ *  @param comm  whose order the task belongs to
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_function function, void* argument,
+                                                               MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_START, comm);
+    op.start = function;
+    op.result = argument;
+    return op;
+}
+
+/** Runs a function between MPI calls, for example MPI_Comm_free, which has no operation.
+ *  @param function  runs on the worker and must not wait for another task
+ *  @param argument  handed to it; must live until the task has ended
+ *  @param comm  whose order the task belongs to
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_call(commtask_call_function function, void* argument,
+                                                              MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_CALL, comm);
+    op.call = function;
+    op.result = argument;
+    return op;
+}
+
+/** Hands over a request that was started elsewhere.
+ *  @param request  of an active operation; commtask_post sets it to MPI_REQUEST_NULL, as the library completes it
+ *  @param comm  its communicator
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_attach(MPI_Request* request, MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_ATTACH, comm);
+    op.result = request;
+    return op;
+}
+
+/** Does nothing: joins predecessors, or measures the cost of a task.
+ *  @param comm  whose order the task belongs to
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_NOOP, comm);
+    return op;
+}
+
+/** Starts a plan. The task ends when every member has ended.
+ *  @param plan  from commtask_record_end; it is not running
+ *  @return the operation, for commtask_post. */
+static inline COMMTASK_NODISCARD commtask_op commtask_op_plan(commtask_plan_t plan) COMMTASK_NOEXCEPT {
+    commtask_op op = commtask_op_make_(COMMTASK_OP_PLAN, MPI_COMM_SELF);
+    op.result = plan;
+    return op;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For calls that need MPI and are not tasks: a driver does them between two operations, and the caller waits. In a callback
+// the caller is the driver. What threads ask of one communicator's lane excludes each other; a callback of
+// another lane's is beside it.
+#pragma once
+
+#include "api/record.hpp"
+#include "base/last_error.hpp"
+#include "core/lane.hpp"
+
+#include <commtask/commtask.h>
+
+namespace commtask::detail {
+
+/// @param comm  whose first lane does it
+/// @return COMMTASK_OK: `function()` has run; or the code of why it has not
+template <typename Function>
+[[nodiscard]] int run_in_progress_call(Function&& function, MPI_Comm comm = MPI_COMM_WORLD) noexcept {
+    if (in_progress_call()) {
+        function();
+        return COMMTASK_OK;
+    }
+    if (!may_wait()) {
+        return refuse(COMMTASK_ERR_WORKER_THREAD, "a function that MPI calls must not wait for the worker");
+    }
+    const pause_recording scope;
+    struct control_task {
+        Function* what;
+        bool is_done;
+    } mine{&function, false};
+    const auto call = [](void* argument) -> int {
+        auto& sent = *static_cast<control_task*>(argument);
+        (*sent.what)();
+        sent.is_done = true;
+        return MPI_SUCCESS;
+    };
+    commtask_op sent = commtask_op_call(+call, &mine, comm);
+    sent.reserved = static_cast<int>(flag_stays_home);
+    commtask_t task = COMMTASK_NULL;
+    if (const int code = commtask_post(&sent, nullptr, &task); code != COMMTASK_OK) return code;
+    const int code = commtask_wait(&task, nullptr);
+    return mine.is_done ? COMMTASK_OK : code;
+}
+
+} // namespace commtask::detail

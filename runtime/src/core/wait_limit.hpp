@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When one who waits reads the clock, goes on, sleeps or gives up. Functions of times and of what its last turn came to, so they
+// are tested without a clock; who looks and who drives meanwhile is in waiting.hpp.
+#pragma once
+
+#include "base/tuning.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace commtask::detail {
+
+/// Of one who looks or drives without a pause: how long nothing may move. The clock is read once in so many looks, so that short
+/// waits pay nothing for it, and only the first reading begins the time.
+class poll_limit {
+public:
+    /// Over when nothing has moved for `patience_ns`, or at `deadline_ns`.
+    explicit poll_limit(std::uint64_t patience_ns, std::uint64_t deadline_ns = UINT64_MAX) noexcept
+        : patience_ns_(patience_ns), deadline_ns_(deadline_ns) {}
+
+    /// One more look. @return whether the clock is to be read, for is_over()
+    [[nodiscard]] bool wants_clock() noexcept { return ++n_looks_ % tuning::steps_in_a_row == 0; }
+
+    void moved() noexcept { is_still_ = false; }
+
+    [[nodiscard]] bool is_over(std::uint64_t now_ns) noexcept {
+        if (!is_still_) still_since_ns_ = now_ns;
+        is_still_ = true;
+        return now_ns - still_since_ns_ >= patience_ns_ || now_ns >= deadline_ns_;
+    }
+
+private:
+    const std::uint64_t patience_ns_;
+    const std::uint64_t deadline_ns_;
+    unsigned n_looks_ = 0;
+    bool is_still_ = false;
+    std::uint64_t still_since_ns_ = 0; ///< If it is still: the first reading that said so.
+};
+
+/// What a turn of one who waits for tasks came to.
+struct waiting_turn {
+    bool has_moved = false; ///< This thread started or ended something.
+    bool goes_on = false;   ///< MPI has something in flight, and this thread drives: nobody else is as quick.
+    bool must_make_progress =
+        false; ///< The thread has a progress lock in hand: asleep it would keep everybody from driving.
+};
+
+/// Of a thread that waits for tasks: after each turn of looking or driving it goes on, sleeps, or leaves.
+class wait_limit {
+public:
+    enum class verdict : std::uint8_t {
+        go_on, ///< Another turn.
+        sleep, ///< In the waiting room, for sleep_ns(), and then another turn.
+        leave, ///< The time is over.
+    };
+
+    /// `timeout_ns`: negative for ever. `spin_ns`: how long a wait is young, and does not sleep.
+    wait_limit(std::uint64_t begin_ns, std::int64_t timeout_ns, std::uint64_t spin_ns) noexcept
+        : deadline_ns_(timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns)),
+          young_until_ns_(begin_ns + spin_ns), now_ns_(begin_ns) {}
+
+    [[nodiscard]] std::uint64_t deadline_ns() const noexcept { return deadline_ns_; }
+
+    /// Whether a thread that may drive instead of a reserved worker does so in its next turn.
+    [[nodiscard]] bool may_take_over() const noexcept { return has_moved_ || is_young(); }
+
+    /// After a turn that has not brought what was waited for.
+    [[nodiscard]] verdict after(std::uint64_t now_ns, const waiting_turn& turn) noexcept {
+        now_ns_ = now_ns;
+        has_moved_ = turn.has_moved;
+        if (now_ns >= deadline_ns_) return verdict::leave;
+        return turn.must_make_progress || turn.goes_on || has_moved_ || is_young() ? verdict::go_on : verdict::sleep;
+    }
+
+    /// After `verdict::sleep`.
+    [[nodiscard]] std::int64_t sleep_ns() const noexcept {
+        return static_cast<std::int64_t>(std::min(tuning::longest_unwoken_wait_ns, deadline_ns_ - now_ns_));
+    }
+
+private:
+    [[nodiscard]] bool is_young() const noexcept { return now_ns_ < young_until_ns_; }
+
+    const std::uint64_t deadline_ns_;
+    const std::uint64_t young_until_ns_;
+    std::uint64_t now_ns_; ///< The last reading.
+    bool has_moved_ = false;
+};
+
+} // namespace commtask::detail
