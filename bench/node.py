@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: what do doorbells between the ranks of a node bring where ranks share cores? Runs of bench_node in turn: natively, with MPICH's
-# progress thread, by tasks whose workers look again and again (naps), and by tasks whose workers wake each other (bell). 2, 4 and 8 ranks
+# progress thread, by tasks whose workers poll again and again (timed waits), and by tasks whose workers wake each other (bell). 2, 4 and 8 ranks
 # on the cores that there are, computing that leaves the core.
-"""Doorbells between the ranks of a node, against naps, native MPI and MPICH's progress thread."""
+"""Doorbells between the ranks of a node, against timed waits, native MPI and MPICH's progress thread."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 import figures
 import miniapp
 
-NATIVE, THREAD, NAPS, BELL = "native", "MPICH's progress thread", "naps", "bell"
+NATIVE, THREAD, NAPS, BELL = "native", "MPICH's progress thread", "timed waits", "doorbells"
 TASKS = (NAPS, BELL)
 LIMIT_S = 300
 STEPS = {2: 15, 4: 9, 8: 3}  # by the number of ranks

@@ -164,13 +164,13 @@ SECTIONS = (
     ("What if there are more ranks than cores?",
      "Messages of 4 MiB whose receiver starts first, computing that leaves the core. On sixteen cores each of the eight ranks has two.", (
          Row("What an exchange takes beyond its computing: eight ranks, workers that wake each other (`COMMTASK_NODE_DOORBELLS=on`)",
-             "the same program by MPI alone", "node", "8 ranks", "exposed receiver early, 4 MiB, 8 ranks, bell",
+             "the same program by MPI alone", "node", "8 ranks", "exposed receiver early, 4 MiB, 8 ranks, doorbells",
              "exposed receiver early, 4 MiB, 8 ranks, native"),
          Row("What an exchange takes beyond its computing: eight ranks, workers that wake each other (`COMMTASK_NODE_DOORBELLS=on`)",
-             "MPICH's progress thread", "node", "8 ranks", "exposed receiver early, 4 MiB, 8 ranks, bell",
+             "MPICH's progress thread", "node", "8 ranks", "exposed receiver early, 4 MiB, 8 ranks, doorbells",
              "exposed receiver early, 4 MiB, 8 ranks, MPICH's progress thread"),
          Row("Processor time of the workers of eight ranks that wake each other", "workers that look again and again", "node", "8 ranks",
-             "workers' processor time, messages, 8 ranks, bell", "workers' processor time, messages, 8 ranks, naps"),
+             "workers' processor time, messages, 8 ranks, doorbells", "workers' processor time, messages, 8 ranks, timed waits"),
      )),
 )
 

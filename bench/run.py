@@ -48,7 +48,7 @@ COMPARISONS = {
     "rma": "one-sided access to a rank that computes: MPI, its progress thread, commtask-run and tasks; a notified put",
     "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
     "offload": "commtask-run against native MPI: starting, overlap, round trips, a FUNNELED miniapp",
-    "node": "doorbells between ranks that share cores, against naps, native MPI and a progress thread",
+    "node": "doorbells between ranks that share cores, against timed waits, native MPI and a progress thread",
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
     "dslash": "the lattice-QCD miniapp's modes against its baseline, crowded and over links",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The examples of docs/lanes.md: two fields whose messages go round the ranks, each field on a lane of its own; and a burst of
- * messages that is spread over lanes; and one communicator that several lanes serve. With more ranks than one it sees that each message came from its neighbour. */
+ * messages that is striped over lanes; and one communicator that several lanes serve. With more ranks than one it sees that each message came from its neighbour. */
 #include <commtask/commtask.h>
 
 #include <stdio.h>

@@ -164,7 +164,7 @@ EXPECTATIONS = {
                           "prints": [r"rank \d: an explicit task ended before 1 communication task that it created \(the first of all: recv of 1 "
                                      r"element from rank \d, tag 9, created at failing\.c:\d+\), and no taskgroup"]},
     "fatal_handler": {"exits": "nonzero", "never": [r"the wrong call came back"]},
-    # The last line of the statistics: worker us, sleeps, naps, rung, rang.
+    # The last line of the statistics: worker us, blocks, waits, rung, rang.
     "node_late_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_DOORBELLS": "auto"},
                          "prints": [r"(?m)^ +all +[\d.]*[1-9][\d.]* +\d+ +[1-9]\d* +[1-9]\d* +[1-9]\d*$"]},
     "node_access": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_DOORBELLS": "on"},

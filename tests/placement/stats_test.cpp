@@ -120,11 +120,11 @@ TEST(Stats, PrintWhatWokeEachWorker) {
     std::vector<lane_stats> ranks(2);
     ranks[0].worker_used_ns = 12'500'000;
     ranks[0].worker_sleeps = 3;
-    ranks[0].worker_naps = 40;
+    ranks[0].worker_timed_waits = 40;
     ranks[0].worker_rung = 5;
     ranks[1].rang = 5;
     const std::string table = format_stats(ranks, std::vector{0, 1}, 2, {});
-    EXPECT_THAT(table, HasSubstr("  rank      worker us  sleeps    naps   rung   rang\n"
+    EXPECT_THAT(table, HasSubstr("  rank      worker us  blocks   waits   rung   rang\n"
                                  "     0          12500       3      40      5      0\n"
                                  "     1           0.00       0       0      0      5\n"
                                  "   all          12500       3      40      5      5\n"));

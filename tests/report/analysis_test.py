@@ -130,7 +130,7 @@ class Causes(unittest.TestCase):
 
     def test_a_worker_that_slept_is_told_from_one_that_was_busy(self):
         task = receive(100, 300, 400)
-        sleeper = Worker(states=[(0, 180, "asleep"), (180, 1000, "issue")])
+        sleeper = Worker(states=[(0, 180, "blocked"), (180, 1000, "issue")])
         run = Run([Rank(0, [task], [], [sleeper])])
         self.assertEqual(total(causes.blame(run, task, 100, 300)), {(causes.ASLEEP, 0): 80, (causes.BUSY, 0): 120})
 
@@ -155,7 +155,7 @@ class Causes(unittest.TestCase):
 
     def test_a_thread_that_drives_another_lane_does_not_keep_this_one_awake(self):
         task = receive(100, 300, 400)
-        worker = Worker(has_own_core=True, states=[(0, 1000, "asleep")])
+        worker = Worker(has_own_core=True, states=[(0, 1000, "blocked")])
         for lane, cause in ((1, causes.ASLEEP), (0, causes.BUSY)):
             driver = Thread(1, "main", [Span(0, 1000, "drive", "poll", lane)])
             run = Run([Rank(0, [task], [driver], [worker])])
@@ -163,7 +163,7 @@ class Causes(unittest.TestCase):
 
     def test_a_lane_that_a_thread_drives_in_turns_with_another_is_driven_between_the_turns_too(self):
         task = receive(0, 10, 100_000)
-        worker = Worker(has_own_core=False, states=[(0, 1_000_000, "asleep")], samples=[(0, 0), (1_000_000, 1)])
+        worker = Worker(has_own_core=False, states=[(0, 1_000_000, "blocked")], samples=[(0, 0), (1_000_000, 1)])
         for turn, is_driven in ((6_000, True), (30_000, False)):
             turns = [Span(at, at + turn, "drive", "poll", at // turn % 2) for at in range(0, 120_000, turn)]
             run = Run([Rank(0, [task], [Thread(1, "main", turns)], [worker])])
@@ -185,7 +185,7 @@ class Causes(unittest.TestCase):
 
     def test_of_what_hung_the_sleep_of_its_worker_is_not_the_cause(self):
         task = receive(100, 110, None, needs_others=True)
-        run = Run([Rank(0, [task], [], [Worker(has_own_core=False, states=[(0, 1000, "nap")], samples=[(0, 0), (1000, 1)])])])
+        run = Run([Rank(0, [task], [], [Worker(has_own_core=False, states=[(0, 1000, "timed wait")], samples=[(0, 0), (1000, 1)])])])
         self.assertEqual(total(causes.blame(run, task, 110, 600)), {(causes.UNKNOWN, 0): 490})
 
     def test_predecessors_and_program_order_are_told_apart(self):
@@ -334,10 +334,10 @@ class Tables(unittest.TestCase):
         self.assertEqual(tables.depth_table(Run([rank])), [(0, 0, 2, 2)])
 
     def test_a_workers_share_of_its_core_is_its_processor_time_over_time(self):
-        worker = Worker(states=[(0, 600, "poll"), (600, 1000, "asleep")], samples=[(0, 0), (1000, 250)])
+        worker = Worker(states=[(0, 600, "poll"), (600, 1000, "blocked")], samples=[(0, 0), (1000, 250)])
         run = Run([Rank(0, [receive(0, 1, 1000)], [], [worker])])
         use, = tables.worker_table(run)
-        self.assertEqual((use.core_share, use.got, use.states), (0.25, 250 / 600, {"poll": 0.6, "asleep": 0.4}))
+        self.assertEqual((use.core_share, use.got, use.states), (0.25, 250 / 600, {"poll": 0.6, "blocked": 0.4}))
 
 
 if __name__ == "__main__":

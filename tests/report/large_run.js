@@ -9,7 +9,7 @@
   const places = new Map(), lists = { rank: [], row: [], posted: [], ended: [] };
   let nSpans = 0;
   for (const row of data.rows) {
-    const names = row.type === "tasks" ? phases : row.type === "worker" ? ["issue", "poll", "nap", "asleep"] : ["wait", "call", "compute"];
+    const names = row.type === "tasks" ? phases : row.type === "worker" ? ["issue", "poll", "timed wait", "blocked"] : ["wait", "call", "compute"];
     const count = Math.min(perRow, n - nSpans), place = places.get(row.rank) || 0;
     nSpans += count;
     if (row.type === "tasks") places.set(row.rank, place + 1);

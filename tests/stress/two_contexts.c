@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Long messages of one rank by two network contexts at once, with a look at every byte: what decides whether a communicator may be
- * spread over lanes by rank and tag, where long messages of two ranks go side by side. MPI alone, since it is MPI that is
+ * striped over lanes by rank and tag, where long messages of two ranks go side by side. MPI alone, since it is MPI that is
  * asked. By two duplicates, as commtask_comm_stripe does, they must arrive whole. With `streams` as the third argument they go by
  * two streams to one, and MPICH 4.2 and 4.3 abort: over shared memory its receiver tells the parts of two such messages apart
  * by the sending rank alone (issue 7279). Two ranks; the other arguments: rounds, bytes of the longest message. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the neighbours of a rank fall to the lanes of a communicator that is spread by ranks and tags, on the grids that programs
+// How the neighbours of a rank fall to the lanes of a communicator that is striped by ranks and tags, on the grids that programs
 // have: rings and periodic grids of two and three dimensions, on two, three and four lanes.
 #include "core/comm_striping.hpp"
 

@@ -315,7 +315,7 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
         static_cast<void>(neighbors_.ring(0)); // it may be between two waits
         EXPECT_TRUE(comes_true([&] { return sent->life.state() == task_state::completed; }));
     }
-    EXPECT_GT(counters.worker_naps, 0U);
+    EXPECT_GT(counters.worker_timed_waits, 0U);
 }
 
 TEST_F(NodeRinger, AWorkerThatAttendsAWindowNeverWaitsLong) {

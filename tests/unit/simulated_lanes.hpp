@@ -31,7 +31,7 @@ struct network {
 /// One limited by what a context injects, one whose contexts get in each other's way, and one with a wire that is soon full.
 [[nodiscard]] std::span<const network> three_networks();
 
-/// How a burst is spread.
+/// How a burst is striped.
 struct spread {
     unsigned n_lanes = 1;
     unsigned in_row = 1;

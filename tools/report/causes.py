@@ -13,7 +13,7 @@ WAITED = "other side waited"
 PREDECESSOR = "predecessor"
 ORDER = "program order"
 BUSY = "worker busy"
-ASLEEP = "worker asleep"
+ASLEEP = "worker blocked"
 PAUSED = "worker paused"
 NO_CORE = "worker shares its core"
 NO_THREAD = "no free thread"
@@ -90,7 +90,7 @@ def _worker_alone(worker, begin, end):
     if worker.has_own_core is False:
         paused = _time_in(worker, begin, end, "paused")
         return [(cause, ns) for cause, ns in ((PAUSED, paused), (NO_CORE, end - begin - paused)) if ns > 0]
-    slept, paused = _time_in(worker, begin, end, "asleep", "nap"), _time_in(worker, begin, end, "paused")
+    slept, paused = _time_in(worker, begin, end, "blocked", "timed wait"), _time_in(worker, begin, end, "paused")
     share = worker.share_between(begin, end)
     awake = NO_CORE if share is not None and share < OWN_CORE_SHARE and slept + paused < (end - begin) / 2 else BUSY
     return [(cause, ns) for cause, ns in ((ASLEEP, slept), (PAUSED, paused), (awake, end - begin - slept - paused)) if ns > 0]
@@ -107,7 +107,7 @@ def _not_served(worker, begin, end):
         return PAUSED, paused
     if worker.has_own_core is False and not worker.samples:
         return NO_CORE, end - begin
-    slept = _time_in(worker, begin, end, "asleep", "nap")
+    slept = _time_in(worker, begin, end, "blocked", "timed wait")
     share = worker.share_between(begin, end)
     if share is not None and share < OWN_CORE_SHARE:
         lacked = int((1 - share) * (end - begin))

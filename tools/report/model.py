@@ -130,16 +130,16 @@ class Thread:
         return subtract(whole, union((s.begin, s.end) for s in self.spans if s.kind in ("wait", "call", "sync", "drive")))
 
 
-#: A lane that waits no longer for its next turn counts as driven, ns: the library leaves out pauses of that length itself.
+#: A lane that waits no longer for its next turn counts as one in which a thread makes progress, ns: the library leaves out pauses of that length itself.
 MOMENT = 20_000
 #: So many posts and ends, none more than MOMENT after the last, are many small messages.
 MANY = 32
 #: States of a worker in which it wants no processor.
-PAUSES = ("asleep", "nap", "driven", "paused")
+PAUSES = ("blocked", "timed wait", "beside others", "paused")
 
 
 class Worker:
-    """The worker of a lane. States: issue, poll, idle, nap, asleep, driven, callback, paused; `samples` are (time, its processor time)."""
+    """The worker of a lane. States: issue, poll, idle, timed wait, blocked, beside others, callback, paused; `samples` are (time, its processor time)."""
 
     def __init__(self, lane=0, cpu=None, has_own_core=None, states=(), samples=()):
         self.lane, self.cpu, self.has_own_core = lane, cpu, has_own_core

@@ -16,7 +16,7 @@ COLOURS = {
     # Phases of a task.
     "queued": "#b8b8b8", "predecessor": "#9c755f", "order": "#d37295", "ready": "#edc948", "in flight": "#59a14f", "unblock": "#bcd9b3",
     # States of a worker.
-    "issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "nap": "#c9bfe0", "asleep": "#8d7cb8", "driven": "#b7c9a8", "callback": "#e0843c",
+    "issue": "#2f7f79", "poll": "#7fbfb5", "idle": "#dfe9e7", "timed wait": "#c9bfe0", "blocked": "#8d7cb8", "beside others": "#b7c9a8", "callback": "#e0843c",
     "paused": "#5d5470",
 }
 PATH_COLOURS = {"computing": "#4e79a7", "other": "#b8c4cf", "transfer": "#59a14f", "other side unknown": "#8cbf88"}

@@ -26,7 +26,7 @@ PHASES = ("posted", "waiting", "held", "ready", "in flight", "ended", "dropped")
 IN_FLIGHT, ENDED, DROPPED = 4, 5, 6
 ENDS = ("open", "completed", "failed", "canceled", "", "given up")
 COMPLETED = 1
-STATES = ("none", "issue", "poll", "idle", "nap", "asleep", "driven", "callback", "paused")
+STATES = ("none", "issue", "poll", "idle", "timed wait", "blocked", "beside others", "callback", "paused")
 
 # Their time is that of their writing; a post's, or a match's, lies before others that were written earlier.
 WRITTEN_AT_ONCE = (POST_RETURNED, WAIT_BEGIN, WAIT_END, STATE, COMPUTE_CREATED, COMPUTE_BEGIN, COMPUTE_END, REGION_END, PROCESSOR)

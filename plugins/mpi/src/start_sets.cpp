@@ -95,7 +95,7 @@ void remember(std::span<const MPI_Request> requests) {
     return first.set != nullptr && std::ranges::equal(first.set->requests, requests) ? first.set : nullptr;
 }
 
-/// A communicator that is spread has no lane of its own: which one a member goes by is the matter of the thread that starts it.
+/// A communicator that is striped has no lane of its own: which one a member goes by is the matter of the thread that starts it.
 [[nodiscard]] bool add_members(const start_set& set, detail::context& runtime, commtask_plan_s& to) {
     for (persistent* const each : set.members) {
         int code = COMMTASK_OK;

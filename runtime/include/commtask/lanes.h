@@ -60,7 +60,7 @@ typedef enum commtask_striping {
     /** The thread that posts: its messages go to one lane, those of the next thread to the next. Nothing else is required, and
      *  wildcards are fine. What one thread posts stays in order; no order is kept among threads, not even of posts that happen
      *  one before the other, and a plan's messages count as those of the thread that recorded them. A communicator whose info
-     *  says mpi_assert_allow_overtaking, and neither of the two below, is spread so by itself, when it is first used. */
+     *  says mpi_assert_allow_overtaking, and neither of the two below, is striped so by itself, when it is first used. */
     COMMTASK_STRIPE_BY_THREAD = 1,
     /** What sender and receiver both know: the two ranks, if the communicator's info says mpi_assert_no_any_source, and the
      *  tag, if it says mpi_assert_no_any_tag; one of the two at least. Each lane gets a duplicate that the program does not see,
@@ -80,7 +80,7 @@ typedef enum commtask_striping {
  *  @param comm  the communicator. No message of it may be half posted: one whose receive was posted before this call, and
  *               which is sent after it, does not arrive.
  *  @param by    a commtask_striping: COMMTASK_STRIPE_BY_THREAD, or COMMTASK_STRIPE_BY_MESSAGE, which no intercommunicator can have.
- *  @return COMMTASK_OK; ERR_ARGUMENT if `by` is none, or comm is spread in the other way, or its info promises neither of
+ *  @return COMMTASK_OK; ERR_ARGUMENT if `by` is none, or comm is striped in the other way, or its info promises neither of
  *          what is needed, or something else than on another rank: all ranks are refused then; ERR_COMM; FAILED if MPI could not
  *          duplicate comm; ERR_NO_MEMORY, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
  *  @threads No other thread posts a message of comm meanwhile.

@@ -45,7 +45,7 @@ inline void set_lane(MPI_Comm comm, int lane) { frontend::check(commtask_comm_se
 /// Has several lanes serve the messages of one communicator. By message it is collective over `comm`.
 /// @param comm  the communicator, of which no message is half posted.
 /// @param by  what chooses the lane: commtask_comm_stripe says what each requires.
-/// @throws error  if the communicator's info does not promise what is needed, or the ranks differ; if it is spread otherwise.
+/// @throws error  if the communicator's info does not promise what is needed, or the ranks differ; if it is striped otherwise.
 inline void spread(MPI_Comm comm, commtask_striping by) { frontend::check(commtask_comm_stripe(comm, by)); }
 
 } // namespace commtask

@@ -295,7 +295,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     comm_queue* const queue = runtime->queue_of(comm, code);
     if (queue == nullptr) return code;
     if (queue->striping() != nullptr && !queue->striping()->is_by_thread()) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread over lanes by rank and tag: listen on a duplicate of it",
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is striped over lanes by rank and tag: listen on a duplicate of it",
                       queue->name.c_str());
     }
     char nothing = 0;

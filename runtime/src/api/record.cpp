@@ -79,7 +79,7 @@ struct end_of_thread {
                                       const commtask_options* options) {
     plan_member made;
     made.op = op;
-    made.op.comm = queue.comm; // a duplicate, if the communicator is spread
+    made.op.comm = queue.comm; // a duplicate, if the communicator is striped
     made.queue = &queue;
     if (options != nullptr) {
         made.flags = options->flags & ~std::uint32_t{COMMTASK_TRY};

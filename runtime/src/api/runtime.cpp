@@ -290,6 +290,59 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return trace_file::open(plan, why);
 }
 
+/// All that needs the other ranks, and the context. @return this rank's code; without success `made` is null, or to be thrown away
+[[nodiscard]] int collective_make_context(const config& settings, const cpu_set& cpus, int thread_level,
+                                          const agreement& agreed, own_lanes& lanes, context::agreed_start& start,
+                                          std::unique_ptr<context>& made) {
+    if (agreed.all_keep_stats) start.stats_comm = collective_own_comm(own_comm::statistics);
+    std::optional<clock_comparison> clock;
+    std::uint64_t run = 0;
+    if (agreed.all_trace) {
+        start.clock_comm = collective_own_comm(own_comm::clocks);
+        if (start.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(start.clock_comm);
+    }
+    rank_place place;
+    int code = guarded([&] {
+        place = collective_find_place(settings, cpus);
+        if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
+        const bool have_cores = place.idle == idle_policy::reserved && place.lane_cpus.front() != no_cpu;
+        if (have_cores) lanes.selection.n_lanes_with_cores = static_cast<unsigned>(settings.lanes);
+        return static_cast<int>(COMMTASK_OK);
+    });
+    std::unique_ptr<node_segment> node = collective_find_doorbells(settings, place);
+    std::vector<far_place> world = collective_find_leaders(settings, node.get());
+    if (!world.empty()) start.announcing_comm = collective_own_comm(own_comm::announcements);
+    if (start.announcing_comm == MPI_COMM_NULL) world.clear();
+    if (code == COMMTASK_OK)
+        code = guarded([&] {
+            // Alone on its node, or without memory or a use for doorbells there: others sleep until it has announced its messages.
+            if (!world.empty() && !node) node = make_own_segment(start.rank, doorbells::page_bytes);
+            if (!settings.trace.empty()) {
+                std::string why;
+                start.trace = open_trace(settings, place, start, run, why);
+                if (start.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
+            }
+            made = std::make_unique<context>(settings, thread_level, std::move(place), start, std::move(node),
+                                             std::move(world));
+            if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
+            return static_cast<int>(COMMTASK_OK);
+        });
+    return code;
+}
+
+/// A child has no worker: the end of the process, by exit() for example, must not wait for one. Nor must it write to its parent's trace.
+void leave_child_alone() noexcept {
+    static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
+        tracer::end();
+        if (context* const parents = context::running()) {
+            for (lane& each : parents->lanes()) each.wake_up.leave_shared_memory();
+        }
+        context::set_running(nullptr);
+        context::open();
+    });
+    static_cast<void>(is_hooked);
+}
+
 } // namespace
 
 int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept {
@@ -340,39 +393,7 @@ start_outcome collective_start(const commtask_config* given) {
     context::agreed_start start{rank, ++n_sessions % 32768};
     std::unique_ptr<context> made;
     if (agreed.code == COMMTASK_OK) {
-        if (agreed.all_keep_stats) start.stats_comm = collective_own_comm(own_comm::statistics);
-        std::optional<clock_comparison> clock;
-        std::uint64_t run = 0;
-        if (agreed.all_trace) {
-            start.clock_comm = collective_own_comm(own_comm::clocks);
-            if (start.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(start.clock_comm);
-        }
-        rank_place place;
-        code = guarded([&] {
-            place = collective_find_place(settings, cpus);
-            if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
-            const bool have_cores = place.idle == idle_policy::reserved && place.lane_cpus.front() != no_cpu;
-            if (have_cores) lanes.selection.n_lanes_with_cores = static_cast<unsigned>(settings.lanes);
-            return static_cast<int>(COMMTASK_OK);
-        });
-        std::unique_ptr<node_segment> node = collective_find_doorbells(settings, place);
-        std::vector<far_place> world = collective_find_leaders(settings, node.get());
-        if (!world.empty()) start.announcing_comm = collective_own_comm(own_comm::announcements);
-        if (start.announcing_comm == MPI_COMM_NULL) world.clear();
-        if (code == COMMTASK_OK)
-            code = guarded([&] {
-                // Alone on its node, or without memory or a use for doorbells there: others sleep until it has announced its messages.
-                if (!world.empty() && !node) node = make_own_segment(rank, doorbells::page_bytes);
-                if (!settings.trace.empty()) {
-                    std::string why;
-                    start.trace = open_trace(settings, place, start, run, why);
-                    if (start.trace == nullptr) return refuse(COMMTASK_ERR_CONFIG, "%s", why.c_str());
-                }
-                made = std::make_unique<context>(settings, thread_level, std::move(place), start, std::move(node),
-                                                 std::move(world));
-                if (clock) record_clock(made->trace_if_kept()->records(), *clock, false);
-                return static_cast<int>(COMMTASK_OK);
-            });
+        code = collective_make_context(settings, cpus, thread_level, agreed, lanes, start, made);
         agreed = collective_agree(code, rank, settings, lanes);
     }
     if (agreed.code != COMMTASK_OK) {
@@ -385,17 +406,7 @@ start_outcome collective_start(const commtask_config* given) {
     made->select_lanes(std::move(lanes.selection));
     context::set_running(made.release());
     context::open();
-    // A child has no worker: whatever ends there, by exit() say, must not wait for one.
-    // Nor must it write to its parent's trace.
-    static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
-        tracer::end();
-        if (context* const parents = context::running()) {
-            for (lane& each : parents->lanes()) each.wake_up.leave_shared_memory();
-        }
-        context::set_running(nullptr);
-        context::open();
-    });
-    static_cast<void>(is_hooked);
+    leave_child_alone();
     return {COMMTASK_OK, false, settings.verbose};
 }
 

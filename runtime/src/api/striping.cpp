@@ -30,19 +30,19 @@ template <typename Ask>
 [[nodiscard]] int stripe_by_thread(context& runtime, comm_queue& home) noexcept {
     if (const comm_striping* const known = home.striping()) {
         if (known->is_by_thread()) return COMMTASK_OK;
-        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by its messages already, until it is freed",
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is striped by its messages already, until it is freed",
                       home.name.c_str());
     }
     if (runtime.lanes().size() == 1) return COMMTASK_OK;
     auto striping = [&] { return runtime.comms().stripe_by_thread(home); };
-    return ask_in_progress_call(spread, home.comm, "spread comm over the lanes");
+    return ask_in_progress_call(striping, home.comm, "stripe comm over the lanes");
 }
 
 /// What a rank has to say against its own call.
 [[nodiscard]] int check_by_message(context& runtime, const comm_queue& home,
                                    const message_promises& promised) noexcept {
     if (home.striping() != nullptr && home.striping()->is_by_thread()) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "%s is spread by threads already, until it is freed", home.name.c_str());
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is striped by threads already, until it is freed", home.name.c_str());
     }
     if (runtime.listeners().has_one_of(home)) {
         return refuse(
@@ -72,7 +72,7 @@ template <typename Ask>
     code = collective_agree(
         home.comm, as_number,
         "what is known of comm (1 for mpi_assert_no_any_source, 2 for mpi_assert_no_any_tag, 4 if it is "
-        "spread already)",
+        "striped already)",
         code);
     const auto n_lanes = static_cast<int>(runtime.lanes().size());
     if (code != COMMTASK_OK || home.striping() != nullptr) return code;
@@ -81,7 +81,7 @@ template <typename Ask>
     if (n_lanes > 1) code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
     if (code == COMMTASK_OK) {
         auto striping = [&] { return runtime.comms().stripe_by_message(home, duplicates, promised); };
-        code = ask_in_progress_call(spread, home.comm, "spread comm over the lanes");
+        code = ask_in_progress_call(striping, home.comm, "stripe comm over the lanes");
     }
     // All or none: a message that one rank sends by a duplicate must be looked for there by the other. Collectives stay at home.
     const int agreed = collective_agree(home.comm, 0, "nothing", code);
@@ -90,7 +90,7 @@ template <typename Ask>
             runtime.comms().forget_striping(home);
             return MPI_SUCCESS;
         };
-        static_cast<void>(ask_in_progress_call(undo, home.comm, "take the spread back"));
+        static_cast<void>(ask_in_progress_call(undo, home.comm, "take the striping back"));
     }
     return agreed;
 }
@@ -119,19 +119,19 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     case comm_striping::answer::any_source:
         return refuse(
             COMMTASK_ERR_ARGUMENT,
-            "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is spread over lanes, "
+            "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is striped over lanes, "
             "and %s would not know which one its message comes by",
             queue->name.c_str(), name_of(op.kind));
     case comm_striping::answer::any_tag:
         return refuse(
             COMMTASK_ERR_ARGUMENT,
-            "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is spread over lanes, and %s "
+            "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is striped over lanes, and %s "
             "would not know which one its message comes by",
             queue->name.c_str(), name_of(op.kind));
     case comm_striping::answer::several_keys:
         return refuse(
             COMMTASK_ERR_ARGUMENT,
-            "the messages of %s may belong to several lanes, over which %s is spread by rank and tag: post each "
+            "the messages of %s may belong to several lanes, over which %s is striped by rank and tag: post each "
             "message on its own, or all with one rank and one tag",
             name_of(op.kind), queue->name.c_str());
     case comm_striping::answer::goes: break;
@@ -167,7 +167,7 @@ int commtask_comm_stripe(MPI_Comm comm, int by) noexcept {
     if (home == nullptr) return code;
     if (by == COMMTASK_STRIPE_BY_THREAD) return stripe_by_thread(*runtime, *home);
     if (home->is_intercommunicator) {
-        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, which can be spread by threads alone");
+        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, which can be striped by threads alone");
     }
     try {
         return collective_spread_by_message(*runtime, *home);

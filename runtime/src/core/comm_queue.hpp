@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The queue of one communicator: which lane serves it, what submitters need to know to check their arguments, and the
-// program order of its ordered tasks. A communicator that is spread over lanes has one here, where its collectives go, and
+// program order of its ordered tasks. A communicator that is striped over lanes has one here, where its collectives go, and
 // more for its messages. A queue lives as long as its context, since tasks and threads point to it. One whose
 // communicator was freed serves another later, once no turn of the first is open, so that no ticket is good for both.
 #pragma once
@@ -70,7 +70,7 @@ public:
     comm_queue* next_closed = nullptr; ///< In the list of those that no communicator has.
 
     /// Any thread. Which queue each message of the communicator goes to; null: all come here. acquire: partner of set_striping().
-    [[nodiscard]] const comm_striping* spread() const noexcept { return striping_.load(std::memory_order_acquire); }
+    [[nodiscard]] const comm_striping* striping() const noexcept { return striping_.load(std::memory_order_acquire); }
     /// A driver. No thread posts a message of the communicator now. What was there stays until the next one comes.
     void set_striping(std::shared_ptr<const comm_striping> next) noexcept {
         striping_.store(next.get(), std::memory_order_release);

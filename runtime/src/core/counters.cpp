@@ -37,7 +37,7 @@ void lane_stats::merge(const lane_stats& other) {
     worker_busy_ns += other.worker_busy_ns;
     worker_life_ns += other.worker_life_ns;
     worker_used_ns += other.worker_used_ns;
-    worker_naps += other.worker_naps;
+    worker_timed_waits += other.worker_timed_waits;
     worker_rung += other.worker_rung;
     rang += other.rang;
     worker_sleeps += other.worker_sleeps;

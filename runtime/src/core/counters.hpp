@@ -57,17 +57,17 @@ struct lane_stats {
     std::array<std::uint64_t, stats_kind_count> bytes{}; ///< Payload of these tasks by kind, as posted.
     std::uint64_t failed = 0;
     std::uint64_t canceled = 0;
-    time_distribution post;           ///< In the post call, on the posting thread.
-    time_distribution queue_delay;    ///< From the post to the worker taking the task over.
-    time_distribution in_flight;      ///< From issue to MPI's completion.
-    time_distribution unblock;        ///< From MPI's completion to the first instruction of who waited for it.
-    std::uint64_t worker_busy_ns = 0; ///< The worker's time in passes that moved something.
-    std::uint64_t worker_life_ns = 0; ///< The worker's time from start to end.
-    std::uint64_t worker_used_ns = 0; ///< The worker's time on the processor.
-    std::uint64_t worker_naps = 0;    ///< How often it napped with something in flight.
-    std::uint64_t worker_rung = 0;    ///< Of these, how often another rank of the node ended the nap.
-    std::uint64_t rang = 0;           ///< Workers of the node's other ranks that this lane has woken.
-    std::uint64_t worker_sleeps = 0;  ///< How often it slept for want of work.
+    time_distribution post;               ///< In the post call, on the posting thread.
+    time_distribution queue_delay;        ///< From the post to the worker taking the task over.
+    time_distribution in_flight;          ///< From issue to MPI's completion.
+    time_distribution unblock;            ///< From MPI's completion to the first instruction of who waited for it.
+    std::uint64_t worker_busy_ns = 0;     ///< The worker's time in passes that moved something.
+    std::uint64_t worker_life_ns = 0;     ///< The worker's time from start to end.
+    std::uint64_t worker_used_ns = 0;     ///< The worker's time on the processor.
+    std::uint64_t worker_timed_waits = 0; ///< Timed waits with something in flight.
+    std::uint64_t worker_rung = 0;        ///< Of these, those that another rank of the node ended.
+    std::uint64_t rang = 0;               ///< Workers of the node's other ranks that this lane has woken.
+    std::uint64_t worker_sleeps = 0;      ///< How often it slept for want of work.
 
     void merge(const lane_stats& other);
 };

@@ -95,7 +95,7 @@ enum task_flag : std::uint32_t {
     flag_is_run = 1U << 19,      ///< A run of a plan: its operation has the plan.
     flag_is_member = 1U << 20,   ///< Of a plan: task::member is set.
     flag_has_handler = 1U << 21, ///< A standing receive: nobody waits for its end, so it is not unfinished.
-    flag_stays_home = 1U << 22,  ///< Goes to its communicator's first lane, even where that is spread by threads.
+    flag_stays_home = 1U << 22,  ///< Goes to its communicator's first lane, even where that is striped by threads.
     flag_has_source = 1U << 24,  ///< task::source is set.
     flag_has_handle = 1U << 29,  ///< The program got a handle, and asks by that how the task ends.
     // What the library keeps for a task until it has ended (mpi/kept_handles.hpp, mpi/kept_lists.hpp).

@@ -46,15 +46,15 @@ enum class record_type : std::uint8_t {
 
 /// What a thread does for a lane.
 enum class thread_state : std::uint8_t {
-    none,     ///< Nothing: it has turned to its own business.
-    issue,    ///< Takes tasks over, starts them, ends them.
-    poll,     ///< Operations are in flight, none has ended.
-    idle,     ///< Nothing is in flight; it looks for work.
-    nap,      ///< A bounded pause.
-    asleep,   ///< Until somebody rings.
-    driven,   ///< A bounded pause, since another thread drives.
-    callback, ///< In a function of the program's.
-    paused,   ///< The program has paused it: it looks now and then.
+    none,          ///< Nothing: a thread of the program goes on with its own work; a worker ends.
+    issue,         ///< Takes tasks in, starts them, completes them.
+    poll,          ///< Operations are in flight, none has ended.
+    idle,          ///< Nothing is in flight; the worker spins or yields.
+    timed_wait,    ///< Until it is woken or the time is over.
+    blocked,       ///< Until it is woken.
+    beside_others, ///< A timed wait, since another thread makes progress on the lane.
+    callback,      ///< In a function of the program's.
+    paused,        ///< The program has paused the worker: it polls now and then.
 };
 
 /// `lane` of a thread that is the library's own and drives none: it is inside MPI for the program, or waits.

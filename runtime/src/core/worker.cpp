@@ -85,7 +85,7 @@ template <typename IsTold>
 void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
     lane_.wake_up.wait(worker_state::blocked, limit_ns, [&] {
         if (is_told()) return true;
-        lane_.engine.thread_does(activity::asleep);
+        lane_.engine.thread_does(activity::blocked);
         return false;
     });
 }
@@ -176,7 +176,7 @@ bool worker::take_lock() noexcept {
 }
 
 bool worker::let_callers_in() noexcept {
-    lane_.engine.thread_does(activity::driven);
+    lane_.engine.thread_does(activity::beside_others);
     lane_.engine.lock.give_back();
     return take_lock();
 }
@@ -207,9 +207,9 @@ worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
 
 /// @return whether a thread or another rank has woken it, or it found a reason to poll
 bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
-    if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_naps;
+    if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_timed_waits;
     const bool is_beside_others = after.others_progress || after.lock_is_taken;
-    const auto kind = is_beside_others ? activity::driven : activity::nap;
+    const auto kind = is_beside_others ? activity::beside_others : activity::timed_wait;
     lane_.engine.thread_does(kind);
     const bool is_armed = next.what == worker_pause::kind::arm;
     bool has_reason = false;

@@ -67,7 +67,7 @@ int mpi_comms::stripe_by_message(comm_queue& home, const std::vector<MPI_Comm>& 
         auto striping = std::make_shared<const comm_striping>(std::move(over), my_rank, promised);
         const std::lock_guard guard{mutex_};
         duplicates_.insert(duplicates_.end(), duplicates.begin(), duplicates.end());
-        home.set_striping(std::move(spread));
+        home.set_striping(std::move(striping));
     } catch (const std::exception&) {
         return MPI_ERR_NO_MEM;
     }

@@ -74,7 +74,7 @@ std::string kinds_line(const std::string& name, const lane_stats& stats, std::sp
 std::string worker_line(const std::string& name, const lane_stats& stats) {
     const auto n = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     return print("%6s %14s %7llu %7llu", name.c_str(), us_text(static_cast<double>(stats.worker_used_ns)).c_str(),
-                 n(stats.worker_sleeps), n(stats.worker_naps)) +
+                 n(stats.worker_sleeps), n(stats.worker_timed_waits)) +
            print(" %6llu %6llu\n", n(stats.worker_rung), n(stats.rang));
 }
 
@@ -92,9 +92,8 @@ std::span<const stats_column> stats_columns() {
         stats_column{"queue delay", "from the post until the progress thread took the task over"},
         stats_column{"in flight", "from the call of MPI's function until its end was seen"},
         stats_column{"unblock", "from the end until a thread that waited in commtask_wait went on"},
-        stats_column{
-            "worker us",
-            "processor time of the worker; its sleeps without work, its timed waits with operations in flight"},
+        stats_column{"worker us",
+                     "processor time of the worker; how often it blocked, its timed waits with operations in flight"},
         stats_column{"rung", "waits that another rank of the node ended; waits of other ranks that this rank ended"},
     };
     return columns;
@@ -122,7 +121,7 @@ std::string format_stats(std::span<const lane_stats> lanes, std::span<const int>
     text += line("all", sum) + "  rank  tasks by kind (bytes)\n";
     for (std::size_t i = 0; i < lanes.size(); ++i) text += kinds_line(name_of(i), lanes[i], kind_names);
     text += kinds_line("all", sum, kind_names);
-    text += "  rank      worker us  sleeps    naps   rung   rang\n";
+    text += "  rank      worker us  blocks   waits   rung   rang\n";
     for (std::size_t i = 0; i < lanes.size(); ++i) text += worker_line(name_of(i), lanes[i]);
     text += worker_line("all", sum);
     for (const stats_column& column : stats_columns()) {

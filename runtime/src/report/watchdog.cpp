@@ -19,18 +19,18 @@ namespace {
 // Of the process, as the handler is.
 std::atomic<std::uint32_t> n_signals{0};
 std::atomic<std::uint32_t> n_pause_signals{0};
-std::atomic<std::uint32_t> n_signals{0};
+std::atomic<std::uint32_t> n_wakeups{0};
 
-void signal_it() noexcept {
-    n_signals.fetch_add(1, std::memory_order_seq_cst);
-    wake_sleepers(n_signals);
+void wake_watchdog() noexcept {
+    n_wakeups.fetch_add(1, std::memory_order_seq_cst);
+    wake_sleepers(n_wakeups);
 }
 
 template <std::atomic<std::uint32_t>& Counter>
 void on_signal(int /*number*/) {
     const int before = errno;
     Counter.fetch_add(1, std::memory_order_seq_cst);
-    signal_it();
+    wake_watchdog();
     errno = before;
 }
 
@@ -65,7 +65,7 @@ void watchdog::stop() noexcept {
     if (settings_.signal != 0) sigaction(settings_.signal, &before_, nullptr);
     if (settings_.pause_signal != 0) sigaction(settings_.pause_signal, &before_pauses_, nullptr);
     must_stop_.store(true, std::memory_order_seq_cst);
-    signal_it();
+    wake_watchdog();
     thread_.join();
 }
 
@@ -79,7 +79,7 @@ void watchdog::run() {
     std::uint64_t last_look_ns = now_ns();
     unchanged_since_ns_ = now_ns();
     for (;;) {
-        const std::uint32_t signals = n_signals.load(std::memory_order_seq_cst);
+        const std::uint32_t wakeups = n_wakeups.load(std::memory_order_seq_cst);
         const std::uint32_t signals = n_signals.load(std::memory_order_seq_cst);
         if (must_stop_.load(std::memory_order_seq_cst)) return;
         if (settings_.signal != 0 && signals != signals_seen_) {
@@ -93,7 +93,7 @@ void watchdog::run() {
             continue;
         }
         if (!settings_.pause_file.empty()) look_for_pause_file();
-        sleep_while_equal(n_signals, signals, period_ns);
+        sleep_while_equal(n_wakeups, wakeups, period_ns);
         if (now_ns() - last_look_ns < look_ns / 2) continue;
         last_look_ns = now_ns();
         look();

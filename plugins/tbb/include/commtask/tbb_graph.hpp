@@ -32,7 +32,7 @@
 #include <utility>
 
 /// @cond
-namespace commtask::tbb::face {
+namespace commtask::tbb::frontend {
 
 class graph_side;
 
@@ -453,5 +453,5 @@ inline void pending_operation::drop() noexcept {
     delete this;
 }
 
-} // namespace commtask::tbb::face
+} // namespace commtask::tbb::frontend
 /// @endcond
